@@ -1,0 +1,15 @@
+package io.delayqueue;
+
+/**
+ * Published as an application event, on the thread that settled the message, after a
+ * message became a dead letter in this process. A listener that throws is logged and
+ * changes nothing.
+ *
+ * @param queue the queue
+ * @param id the id of the message
+ * @param letterId names the dead letter, for {@link DeadLetterOperations#redrive(String)}
+ * @param failures handler failures, the last one included
+ * @param reason why it died, in one line
+ */
+public record DeadLetterEvent(String queue, String id, String letterId, int failures, String reason) {
+}

@@ -1,0 +1,151 @@
+package io.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Sends messages that a listener handles later, and steers those that wait.
+ * <p>
+ * A message is delivered <em>at least once</em>: never before it is due, and again if its
+ * handler fails, its lease runs out, or the process stops before the message is
+ * acknowledged. Handlers should therefore be idempotent. Messages due in the same
+ * millisecond have no promised order.
+ * <p>
+ * Time is the store's: delays are counted by its clock, so the clocks of applications
+ * need not agree. Implementations are thread-safe. Wrong arguments are answered with
+ * {@link IllegalArgumentException} before anything is stored; what else is thrown is a
+ * {@link DelayQueueException} whose {@link DelayQueueException#effect()} says whether the
+ * effect of the call is known.
+ *
+ * @see DelayedListener
+ */
+public interface DelayQueueOperations {
+
+    /**
+     * Stores a message that is due after {@code delay}, under a generated id.
+     * @param queue the queue to send to, see {@link QueueName}
+     * @param payload what the handler receives; written as JSON
+     * @param delay time until the message is due, rounded up to the millisecond; zero for
+     * now
+     * @return the id and the due time, once the store has the message. Inside a
+     * transaction, if {@code delayqueue.send.after-commit} is set, the outcome is
+     * {@link SendOutcome#DEFERRED} and nothing is stored yet
+     * @throws IllegalArgumentException if an argument is not valid or the payload is too
+     * large; nothing is stored
+     * @throws PayloadConversionException if the payload cannot be written; nothing is
+     * stored
+     * @throws StoreUnavailableException if the store did not answer; its effect says
+     * whether the message may be stored
+     * @throws StoreRefusedException if the store answered with an error; nothing is
+     * stored
+     */
+    SendResult send(String queue, Object payload, Duration delay);
+
+    /**
+     * Stores a message that is due at {@code dueAt}, under a generated id.
+     * @param queue the queue to send to
+     * @param payload what the handler receives
+     * @param dueAt when the message is due, on the store's clock; a time in the past
+     * means now
+     * @return as for {@link #send(String, Object, Duration)}, as are the exceptions
+     */
+    SendResult send(String queue, Object payload, Instant dueAt);
+
+    /**
+     * Stores a message.
+     * @param message what to send
+     * @return what happened; the exceptions are those of
+     * {@link #send(String, Object, Duration)}
+     */
+    SendResult send(DelayedMessage message);
+
+    /**
+     * Stores many messages, with far fewer calls than one for each. All are checked and
+     * written as JSON before the first is stored.
+     * @param messages what to send, to one queue or several
+     * @return what happened to each, in the order of {@code messages}
+     * @throws IllegalArgumentException if one of them is not valid; nothing is stored
+     * @throws PayloadConversionException if a payload cannot be written; nothing is
+     * stored
+     * @throws BatchSendException if the store failed; it names what is stored, what is
+     * not, and what is unknown
+     */
+    List<SendResult> sendAll(Collection<DelayedMessage> messages);
+
+    /**
+     * Stores a message without waiting for the store.
+     * @param message what to send
+     * @return completes as {@link #send(DelayedMessage)} would return or throw, on a
+     * thread of the store's connection, which must not be blocked. Wrong arguments and
+     * payloads are thrown by the call itself. With an after-commit send it completes at
+     * once, with {@link SendOutcome#DEFERRED}. On a connection factory other than
+     * Lettuce's the call itself waits
+     */
+    CompletableFuture<SendResult> sendAsync(DelayedMessage message);
+
+    /**
+     * Takes a message that is due, or waits until one is. Waits without polling.
+     * @param queue the queue to take from
+     * @param timeout longest time to wait; zero to take only what is due now
+     * @return the message, leased to the caller, who must settle it; empty if none became
+     * due in time, or if the thread was interrupted, whose interrupt flag is then set
+     * @throws StoreUnavailableException if the store could not be reached during all of
+     * the timeout
+     */
+    Optional<ReceivedMessage> receive(String queue, Duration timeout);
+
+    /**
+     * Removes a message that is not being handled.
+     * @param queue the queue the message was sent to
+     * @param id the id of the message
+     * @return what happened
+     */
+    CancelResult cancel(String queue, String id);
+
+    /**
+     * Changes the due time of a message that waits, in place. Its time to live counts
+     * from the new one.
+     * @param queue the queue the message was sent to
+     * @param id the id of the message
+     * @param delay time from now until it is due; zero for now
+     * @return what happened
+     */
+    RescheduleResult reschedule(String queue, String id, Duration delay);
+
+    /**
+     * Changes the due time of a message that waits, in place. Its time to live counts
+     * from the new one.
+     * @param queue the queue the message was sent to
+     * @param id the id of the message
+     * @param dueAt when it is due; a time in the past means now
+     * @return what happened
+     */
+    RescheduleResult reschedule(String queue, String id, Instant dueAt);
+
+    /**
+     * Looks at a message that waits or is being handled.
+     * @param queue the queue the message was sent to
+     * @param id the id of the message
+     * @return the message; empty if the queue does not hold it (any more)
+     */
+    Optional<StoredMessage> find(String queue, String id);
+
+    /**
+     * Counts the messages of a queue, at a cost that hardly grows with their number.
+     * @param queue the queue
+     * @return the counts; all zero if nobody ever sent to it
+     */
+    QueueStatistics statistics(String queue);
+
+    /**
+     * The dead letters of a queue. Makes no call by itself.
+     * @param queue the queue
+     * @return operations on its dead letters
+     */
+    DeadLetterOperations deadLetters(String queue);
+
+}

@@ -1,0 +1,14 @@
+package io.delayqueue;
+
+import java.time.Duration;
+
+/** A handler did not end within the timeout of its listener. Counts as a failure. */
+public final class HandlerTimeoutException extends DelayQueueException {
+
+    private static final long serialVersionUID = 1L;
+
+    public HandlerTimeoutException(Duration timeout) {
+        super("The handler did not end within its timeout of %s".formatted(timeout), Effect.UNKNOWN, null);
+    }
+
+}

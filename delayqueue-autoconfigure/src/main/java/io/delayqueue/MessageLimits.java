@@ -1,0 +1,118 @@
+package io.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.regex.Pattern;
+
+/**
+ * What a message may look like: the limits, and the checks that name the offending value
+ * and the rule. Every entry to the library goes through these before anything is stored.
+ */
+public final class MessageLimits {
+
+    /** Most characters of a message id. */
+    public static final int MAX_ID_LENGTH = 128;
+
+    /** The lowest priority: claimed after all others. */
+    public static final int MIN_PRIORITY = 0;
+
+    /** The priority of a message that names none. */
+    public static final int NORMAL_PRIORITY = 4;
+
+    /** The highest priority: claimed before all others. */
+    public static final int MAX_PRIORITY = 9;
+
+    /** Longest delay, time to live or lease: 100 years of 365 days. */
+    public static final Duration MAX_DURATION = Duration.ofDays(36_500);
+
+    /** Due times lie before this instant. */
+    public static final Instant MAX_DUE_AT = Instant.parse("3000-01-01T00:00:00Z");
+
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9._:@/+=~-]{1," + MAX_ID_LENGTH + "}");
+
+    private static final int QUOTED_LENGTH = 80;
+
+    private MessageLimits() {
+    }
+
+    /**
+     * Checks a message id chosen by a caller.
+     * @param id 1 to {@value #MAX_ID_LENGTH} characters: letters, digits and
+     * {@code . _ : @ / + = ~ -}
+     * @return {@code id}
+     * @throws IllegalArgumentException if it is anything else
+     */
+    public static String requireId(String id) {
+        if (!ID.matcher(id).matches()) {
+            throw new IllegalArgumentException(
+                    ("Message id '%s' is not valid: use 1 to %d characters of A-Z, a-z, 0-9, "
+                            + "'.', '_', ':', '@', '/', '+', '=', '~' and '-'")
+                        .formatted(quotable(id), MAX_ID_LENGTH));
+        }
+        return id;
+    }
+
+    /**
+     * Checks a delay; zero is allowed and means now.
+     * @param delay zero to {@link #MAX_DURATION}
+     * @return {@code delay}
+     * @throws IllegalArgumentException if it is negative or too long
+     */
+    public static Duration requireDelay(Duration delay) {
+        if (delay.isNegative() || delay.compareTo(MAX_DURATION) > 0) {
+            throw new IllegalArgumentException(
+                    "Delay %s is not valid: use zero to %d days".formatted(delay, MAX_DURATION.toDays()));
+        }
+        return delay;
+    }
+
+    /**
+     * Checks a time span that must not be empty.
+     * @param name what the span is, for the message
+     * @param span more than zero, at most {@link #MAX_DURATION}
+     * @return {@code span}
+     * @throws IllegalArgumentException if it is zero, negative or too long
+     */
+    public static Duration requirePositive(String name, Duration span) {
+        if (span.isNegative() || span.isZero() || span.compareTo(MAX_DURATION) > 0) {
+            throw new IllegalArgumentException("%s %s is not valid: use more than zero and at most %d days"
+                .formatted(name, span, MAX_DURATION.toDays()));
+        }
+        return span;
+    }
+
+    /**
+     * Checks a due time; one in the past is allowed and means now.
+     * @param dueAt before {@link #MAX_DUE_AT}
+     * @return {@code dueAt}
+     * @throws IllegalArgumentException if it lies too far ahead
+     */
+    public static Instant requireDueAt(Instant dueAt) {
+        if (!dueAt.isBefore(MAX_DUE_AT)) {
+            throw new IllegalArgumentException(
+                    "Due time %s is not valid: it must lie before %s".formatted(dueAt, MAX_DUE_AT));
+        }
+        return dueAt;
+    }
+
+    /**
+     * Checks a priority.
+     * @param priority {@value #MIN_PRIORITY} to {@value #MAX_PRIORITY}
+     * @return {@code priority}
+     * @throws IllegalArgumentException if it is outside the range
+     */
+    public static int requirePriority(int priority) {
+        if (priority < MIN_PRIORITY || priority > MAX_PRIORITY) {
+            throw new IllegalArgumentException("Priority %d is not valid: use %d (last) to %d (first)"
+                .formatted(priority, MIN_PRIORITY, MAX_PRIORITY));
+        }
+        return priority;
+    }
+
+    /** A value from outside, cut and without control characters, fit for a message. */
+    static String quotable(String value) {
+        String cut = (value.length() > QUOTED_LENGTH) ? value.substring(0, QUOTED_LENGTH) + "..." : value;
+        return cut.replaceAll("\\p{Cntrl}", "?");
+    }
+
+}

@@ -1,0 +1,41 @@
+package io.delayqueue;
+
+import java.time.Instant;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message as the queue held it at one moment.
+ *
+ * @param queue the queue that holds it
+ * @param id its id
+ * @param state where it is in its life
+ * @param dueAt when it is due, or was for the attempt before a lease that ran out;
+ * {@code null} while {@link MessageState#LEASED}
+ * @param leasedUntil when its lease ends unless renewed; {@code null} unless
+ * {@link MessageState#LEASED}
+ * @param expiresAt from when on it is not handled any more; {@code null} if never
+ * @param priority {@value MessageLimits#MIN_PRIORITY} (last) to
+ * {@value MessageLimits#MAX_PRIORITY} (first)
+ * @param failures handler failures so far
+ * @param lapses times its process vanished while handling it
+ * @param payload the payload as JSON
+ * @param headers headers given by the sender
+ */
+public record StoredMessage(String queue, String id, MessageState state, @Nullable Instant dueAt,
+        @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, int failures, int lapses,
+        String payload, Map<String, String> headers) {
+
+    public StoredMessage {
+        headers = Map.copyOf(headers);
+    }
+
+    /** Names the message without its payload, which may be private. */
+    @Override
+    public String toString() {
+        return "StoredMessage[queue=%s, id=%s, state=%s, dueAt=%s, leasedUntil=%s]".formatted(this.queue, this.id,
+                this.state, this.dueAt, this.leasedUntil);
+    }
+
+}

@@ -1,0 +1,17 @@
+package io.delayqueue.engine;
+
+import java.util.Map;
+
+/**
+ * What a stored message says, read.
+ *
+ * @param payload the payload as JSON, in UTF-8
+ * @param headers headers given by the sender
+ */
+public record Envelope(byte[] payload, Map<String, String> headers) {
+
+    public Envelope {
+        headers = Map.copyOf(headers);
+    }
+
+}

@@ -1,0 +1,173 @@
+package io.delayqueue.engine;
+
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.delayqueue.PayloadConversionException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.util.ByteArrayBuilder;
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Writes messages in their stored form and reads them back:
+ * {@code {"v":1,"headers":{"name":"value"},"payload":...}}, in UTF-8, with the headers
+ * left out if there are none. Fields it does not know are skipped, so that a later
+ * version may add some. The stored form names no class: what a payload is read as is the
+ * reader's choice alone.
+ * <p>
+ * Messages of its exceptions name places, never content. Thread-safe.
+ */
+public final class EnvelopeCodec {
+
+    private static final int VERSION = 1;
+
+    private final JsonMapper mapper;
+
+    public EnvelopeCodec(JsonMapper mapper) {
+        this.mapper = mapper;
+    }
+
+    /**
+     * Writes a message.
+     * @throws PayloadConversionException if the payload cannot be written
+     */
+    public byte[] write(Object payload, Map<String, String> headers) {
+        try (ByteArrayBuilder bytes = new ByteArrayBuilder(); JsonGenerator json = this.mapper.createGenerator(bytes)) {
+            json.writeStartObject();
+            json.writeNumberProperty("v", VERSION);
+            if (!headers.isEmpty()) {
+                json.writeObjectPropertyStart("headers");
+                headers.forEach(json::writeStringProperty);
+                json.writeEndObject();
+            }
+            json.writeName("payload");
+            this.mapper.writeValue(json, payload);
+            json.writeEndObject();
+            json.flush();
+            return bytes.toByteArray();
+        }
+        catch (JacksonException ex) {
+            throw new PayloadConversionException(
+                    "Payload of %s cannot be written as JSON: %s".formatted(payload.getClass().getName(), describe(ex)),
+                    ex);
+        }
+    }
+
+    /**
+     * Reads a message, its payload as it is.
+     * @throws PayloadConversionException if these bytes are no message of a version that
+     * is known
+     */
+    public Envelope read(byte[] envelope) {
+        try (JsonParser json = this.mapper.createParser(envelope)) {
+            return read(envelope, json);
+        }
+        catch (JacksonException ex) {
+            throw new PayloadConversionException("The stored message is not readable: " + describe(ex), null);
+        }
+    }
+
+    private static Envelope read(byte[] envelope, JsonParser json) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        byte[] payload = null;
+        boolean known = false;
+        expect(json.nextToken() == JsonToken.START_OBJECT, "it is no JSON object");
+        JsonToken token = json.nextToken();
+        while (token == JsonToken.PROPERTY_NAME) {
+            String name = json.currentName();
+            json.nextToken();
+            if (name.equals("payload")) {
+                int start = (int) json.currentTokenLocation().getByteOffset();
+                json.skipChildren();
+                token = json.nextToken();
+                payload = slice(envelope, start, (int) json.currentTokenLocation().getByteOffset());
+                continue;
+            }
+            if (name.equals("v")) {
+                known = json.currentToken() == JsonToken.VALUE_NUMBER_INT && json.getIntValue() == VERSION;
+            }
+            else if (name.equals("headers")) {
+                readHeaders(json, headers);
+            }
+            else {
+                json.skipChildren();
+            }
+            token = json.nextToken();
+        }
+        expect(token == JsonToken.END_OBJECT && json.nextToken() == null, "it has no proper end");
+        expect(known, "its version is not " + VERSION);
+        if (payload == null) {
+            throw new PayloadConversionException("The stored message is not readable: it has no payload", null);
+        }
+        return new Envelope(payload, headers);
+    }
+
+    private static void readHeaders(JsonParser json, Map<String, String> headers) {
+        expect(json.currentToken() == JsonToken.START_OBJECT, "its headers are no JSON object");
+        while (json.nextToken() == JsonToken.PROPERTY_NAME) {
+            String name = json.currentName();
+            expect(json.nextToken() == JsonToken.VALUE_STRING, "a header is no text");
+            headers.put(name, json.getString());
+        }
+    }
+
+    /** The value from {@code start} up to the token at {@code end}, without a comma. */
+    private static byte[] slice(byte[] envelope, int start, int end) {
+        int last = end;
+        while (last > start && (envelope[last - 1] == ',' || Character.isWhitespace(envelope[last - 1]))) {
+            last--;
+        }
+        return Arrays.copyOfRange(envelope, start, last);
+    }
+
+    private static void expect(boolean met, String otherwise) {
+        if (!met) {
+            throw new PayloadConversionException("The stored message is not readable: " + otherwise, null);
+        }
+    }
+
+    /**
+     * Reads a payload as a type, generic ones included.
+     * @throws PayloadConversionException if it cannot be read as that
+     */
+    public Object readPayload(byte[] payload, Type type) {
+        JavaType javaType = this.mapper.getTypeFactory().constructType(type);
+        try {
+            Object value = this.mapper.readValue(payload, javaType);
+            if (value == null) {
+                throw new PayloadConversionException("The payload is null", null);
+            }
+            return value;
+        }
+        catch (JacksonException ex) {
+            throw new PayloadConversionException(
+                    "The payload cannot be read as %s: %s".formatted(javaType.toCanonical(), describe(ex)), null);
+        }
+    }
+
+    /** The payload as text, for people. */
+    public static String text(Envelope envelope) {
+        return new String(envelope.payload(), StandardCharsets.UTF_8);
+    }
+
+    /**
+     * What went wrong and where. Jackson's own message may quote the payload, which is
+     * why it is neither repeated nor kept as a cause when reading.
+     */
+    private static String describe(JacksonException ex) {
+        String location = (ex.getLocation() != null && ex.getLocation().getLineNr() >= 0)
+                ? " at line %d, column %d".formatted(ex.getLocation().getLineNr(), ex.getLocation().getColumnNr()) : "";
+        String path = (ex instanceof DatabindException databind && !databind.getPath().isEmpty())
+                ? " in " + databind.getPathReference() : "";
+        return ex.getClass().getSimpleName() + path + location;
+    }
+
+}

@@ -1,0 +1,20 @@
+package io.delayqueue.engine;
+
+import io.delayqueue.QueueName;
+
+/**
+ * The right to handle a message, until it is settled or runs out.
+ *
+ * @param queue the queue of the message
+ * @param id the id of the message
+ * @param token proves the lease; every lease of a message has a later one than the lease
+ * before
+ */
+public record Lease(QueueName queue, String id, String token) {
+
+    /** The name that a dead letter has if this lease ends in one. */
+    public String letterId() {
+        return this.id + "#" + this.token;
+    }
+
+}

@@ -1,0 +1,31 @@
+package io.delayqueue.engine;
+
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.StoredMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at what a store holds, and changes nothing. Apart from {@link MessageStore}, so
+ * that looking may grow without touching the hot path. Threads and failures are as there.
+ */
+public interface MessageInspector {
+
+    /** The message of that id that waits or is leased. */
+    CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id);
+
+    /** Counts, in time that grows at most with the logarithm of the messages. */
+    CompletableFuture<QueueStatistics> statistics(QueueName queue);
+
+    /**
+     * Dead letters, the latest death first.
+     * @param cursor where the page before ended; {@code null} for the first
+     * @param limit 1 to 100
+     */
+    CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit);
+
+}

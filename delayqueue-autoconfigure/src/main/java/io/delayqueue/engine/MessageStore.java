@@ -1,0 +1,109 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.QueueName;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+
+/**
+ * Where messages live. Each method is one transition of a message's state machine, atomic
+ * and visible to all processes when its future completes.
+ *
+ * <pre>
+ *              claim             acknowledge
+ *  SCHEDULED ---------&gt; LEASED --------------&gt; (gone, or its successor SCHEDULED)
+ *   ^  ^  ^              | | |
+ *   |  |  | retry,release| | +-- deadLetter --&gt; DEAD --redrive--&gt; SCHEDULED
+ *   |  |  +--------------+ |
+ *   |  +-- lease runs out--+      cancel, expiry: SCHEDULED --&gt; (gone), or DEAD if expired
+ *   +-- reschedule
+ * </pre>
+ *
+ * A lease that runs out needs no method: the next {@code claim} finds it, and every
+ * method of a sender treats such a message as {@code SCHEDULED} again.
+ * <p>
+ * The methods that take a {@link Lease} are fenced: once its message has passed on they
+ * change nothing and answer {@code false}. A call that is repeated by the connection,
+ * with nothing having happened to the message in between, leaves the state of one call
+ * and answers as the first time.
+ * <p>
+ * <strong>Threads.</strong> All methods may be called from any thread and do not wait,
+ * unless the implementation says so. A future always completes within the store's time
+ * limit: exceptionally with a {@link io.delayqueue.DelayQueueException}, and on a thread
+ * that must not be blocked.
+ */
+public interface MessageStore {
+
+    /** Most messages, or leases, of one call. */
+    int BATCH_LIMIT = 100;
+
+    /**
+     * Adds messages, or applies them to what the queue holds under their ids: all or, if
+     * the future fails, none as far as is known.
+     * @param messages at most {@link #BATCH_LIMIT}, with ids that differ
+     * @return the answers in the order of {@code messages}
+     */
+    CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages);
+
+    /**
+     * Leases due messages, highest lane first, the longest due first, after returning
+     * leases that ran out and removing what has expired.
+     * @param limit most messages to lease, 1 to {@link #BATCH_LIMIT}
+     * @param leaseTime how long the leases last
+     */
+    CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy);
+
+    /** Ends leases because their messages were handled; the messages are gone. */
+    CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases);
+
+    /** Makes leases last at least {@code leaseTime} from now; never shortens one. */
+    CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime);
+
+    /**
+     * Records that the handler of a suspect is about to start, so that, should its lease
+     * run out again, that counts as a lapse.
+     */
+    CompletableFuture<Boolean> start(Lease lease);
+
+    /**
+     * Ends a lease because the handler failed: due again after {@code delay}, unless it
+     * was cancelled meanwhile or has a successor.
+     * @param failure what went wrong, kept with the message; at most a few thousand
+     * characters
+     */
+    CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure);
+
+    /** Gives messages back with no attempt burned: due again after {@code delay}. */
+    CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay);
+
+    /**
+     * Ends a lease because trying is over. The dead letter is named
+     * {@link Lease#letterId()}.
+     */
+    CompletableFuture<Boolean> deadLetter(Lease lease, Death death);
+
+    /** Removes a message that waits, or forbids the retry of one that is leased. */
+    CompletableFuture<CancelResult> cancel(QueueName queue, String id);
+
+    /** Changes the due time of a message that waits. */
+    CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due);
+
+    /** Makes the message of a dead letter due now, with its attempts anew. */
+    CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId);
+
+    /** Removes one dead letter; {@code false} if there is none of that name. */
+    CompletableFuture<Boolean> purge(QueueName queue, String letterId);
+
+    /**
+     * Removes dead letters that are at least so old, the oldest first.
+     * @param age zero for all
+     * @return how many were removed, at most {@link #BATCH_LIMIT}
+     */
+    CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age);
+
+}

@@ -1,0 +1,94 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+
+import io.delayqueue.QueueName;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What store, inspector and check share: the way to Redis, and the keys of the queues
+ * under one namespace. Thread-safe.
+ */
+public final class RedisAccess implements AutoCloseable {
+
+    private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}");
+
+    private final ScriptRunner runner;
+
+    private final String namespace;
+
+    private final Map<QueueName, RedisKeys> keys = new ConcurrentHashMap<>();
+
+    RedisAccess(ScriptRunner runner, String namespace) {
+        this.runner = runner;
+        this.namespace = requireNamespace(namespace);
+    }
+
+    /**
+     * Goes by the connections of a factory; makes none before the first call.
+     * @param factory any; Lettuce's is used asynchronously, others wait in the calling
+     * thread
+     * @param namespace what all keys begin with
+     * @param limit longest time to wait for an answer; with a client other than Lettuce
+     * its own limit holds
+     */
+    public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit) {
+        return new RedisAccess(runner(factory, limit), namespace);
+    }
+
+    private static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {
+        boolean lettuce = ClassUtils.isPresent("io.lettuce.core.RedisClient", factory.getClass().getClassLoader());
+        return (lettuce && LettuceDetection.isLettuce(factory)) ? new LettuceScriptRunner(factory, limit)
+                : new BlockingScriptRunner(factory, limit);
+    }
+
+    /**
+     * Checks a namespace.
+     * @param namespace 1 to 64 characters: letters, digits and {@code . _ : -}, beginning
+     * with a letter or a digit
+     * @return {@code namespace}
+     */
+    public static String requireNamespace(String namespace) {
+        if (!NAMESPACE.matcher(namespace).matches()) {
+            throw new IllegalArgumentException(("Namespace '%s' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, "
+                    + "'.', '_', ':' and '-', beginning with a letter or a digit")
+                .formatted(namespace));
+        }
+        return namespace;
+    }
+
+    RedisKeys keysOf(QueueName queue) {
+        return this.keys.computeIfAbsent(queue, (name) -> new RedisKeys(this.namespace, name));
+    }
+
+    CompletableFuture<List<Object>> run(RedisScript script, QueueName queue, byte[]... arguments) {
+        return this.runner.run(script, keysOf(queue).all(), arguments);
+    }
+
+    /** Runs a script on messages with new ids in the normal lane: with fewer keys. */
+    CompletableFuture<List<Object>> runPlain(RedisScript script, QueueName queue, byte[]... arguments) {
+        return this.runner.run(script, keysOf(queue).plain(), arguments);
+    }
+
+    @Override
+    public void close() {
+        this.runner.close();
+    }
+
+    /** Apart, so that Lettuce's classes are not touched where Lettuce is absent. */
+    private static final class LettuceDetection {
+
+        static boolean isLettuce(RedisConnectionFactory factory) {
+            return factory instanceof org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+        }
+
+    }
+
+}

@@ -1,0 +1,69 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+
+/**
+ * Names the keys of one queue, in the order in which scripts take them; what each holds
+ * stands in {@code prelude.lua}. No other class builds a key.
+ * <p>
+ * The braces are a hash tag: Redis Cluster keeps all keys of a queue in one slot, which
+ * scripts with several keys need.
+ */
+final class RedisKeys {
+
+    private static final String[] KINDS = { "messages", "scheduled", "leased", "wake", "details", "attempts", "renewed",
+            "next", "dead", "letters" };
+
+    private static final int PLAIN = 8;
+
+    private final String stem;
+
+    private final byte[][] all;
+
+    private final byte[][] plain;
+
+    RedisKeys(String namespace, QueueName queue) {
+        this.stem = namespace + ":{" + queue + "}:";
+        int lanes = MessageLimits.MAX_PRIORITY - MessageLimits.MIN_PRIORITY;
+        this.all = new byte[KINDS.length + lanes][];
+        for (int i = 0; i < KINDS.length; i++) {
+            this.all[i] = bytes(this.stem + KINDS[i]);
+        }
+        int next = KINDS.length;
+        for (int lane = MessageLimits.MIN_PRIORITY; lane <= MessageLimits.MAX_PRIORITY; lane++) {
+            if (lane != MessageLimits.NORMAL_PRIORITY) {
+                this.all[next++] = bytes(this.stem + "scheduled:" + lane);
+            }
+        }
+        this.plain = Arrays.copyOf(this.all, PLAIN);
+    }
+
+    /** All keys. Not to be changed. */
+    byte[][] all() {
+        return this.all;
+    }
+
+    /** Those that a message with a new id in the normal lane can touch. */
+    byte[][] plain() {
+        return this.plain;
+    }
+
+    /** The channel of wake-ups, named like the wake mark. */
+    String wake() {
+        return this.stem + "wake";
+    }
+
+    /** Matches the channels of keyspace notifications of all lanes, in any database. */
+    String keyspacePattern() {
+        return "__keyspace@*__:" + this.stem + "scheduled*";
+    }
+
+    private static byte[] bytes(String key) {
+        return key.getBytes(StandardCharsets.US_ASCII);
+    }
+
+}

@@ -1,0 +1,125 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.MessageState;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.StoredMessage;
+import io.delayqueue.engine.DeadLetterCursor;
+import io.delayqueue.engine.Envelope;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.redis.Replies.Attempts;
+import io.delayqueue.redis.Replies.Details;
+import org.jspecify.annotations.Nullable;
+
+import static io.delayqueue.redis.Replies.bytes;
+import static io.delayqueue.redis.Replies.number;
+import static io.delayqueue.redis.Replies.text;
+
+/** Looks at messages in Redis. Each method runs the script of the same name. */
+public final class RedisMessageInspector implements MessageInspector {
+
+    private static final int LETTER_FIELDS = 8;
+
+    private final RedisAccess redis;
+
+    private final EnvelopeCodec codec;
+
+    public RedisMessageInspector(RedisAccess redis, EnvelopeCodec codec) {
+        this.redis = redis;
+        this.codec = codec;
+    }
+
+    @Override
+    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
+        return this.redis.run(RedisScripts.FIND, queue, bytes(id))
+            .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(queue, id, reply)));
+    }
+
+    private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
+        boolean leased = text(reply.get(0)).equals("L");
+        long time = number(reply.get(1));
+        Attempts attempts = Attempts.of(reply.get(2));
+        Details details = Details.of(reply.get(3));
+        Envelope envelope = this.codec.read(Replies.envelopeOf((byte[]) reply.get(4)));
+        return new StoredMessage(queue.value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
+                leased ? null : Instant.ofEpochMilli(time), leased ? Replies.ofMicros(time) : null,
+                (details != null) ? details.expiresAt() : null,
+                (details != null) ? details.lane() : MessageLimits.NORMAL_PRIORITY, attempts.failures(),
+                attempts.lapses(), EnvelopeCodec.text(envelope), envelope.headers());
+    }
+
+    @Override
+    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
+        return this.redis.run(RedisScripts.STATISTICS, queue)
+            .thenApply((reply) -> new QueueStatistics(queue.value(), number(reply.get(0)), number(reply.get(1)),
+                    number(reply.get(2)), number(reply.get(3)), Replies.instantOrNull(reply.get(4))));
+    }
+
+    @Override
+    public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
+        DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : new DeadLetterCursor(0, "");
+        return this.redis
+            .run(RedisScripts.DEAD_LETTERS, queue, bytes(from.letterId()), bytes(from.diedMillis()), bytes(limit))
+            .thenApply((reply) -> {
+                List<DeadLetter> letters = new ArrayList<>();
+                for (int i = 0; i < reply.size(); i += 2) {
+                    letters.add(toLetter(queue, text(reply.get(i)), (byte[]) reply.get(i + 1)));
+                }
+                return new DeadLetterPage(letters,
+                        (letters.size() < limit) ? null : DeadLetterCursor.after(letters.get(letters.size() - 1)));
+            });
+    }
+
+    /** Reads a dead letter; its form stands at {@code bury} in prelude.lua. */
+    private DeadLetter toLetter(QueueName queue, String letterId, byte[] content) {
+        String[] fields = new String[LETTER_FIELDS];
+        int start = 0;
+        for (int i = 0; i < LETTER_FIELDS; i++) {
+            int end = start;
+            while (content[end] != ':') {
+                end++;
+            }
+            fields[i] = new String(content, start, end - start, StandardCharsets.US_ASCII);
+            start = end + 1;
+        }
+        int causeEnd = start + Integer.parseInt(fields[6]);
+        int firstEnd = causeEnd + Integer.parseInt(fields[7]);
+        String cause = new String(content, start, causeEnd - start, StandardCharsets.UTF_8);
+        String first = new String(content, causeEnd, firstEnd - causeEnd, StandardCharsets.UTF_8);
+        Envelope envelope = readOrNull(Arrays.copyOfRange(content, firstEnd, content.length));
+        return new DeadLetter(queue.value(), letterId, letterId.substring(0, letterId.lastIndexOf('#')),
+                Instant.ofEpochMilli(Long.parseLong(fields[1])), Instant.ofEpochMilli(Long.parseLong(fields[0])),
+                Integer.parseInt(fields[2]), Integer.parseInt(fields[3]), cause,
+                (first.isEmpty() || first.equals(cause)) ? null : first,
+                (envelope != null) ? EnvelopeCodec.text(envelope) : null,
+                (envelope != null) ? envelope.headers() : Map.of());
+    }
+
+    /** An unreadable message died of that; its letter is to be seen all the same. */
+    private @Nullable Envelope readOrNull(byte[] stamped) {
+        if (stamped.length <= Replies.STAMP) {
+            return null;
+        }
+        try {
+            return this.codec.read(Replies.envelopeOf(stamped));
+        }
+        catch (PayloadConversionException ex) {
+            return null;
+        }
+    }
+
+}

@@ -1,0 +1,253 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.redis.Replies.Attempts;
+import io.delayqueue.redis.Replies.Details;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import static io.delayqueue.redis.Replies.bytes;
+import static io.delayqueue.redis.Replies.number;
+import static io.delayqueue.redis.Replies.text;
+
+/**
+ * Messages in Redis. Each method runs the script of the same name, whose header says what
+ * it does; here arguments become bytes and replies become values, and nothing else.
+ */
+public final class RedisMessageStore implements MessageStore {
+
+    private static final Logger logger = LoggerFactory.getLogger(RedisMessageStore.class);
+
+    private static final SendOutcome[] SEND_OUTCOMES = { SendOutcome.SCHEDULED, SendOutcome.KEPT, SendOutcome.REPLACED,
+            SendOutcome.AFTER_CURRENT };
+
+    private static final CancelResult[] CANCEL_RESULTS = { CancelResult.CANCELLED, CancelResult.LEASED,
+            CancelResult.NOT_FOUND };
+
+    private static final RescheduleResult[] RESCHEDULE_RESULTS = { RescheduleResult.RESCHEDULED,
+            RescheduleResult.LEASED, RescheduleResult.NOT_FOUND };
+
+    private static final RedriveResult[] REDRIVE_RESULTS = { RedriveResult.REDRIVEN, RedriveResult.ID_IN_USE,
+            RedriveResult.EMPTY, RedriveResult.NOT_FOUND };
+
+    private static final int SEND_FIELDS = 6;
+
+    private static final int CLAIM_HEADER = 5;
+
+    private static final int CLAIM_FIELDS = 5;
+
+    private final RedisAccess redis;
+
+    private final AtomicBoolean toldOfRefusal = new AtomicBoolean();
+
+    public RedisMessageStore(RedisAccess redis) {
+        this.redis = redis;
+    }
+
+    @Override
+    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
+        byte[][] arguments = new byte[messages.size() * SEND_FIELDS][];
+        boolean plain = true;
+        int at = 0;
+        for (NewMessage message : messages) {
+            plain &= message.generated() && message.priority() == MessageLimits.NORMAL_PRIORITY;
+            arguments[at++] = bytes(message.id());
+            arguments[at++] = stamped(message.envelope());
+            arguments[at++] = due(message.due());
+            arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
+            arguments[at++] = bytes(message.priority());
+            arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
+        }
+        CompletableFuture<List<Object>> reply = plain ? this.redis.runPlain(RedisScripts.SCHEDULE, queue, arguments)
+                : this.redis.run(RedisScripts.SCHEDULE, queue, arguments);
+        return reply.thenApply((values) -> {
+            noticeRefusal(queue, values.get(0));
+            List<SendResult> results = new ArrayList<>(messages.size());
+            for (int i = 0; i < messages.size(); i++) {
+                SendOutcome outcome = SEND_OUTCOMES[(int) number(values.get(1 + 2 * i))];
+                Instant due = Instant.ofEpochMilli(number(values.get(2 + 2 * i)));
+                results.add(new SendResult(queue.value(), messages.get(i).id(), due, outcome));
+            }
+            return results;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
+        return this.redis
+            .run(RedisScripts.CLAIM, queue, bytes(limit), micros(leaseTime),
+                    bytes((policy == ExpiredPolicy.DEAD_LETTER) ? "bury" : "drop"))
+            .thenApply((reply) -> toClaim(queue, reply));
+    }
+
+    private Claim toClaim(QueueName queue, List<Object> reply) {
+        noticeRefusal(queue, reply.get(4));
+        String token = text(reply.get(2));
+        List<ClaimedMessage> messages = new ArrayList<>((reply.size() - CLAIM_HEADER) / CLAIM_FIELDS);
+        for (int i = CLAIM_HEADER; i < reply.size(); i += CLAIM_FIELDS) {
+            Attempts attempts = Attempts.of(reply.get(i + 2));
+            Details details = Details.of(reply.get(i + 3));
+            messages.add(new ClaimedMessage(new Lease(queue, text(reply.get(i)), token),
+                    Instant.ofEpochMilli(number(reply.get(i + 1))), attempts.failures(), attempts.lapses(),
+                    attempts.suspect(), (details != null) ? details.expiresAt() : null,
+                    Replies.envelopeOf((byte[]) reply.get(i + 4))));
+        }
+        return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
+                (int) number(reply.get(3)));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
+        return this.redis.run(RedisScripts.ACKNOWLEDGE, queue, idsAndTokens(leases)).thenApply((reply) -> {
+            noticeRefusal(queue, reply.get(0));
+            return Replies.flags(reply, 1);
+        });
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
+        return this.redis.run(RedisScripts.EXTEND, queue, idsAndTokens(leases, micros(leaseTime)))
+            .thenApply((reply) -> Replies.flags(reply, 0));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> start(Lease lease) {
+        return this.redis.run(RedisScripts.START, lease.queue(), bytes(lease.id()), bytes(lease.token()))
+            .thenApply((reply) -> number(reply.get(0)) == 1);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return this.redis
+            .run(RedisScripts.RETRY, lease.queue(), bytes(lease.id()), bytes(lease.token()),
+                    bytes(DueTime.ceilToMillis(delay)), bytes(failure))
+            .thenApply((reply) -> isDone(lease.queue(), reply));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
+        return this.redis.run(RedisScripts.RELEASE, queue, idsAndTokens(leases, bytes(DueTime.ceilToMillis(delay))))
+            .thenApply((reply) -> {
+                noticeRefusal(queue, reply.get(0));
+                return Replies.flags(reply, 1);
+            });
+    }
+
+    @Override
+    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+        return this.redis
+            .run(RedisScripts.DEAD_LETTER, lease.queue(), bytes(lease.id()), bytes(lease.token()), bytes(death.cause()),
+                    bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))
+            .thenApply((reply) -> isDone(lease.queue(), reply));
+    }
+
+    @Override
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+        return this.redis.run(RedisScripts.CANCEL, queue, bytes(id))
+            .thenApply((reply) -> CANCEL_RESULTS[(int) number(reply.get(0))]);
+    }
+
+    @Override
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+        return this.redis.run(RedisScripts.RESCHEDULE, queue, bytes(id), due(due)).thenApply((reply) -> {
+            noticeRefusal(queue, reply.get(0));
+            return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
+        });
+    }
+
+    @Override
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+        return this.redis.run(RedisScripts.REDRIVE, queue, bytes(letterId), stamped(new byte[0])).thenApply((reply) -> {
+            noticeRefusal(queue, reply.get(0));
+            return REDRIVE_RESULTS[(int) number(reply.get(1))];
+        });
+    }
+
+    @Override
+    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+        return this.redis.run(RedisScripts.PURGE, queue, bytes(0), bytes(1), bytes(letterId))
+            .thenApply((reply) -> number(reply.get(0)) == 1);
+    }
+
+    @Override
+    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
+        return this.redis.run(RedisScripts.PURGE, queue, bytes(age.toMillis()), bytes(BATCH_LIMIT))
+            .thenApply((reply) -> (int) number(reply.get(0)));
+    }
+
+    /**
+     * Says once that wake-ups are not permitted: messages are stored, and found later.
+     */
+    private void noticeRefusal(QueueName queue, Object refused) {
+        if (number(refused) == 1 && this.toldOfRefusal.compareAndSet(false, true)) {
+            logger.warn(
+                    "The Redis user may not publish to channel '{}', nor probably to those of other queues; "
+                            + "workers find messages by their safety poll, up to some seconds late",
+                    this.redis.keysOf(queue).wake());
+        }
+    }
+
+    private boolean isDone(QueueName queue, List<Object> reply) {
+        noticeRefusal(queue, reply.get(0));
+        return number(reply.get(1)) == 1;
+    }
+
+    private static byte[][] idsAndTokens(List<Lease> leases, byte[]... before) {
+        byte[][] arguments = new byte[before.length + 2 * leases.size()][];
+        System.arraycopy(before, 0, arguments, 0, before.length);
+        int at = before.length;
+        for (Lease lease : leases) {
+            arguments[at++] = bytes(lease.id());
+            arguments[at++] = bytes(lease.token());
+        }
+        return arguments;
+    }
+
+    /**
+     * The stamp that names this operation, so that a repeated call is known, and the
+     * envelope. Seven of 64 characters: two sends to one id share it once in 4e12.
+     */
+    private static byte[] stamped(byte[] envelope) {
+        byte[] random = new byte[6];
+        ThreadLocalRandom.current().nextBytes(random);
+        byte[] stamp = Base64.getUrlEncoder().encode(random);
+        stamp[0] = 's';
+        byte[] value = new byte[Replies.STAMP + envelope.length];
+        System.arraycopy(stamp, 0, value, 0, Replies.STAMP);
+        System.arraycopy(envelope, 0, value, Replies.STAMP, envelope.length);
+        return value;
+    }
+
+    private static byte[] due(DueTime due) {
+        return bytes(due.relative() ? "+" + due.millis() : Long.toString(due.millis()));
+    }
+
+    private static byte[] micros(Duration time) {
+        return bytes(DueTime.ceilToMillis(time) * 1_000);
+    }
+
+}

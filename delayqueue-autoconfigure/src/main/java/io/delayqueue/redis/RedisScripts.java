@@ -1,0 +1,66 @@
+package io.delayqueue.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The scripts, read once from the class path with the prelude in front of each. They need
+ * Redis 6.2 or later (ZMSCORE, and ZRANGE with BYSCORE).
+ */
+final class RedisScripts {
+
+    static final RedisScript SCHEDULE = load("schedule");
+
+    static final RedisScript CLAIM = load("claim");
+
+    static final RedisScript ACKNOWLEDGE = load("acknowledge");
+
+    static final RedisScript EXTEND = load("extend");
+
+    static final RedisScript START = load("start");
+
+    static final RedisScript RETRY = load("retry");
+
+    static final RedisScript RELEASE = load("release");
+
+    static final RedisScript DEAD_LETTER = load("dead-letter");
+
+    static final RedisScript CANCEL = load("cancel");
+
+    static final RedisScript RESCHEDULE = load("reschedule");
+
+    static final RedisScript REDRIVE = load("redrive");
+
+    static final RedisScript PURGE = load("purge");
+
+    static final RedisScript FIND = load("find");
+
+    static final RedisScript STATISTICS = load("statistics");
+
+    static final RedisScript DEAD_LETTERS = load("dead-letters");
+
+    static final RedisScript PROBE = load("probe");
+
+    private RedisScripts() {
+    }
+
+    private static RedisScript load(String name) {
+        return RedisScript.of(name, read("prelude") + "\n" + read(name));
+    }
+
+    private static String read(String name) {
+        String file = name + ".lua";
+        try (InputStream in = RedisScripts.class.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalStateException("Script '%s' is missing from the class path".formatted(file));
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException("Script '%s' cannot be read".formatted(file), ex);
+        }
+    }
+
+}

@@ -1,0 +1,272 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.SubscriptionListener;
+import org.springframework.data.redis.listener.ChannelTopic;
+import org.springframework.data.redis.listener.PatternTopic;
+import org.springframework.data.redis.listener.RedisMessageListenerContainer;
+import org.springframework.data.redis.listener.Topic;
+import org.springframework.util.backoff.FixedBackOff;
+
+/**
+ * Wake-ups by Redis' pub/sub. One connection serves all queues of the process; it exists
+ * only while somebody listens.
+ * <p>
+ * After a lost connection Spring Data subscribes again and says so, which rings all
+ * alarms: something may have been missed. What Spring Data does not survive is a Redis
+ * that is away at the first subscription; then everything is subscribed anew until it
+ * works.
+ * <p>
+ * <strong>Threads.</strong> {@code listen} and {@code close} only note what is wanted;
+ * one thread, {@code delayqueue-wake-ups}, does what waits for Redis, and alone touches
+ * the container. Alarms ring on the connection's thread, or on that one.
+ */
+public final class RedisWakeUps implements WakeUps, AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
+
+    private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(5);
+
+    /** In keyspace mode every write is an event: at most one look in this time. */
+    private static final Duration KEYSPACE_PAUSE = Duration.ofMillis(10);
+
+    private static final byte[] ZADD = "zadd".getBytes(StandardCharsets.US_ASCII);
+
+    private final RedisConnectionFactory factory;
+
+    private final RedisAccess redis;
+
+    private final WakeUpMode mode;
+
+    private final Map<QueueName, Alarms> alarms = new ConcurrentHashMap<>();
+
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor((task) -> {
+        Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
+        wakeUps.setDaemon(true);
+        return wakeUps;
+    });
+
+    private @Nullable RedisMessageListenerContainer container;
+
+    private boolean away;
+
+    public RedisWakeUps(RedisConnectionFactory factory, RedisAccess redis, WakeUpMode mode) {
+        this.factory = factory;
+        this.redis = redis;
+        this.mode = mode;
+    }
+
+    @Override
+    public Subscription listen(QueueName queue, Runnable alarm) {
+        if (this.mode == WakeUpMode.TIMER) {
+            return () -> {
+            };
+        }
+        Alarms ofQueue = this.alarms.compute(queue, (name, there) -> {
+            Alarms wanted = (there != null) ? there : new Alarms(name);
+            wanted.alarms.add(alarm);
+            return wanted;
+        });
+        submit(() -> subscribe(ofQueue));
+        AtomicBoolean ended = new AtomicBoolean();
+        return () -> {
+            if (ended.compareAndSet(false, true)) {
+                end(queue, alarm);
+            }
+        };
+    }
+
+    private void end(QueueName queue, Runnable alarm) {
+        this.alarms.computeIfPresent(queue, (name, there) -> {
+            there.alarms.remove(alarm);
+            if (!there.alarms.isEmpty()) {
+                return there;
+            }
+            submit(() -> unsubscribe(there));
+            return null;
+        });
+    }
+
+    private void submit(Runnable task) {
+        try {
+            this.thread.execute(task);
+        }
+        catch (RejectedExecutionException ex) {
+            logger.debug("Wake-ups are closed already");
+        }
+    }
+
+    private void subscribe(Alarms queue) {
+        if (queue.subscribed || this.alarms.get(queue.name) != queue) {
+            return;
+        }
+        try {
+            if (this.container == null) {
+                this.container = start();
+            }
+            this.container.addMessageListener(queue, queue.topic);
+            queue.subscribed = true;
+            if (this.away) {
+                this.away = false;
+                logger.info("Subscribed to the wake-ups of queue '{}' again", queue.name);
+            }
+        }
+        catch (RuntimeException ex) {
+            subscribeAllLater(queue, ex);
+        }
+    }
+
+    private RedisMessageListenerContainer start() {
+        RedisMessageListenerContainer fresh = new RedisMessageListenerContainer();
+        fresh.setConnectionFactory(this.factory);
+        fresh.setTaskExecutor(Runnable::run);
+        SimpleAsyncTaskExecutor subscriptions = new SimpleAsyncTaskExecutor("delayqueue-subscription-");
+        subscriptions.setDaemon(true);
+        fresh.setSubscriptionExecutor(subscriptions);
+        fresh.setRecoveryBackoff(new FixedBackOff(RETRY.toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS));
+        fresh.setMaxSubscriptionRegistrationWaitingTime(SUBSCRIPTION_LIMIT.toMillis());
+        fresh.afterPropertiesSet();
+        fresh.start();
+        return fresh;
+    }
+
+    /** A container whose subscription failed is in no state to go on with. */
+    private void subscribeAllLater(Alarms queue, RuntimeException failure) {
+        if (!this.away) {
+            this.away = true;
+            logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again every {}, meanwhile its "
+                    + "messages are found by the safety poll: {}", queue.name, RETRY, failure.toString());
+        }
+        stop();
+        try {
+            this.thread.schedule(() -> List.copyOf(this.alarms.values()).forEach(this::subscribe), RETRY.toMillis(),
+                    TimeUnit.MILLISECONDS);
+        }
+        catch (RejectedExecutionException ex) {
+            logger.debug("Wake-ups are closed already");
+        }
+    }
+
+    private void unsubscribe(Alarms queue) {
+        if (queue.subscribed && this.container != null) {
+            queue.subscribed = false;
+            try {
+                this.container.removeMessageListener(queue, queue.topic);
+            }
+            catch (RuntimeException ex) {
+                logger.debug("Cannot unsubscribe from queue '{}'", queue.name, ex);
+            }
+        }
+        if (this.alarms.isEmpty()) {
+            stop();
+        }
+    }
+
+    private void stop() {
+        RedisMessageListenerContainer old = this.container;
+        this.container = null;
+        this.alarms.values().forEach((queue) -> queue.subscribed = false);
+        if (old != null) {
+            try {
+                old.destroy();
+            }
+            catch (Exception ex) {
+                logger.debug("Cannot end the subscription", ex);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        this.alarms.clear();
+        submit(this::stop);
+        this.thread.shutdown();
+    }
+
+    private boolean isKeyspace() {
+        return this.mode == WakeUpMode.KEYSPACE;
+    }
+
+    /** The alarms of one queue, as Spring Data calls them. */
+    private final class Alarms implements MessageListener, SubscriptionListener {
+
+        private final QueueName name;
+
+        private final Topic topic;
+
+        private final List<Runnable> alarms = new CopyOnWriteArrayList<>();
+
+        private final AtomicBoolean pausing = new AtomicBoolean();
+
+        private boolean subscribed;
+
+        Alarms(QueueName name) {
+            this.name = name;
+            RedisKeys keys = RedisWakeUps.this.redis.keysOf(name);
+            this.topic = isKeyspace() ? PatternTopic.of(keys.keyspacePattern()) : ChannelTopic.of(keys.wake());
+        }
+
+        @Override
+        public void onMessage(Message message, byte @Nullable [] pattern) {
+            if (!isKeyspace()) {
+                ring();
+            }
+            else if (Arrays.equals(message.getBody(), ZADD) && this.pausing.compareAndSet(false, true)) {
+                ringLater();
+            }
+        }
+
+        /** Rings once for all events of a short while. */
+        private void ringLater() {
+            try {
+                RedisWakeUps.this.thread.schedule(() -> {
+                    this.pausing.set(false);
+                    ring();
+                }, KEYSPACE_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            }
+            catch (RejectedExecutionException ex) {
+                logger.debug("Wake-ups are closed already");
+            }
+        }
+
+        @Override
+        public void onChannelSubscribed(byte[] channel, long count) {
+            ring();
+        }
+
+        @Override
+        public void onPatternSubscribed(byte[] pattern, long count) {
+            ring();
+        }
+
+        private void ring() {
+            this.alarms.forEach(Runnable::run);
+        }
+
+    }
+
+}

@@ -1,0 +1,87 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/** Turns what scripts take and answer into bytes and back. */
+final class Replies {
+
+    /** Length of what stands before the envelope in {@code messages}; see prelude.lua. */
+    static final int STAMP = 8;
+
+    private Replies() {
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static byte[] bytes(long number) {
+        return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    static String text(Object value) {
+        return new String((byte[]) value, StandardCharsets.UTF_8);
+    }
+
+    static long number(Object value) {
+        return (value instanceof Long number) ? number : Long.parseLong(text(value));
+    }
+
+    /** An instant from milliseconds, {@code null} from an empty text. */
+    static @Nullable Instant instantOrNull(Object millis) {
+        return (((byte[]) millis).length == 0) ? null : Instant.ofEpochMilli(number(millis));
+    }
+
+    static Instant ofMicros(long micros) {
+        return Instant.ofEpochSecond(Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000);
+    }
+
+    /** The answers 1 and 0 from {@code start} on. */
+    static List<Boolean> flags(List<Object> reply, int start) {
+        List<Boolean> flags = new ArrayList<>(reply.size());
+        for (Object value : reply.subList(start, reply.size())) {
+            flags.add(number(value) == 1);
+        }
+        return flags;
+    }
+
+    static byte[] envelopeOf(byte[] stamped) {
+        return Arrays.copyOfRange(stamped, Math.min(STAMP, stamped.length), stamped.length);
+    }
+
+    /** Failures, lapses and suspicion, from an entry of {@code attempts} or nothing. */
+    record Attempts(int failures, int lapses, boolean suspect) {
+
+        private static final Attempts NONE = new Attempts(0, 0, false);
+
+        static Attempts of(Object entry) {
+            if (((byte[]) entry).length == 0) {
+                return NONE;
+            }
+            String[] fields = text(entry).split(":", 4);
+            return new Attempts(Integer.parseInt(fields[0]), Integer.parseInt(fields[1]), !fields[2].equals("0"));
+        }
+
+    }
+
+    /** Expiry and lane, from an entry of {@code details}; {@code null} for nothing. */
+    record Details(@Nullable Instant expiresAt, int lane) {
+
+        static @Nullable Details of(Object entry) {
+            if (((byte[]) entry).length == 0) {
+                return null;
+            }
+            String[] fields = text(entry).split(":", 3);
+            long expiry = Long.parseLong(fields[1]);
+            return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields[2]));
+        }
+
+    }
+
+}

@@ -1,0 +1,23 @@
+package io.delayqueue.redis;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Runs scripts on Redis, whatever the client. The tests put one in front that pins the
+ * server's time.
+ */
+interface ScriptRunner extends AutoCloseable {
+
+    /**
+     * Runs a script, loading it where the server does not know it yet.
+     * @param keys not changed
+     * @return the reply, of {@code byte[]} and {@code Long}, within the time limit; fails
+     * with a {@link io.delayqueue.DelayQueueException}
+     */
+    CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments);
+
+    @Override
+    void close();
+
+}

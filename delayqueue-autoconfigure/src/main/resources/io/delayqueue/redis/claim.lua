@@ -1,0 +1,109 @@
+-- claim.lua: leases due messages to one worker.
+--
+--   LEASED    -> SCHEDULED   leases that ran out, at most 100
+--   SCHEDULED -> LEASED      at most `limit` that are due, the highest lane first
+--   SCHEDULED -> gone, DEAD  those found expired, by policy; DEAD those without an envelope
+--
+-- The token of a lease is its deadline, in microseconds. Where a message has been leased
+-- before, all tokens of the call are made later than its last one.
+--
+-- The wake mark: a worker that had room looks again at `next_at`, so senders need not wake
+-- it for anything later. One that leaves due messages behind wakes the others, once a second
+-- at most. One that is just full promises nothing.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  limit       1..100; bounds how long the server is kept busy
+-- ARGV[2]  lease_time  microseconds
+-- ARGV[3]  expired     'drop' or 'bury'
+--
+-- Returns  { now, next_at, token, expired, refused, id, due, attempts, details, value, ... }
+--          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
+--          expired: how many were removed; refused: 1 if this user may not publish;
+--          attempts and details: as stored, '' for none; value: stamp + envelope
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(limit * log N), N messages in the queue
+
+local now = clock()
+local now_ms = math.floor(now / 1000)
+local limit = tonumber(ARGV[1])
+
+local lapsed = redis.call('ZRANGE', LEASED, '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
+for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
+
+local lanes = { SCHEDULED }
+if redis.call('EXISTS', unpack(KEYS, 11, 19)) > 0 then
+  lanes = {}
+  for lane = 9, 0, -1 do lanes[#lanes + 1] = lane_key(lane) end
+end
+
+local ids, dues = {}, {}
+for _, lane in ipairs(lanes) do
+  if #ids < limit then
+    local found = redis.call('ZRANGE', lane, '-inf', digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit - #ids, 'WITHSCORES')
+    local taken = {}
+    for i = 1, #found, 2 do
+      ids[#ids + 1], dues[#dues + 1], taken[#taken + 1] = found[i], found[i + 1], found[i]
+    end
+    if #taken > 0 then redis.call('ZREM', lane, unpack(taken)) end
+  end
+end
+
+local expired, token = 0, now + tonumber(ARGV[2])
+local reply = { digits(now), '', '', 0, 0 }
+
+-- SCHEDULED -> gone or DEAD: what is not to be handled.
+local function remove(id, due, cause, keep)
+  if keep then bury(id, id .. '#' .. digits(now), cause, now_ms, tonumber(due), 0) end
+  forget({ id })
+end
+
+if #ids > 0 then
+  local values = redis.call('HMGET', MESSAGES, unpack(ids))
+  local attempts, details = {}, {}
+  if redis.call('EXISTS', ATTEMPTS, DETAILS) > 0 then
+    attempts = redis.call('HMGET', ATTEMPTS, unpack(ids))
+    details = redis.call('HMGET', DETAILS, unpack(ids))
+  end
+  local taken = {}
+  for i, id in ipairs(ids) do
+    local expiry = details[i] and tonumber(string.match(details[i], ':(%d+):')) or 0
+    if not values[i] then
+      remove(id, dues[i], 'missing', true)
+    elseif expiry > 0 and expiry <= now_ms then
+      remove(id, dues[i], 'expired', ARGV[3] == 'bury')
+      expired = expired + 1
+    else
+      if attempts[i] then token = math.max(token, tonumber(string.match(attempts[i], ':%a:(%d+):')) + 1) end
+      taken[#taken + 1] = id
+      local at = #reply
+      reply[at + 1], reply[at + 2], reply[at + 3] = id, dues[i], attempts[i] or ''
+      reply[at + 4], reply[at + 5] = details[i] or '', values[i]
+    end
+  end
+  local leases = {}
+  for _, id in ipairs(taken) do leases[#leases + 1], leases[#leases + 2] = digits(token), id end
+  if #leases > 0 then redis.call('ZADD', LEASED, unpack(leases)) end
+end
+
+local next_at
+for _, lane in ipairs(lanes) do
+  local head = redis.call('ZRANGE', lane, 0, 0, 'WITHSCORES')
+  if head[2] then next_at = math.min(next_at or math.huge, tonumber(head[2])) end
+end
+local behind = next_at ~= nil and next_at <= now_ms
+local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')
+if first[2] then next_at = math.min(next_at or math.huge, math.ceil(tonumber(first[2]) / 1000)) end
+
+if behind then
+  reply[5] = wake(now_ms, now)
+else
+  redis.call('DEL', WAKE) -- a removal first: see start.lua
+  if next_at and #ids < limit then
+    redis.call('SET', WAKE, digits(next_at), 'PX', digits(math.max(0, next_at - now_ms) + WAKE_GRACE))
+  end
+end
+
+reply[2], reply[3], reply[4] = next_at and digits(next_at) or '', digits(token), expired
+return reply

@@ -1,0 +1,29 @@
+-- dead-letter.lua: ends a lease because trying is over.
+--
+--   LEASED -> DEAD, and the successor SCHEDULED if there is one
+--
+-- The letter is named by the lease, so a repeated call finds it there.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  id
+-- ARGV[2]  token
+-- ARGV[3]  cause
+-- ARGV[4]  failed  1 if this counts as one more failure, else 0
+-- ARGV[5]  due     ms, of the last attempt
+--
+-- Returns  { refused, done }   done: 1, also for a repeated call; 0 if the message is no
+--          longer the caller's and nothing changed
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(log N)
+
+local id, letter = ARGV[1], ARGV[1] .. '#' .. ARGV[2]
+if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', LETTERS, letter) } end
+
+local now = clock()
+redis.call('ZREM', LEASED, id)
+bury(id, letter, ARGV[3], math.floor(now / 1000), tonumber(ARGV[5]), tonumber(ARGV[4]))
+local due = succeed(id)
+tidy()
+return { due and wake(due, now) or 0, 1 }

@@ -1,0 +1,36 @@
+-- extend.lua: makes leases last longer.
+--
+--   LEASED -> LEASED   until `lease_time` from now, if that is later than its end so far
+--
+-- The token stays what claim gave, so it is noted in `renewed` once the deadline is another.
+-- A lease that ran out and that nobody has noticed is alive again.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  lease_time  microseconds
+-- then     id, token, id, token, ...
+--
+-- Returns  { done, done, ... }   1, or 0 if the message is no longer the caller's
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(n log N), n leases in the call
+
+local deadline = clock() + tonumber(ARGV[1])
+local reply, tokens, deadlines = {}, {}, {}
+local later = {}
+for i = 2, #ARGV, 2 do
+  local id, token = ARGV[i], ARGV[i + 1]
+  local held = holds(id, token)
+  reply[#reply + 1] = held and 1 or 0
+  if held and tonumber(redis.call('ZSCORE', LEASED, id)) < deadline then
+    later[#later + 1] = id
+    tokens[#tokens + 1], tokens[#tokens + 2] = id, token
+    deadlines[#deadlines + 1], deadlines[#deadlines + 2] = digits(deadline), id
+  end
+end
+if #later > 0 then
+  redis.call('HDEL', RENEWED, unpack(later)) -- a removal first: see start.lua
+  redis.call('HSET', RENEWED, unpack(tokens))
+  redis.call('ZADD', LEASED, unpack(deadlines))
+end
+return reply

@@ -1,0 +1,27 @@
+-- find.lua: looks at a message; changes nothing.
+--
+-- A lease that ran out shows as SCHEDULED.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  id
+--
+-- Returns  {} if the queue does not hold it, else { state, time, attempts, details, value }
+--          state: 'S' with its due time, ms, or 'L' with the end of its lease, microseconds;
+--          attempts and details: as stored, '' for none; value: stamp + envelope
+--
+-- Cost     O(1)
+
+local id = ARGV[1]
+local value = redis.call('HGET', MESSAGES, id)
+if not value then return {} end
+local attempts = redis.call('HGET', ATTEMPTS, id) or ''
+local details = redis.call('HGET', DETAILS, id) or ''
+local deadline = redis.call('ZSCORE', LEASED, id)
+local original, _, lane = details_of(id)
+if not deadline then
+  return { 'S', redis.call('ZSCORE', lane_key(lane), id) or '0', attempts, details, value }
+elseif tonumber(deadline) > clock() then
+  return { 'L', deadline, attempts, details, value }
+end
+return { 'S', digits(original or math.floor(tonumber(deadline) / 1000)), attempts, details, value }

@@ -1,0 +1,54 @@
+-- probe.lua: asks what server this is, and whether its user may do what the scripts do.
+--
+-- Works on keys of a queue of its own and leaves none behind.
+--
+-- KEYS  see prelude.lua, all
+--
+-- Returns  { server, memory, denied, refused }
+--          server, memory: these sections of INFO, '' if this user may not read them;
+--          denied: why a command is not permitted, '' if all are;
+--          refused: 1 if this user may not publish wake-ups
+--
+-- Cost     O(1)
+
+local denied = ''
+
+local function try(...)
+  local reply = redis.pcall(...)
+  if type(reply) == 'table' and reply.err then
+    denied = denied == '' and reply.err or denied
+    return ''
+  end
+  return reply
+end
+
+for _, key in ipairs(KEYS) do try('DEL', key) end
+for _, lane in ipairs({ SCHEDULED, LEASED, DEAD, unpack(KEYS, 11, 19) }) do
+  try('ZADD', lane, '1', 'probe')
+  try('ZSCORE', lane, 'probe')
+  try('ZMSCORE', lane, 'probe')
+  try('ZRANGE', lane, '-inf', '1', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')
+  try('ZCARD', lane)
+  try('ZCOUNT', lane, '-inf', '1')
+  try('ZREVRANK', lane, 'probe')
+  try('ZREVRANGE', lane, 0, 0)
+  try('ZREM', lane, 'probe')
+end
+for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT, LETTERS }) do
+  try('HSET', hash, 'probe', '1')
+  try('HGET', hash, 'probe')
+  try('HMGET', hash, 'probe')
+  try('HEXISTS', hash, 'probe')
+  try('EXISTS', hash)
+  try('HDEL', hash, 'probe')
+end
+try('SET', WAKE, '1', 'PX', '1000')
+try('GET', WAKE)
+try('DEL', WAKE)
+try('TIME')
+
+local failed = denied
+local server, memory = try('INFO', 'server'), try('INFO', 'memory')
+denied = failed
+local published = redis.pcall('PUBLISH', WAKE, '0')
+return { server, memory, denied, type(published) == 'table' and 1 or 0 }

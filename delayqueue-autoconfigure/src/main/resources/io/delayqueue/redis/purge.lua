@@ -1,0 +1,23 @@
+-- purge.lua: removes dead letters for good.
+--
+--   DEAD -> gone
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  age    ms; those at least so old, the oldest first, 0 for all; ignored with a letter
+-- ARGV[2]  limit  1..100
+-- ARGV[3]  letter  only this one; absent for those of that age
+--
+-- Returns  { removed }   how many
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(limit * log N), N dead letters
+
+local letters = { ARGV[3] }
+if not ARGV[3] then
+  local before = digits(math.floor(clock() / 1000) - tonumber(ARGV[1]))
+  letters = redis.call('ZRANGE', DEAD, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
+end
+if #letters == 0 then return { 0 } end
+redis.call('HDEL', LETTERS, unpack(letters))
+return { redis.call('ZREM', DEAD, unpack(letters)) }

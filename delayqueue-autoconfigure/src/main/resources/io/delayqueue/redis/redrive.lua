@@ -1,0 +1,35 @@
+-- redrive.lua: makes the message of a dead letter due now, with its attempts anew.
+--
+--   DEAD -> SCHEDULED   its time to live counts from now
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  letter
+-- ARGV[2]  stamp   of the message; a repeated call finds it there
+--
+-- Returns  { refused, outcome }
+--          outcome: 0 redriven, 1 its id is in use, 2 it has no message, 3 not found
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(log N)
+
+local letter, stamp, now = ARGV[1], ARGV[2], clock()
+local id = string.match(letter, '^(.*)#%d+$')
+local content = redis.call('HGET', LETTERS, letter)
+if not id or not content then
+  local there = id and redis.call('HGET', MESSAGES, id)
+  return { 0, there and string.sub(there, 1, 8) == stamp and 0 or 3 }
+end
+local life, lane, cause, first, rest =
+  string.match(content, '^%d+:%d+:%d+:%d+:(%d+):(%d):(%d+):(%d+):(.*)$')
+local envelope = string.sub(rest, tonumber(cause) + tonumber(first) + 9)
+if envelope == '' then return { 0, 2 } end
+is_leased(id, now)
+if redis.call('HEXISTS', MESSAGES, id) == 1 then return { 0, 1 } end
+
+redis.call('ZREM', DEAD, letter)
+redis.call('HDEL', LETTERS, letter)
+local due = math.ceil(now / 1000)
+local expiry = life ~= '0' and due + tonumber(life) or 0
+put(id, stamp .. envelope, due, expiry, tonumber(lane))
+return { wake(due, now), 0 }

@@ -1,0 +1,48 @@
+-- release.lua: gives messages back with no attempt burned.
+--
+--   LEASED -> SCHEDULED   due after `delay`
+--   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
+--
+-- A suspect that was never started stays one.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  delay  ms
+-- then     id, token, id, token, ...
+--
+-- Returns  { refused, done, done, ... }   done: 1, also for a repeated call; 0 if the message
+--          is no longer the caller's
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(n log N), n leases in the call
+
+local now = clock()
+local reply = { 0 }
+local earliest
+
+local function give_back(id, token)
+  redis.call('ZREM', LEASED, id)
+  if redis.call('HEXISTS', NEXT, id) == 1 then return succeed(id) end
+  redis.call('HDEL', RENEWED, id)
+  local entry = attempts_of(id)
+  if entry.suspect == 2 then entry.suspect = 0 end
+  entry.by, entry.token = 'h', token
+  set_attempts(id, entry)
+  local _, _, lane = details_of(id)
+  local due = due_time('+' .. ARGV[1], now)
+  redis.call('ZADD', lane_key(lane), digits(due), id)
+  return due
+end
+
+for i = 2, #ARGV, 2 do
+  local id, token = ARGV[i], ARGV[i + 1]
+  if holds(id, token) then
+    local due = give_back(id, token)
+    if due and (not earliest or due < earliest) then earliest = due end
+    reply[#reply + 1] = 1
+  else
+    reply[#reply + 1] = gave_back(id, token) and 1 or 0
+  end
+end
+if earliest then reply[1] = wake(earliest, now) else tidy() end
+return reply

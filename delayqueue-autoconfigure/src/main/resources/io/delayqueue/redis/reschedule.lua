@@ -1,0 +1,31 @@
+-- reschedule.lua: changes the due time of a message in place.
+--
+--   SCHEDULED -> SCHEDULED   its time to live counts from the new due time
+--
+-- A lease that ran out is ended first.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  id
+-- ARGV[2]  due  '+delay' or epoch, ms
+--
+-- Returns  { refused, outcome }   outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(log N)
+
+local id, now = ARGV[1], clock()
+if is_leased(id, now) then return { 0, 1 } end
+if redis.call('HEXISTS', MESSAGES, id) == 0 then
+  tidy()
+  return { 0, 2 }
+end
+local due = due_time(ARGV[2], now)
+local original, expiry, lane = details_of(id)
+redis.call('ZREM', lane_key(lane), id)
+redis.call('ZADD', lane_key(lane), digits(due), id)
+if original then
+  if expiry > 0 then expiry = due + expiry - original end
+  redis.call('HSET', DETAILS, id, digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane))
+end
+return { wake(due, now), 0 }

@@ -1,0 +1,38 @@
+-- retry.lua: gives a message back because its handler failed.
+--
+--   LEASED -> SCHEDULED   due after `delay`, one more failure
+--   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  id
+-- ARGV[2]  token
+-- ARGV[3]  delay    ms
+-- ARGV[4]  failure  kept if it is the first
+--
+-- Returns  { refused, done }   done: 1, also for a repeated call; 0 if the message is no
+--          longer the caller's and nothing changed
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(log N)
+
+local id, token = ARGV[1], ARGV[2]
+if not holds(id, token) then return { 0, gave_back(id, token) and 1 or 0 } end
+
+local now = clock()
+redis.call('ZREM', LEASED, id)
+local due
+if redis.call('HEXISTS', NEXT, id) == 1 then
+  due = succeed(id)
+  tidy()
+else
+  redis.call('HDEL', RENEWED, id)
+  local entry = attempts_of(id)
+  if entry.failures == 0 then entry.first = ARGV[4] end
+  entry.failures, entry.suspect, entry.by, entry.token = entry.failures + 1, 0, 'h', token
+  set_attempts(id, entry)
+  local _, _, lane = details_of(id)
+  due = due_time('+' .. ARGV[3], now)
+  redis.call('ZADD', lane_key(lane), digits(due), id)
+end
+return { due and wake(due, now) or 0, 1 }

@@ -1,0 +1,25 @@
+-- start.lua: records that the handler of a suspect is about to start.
+--
+--   LEASED -> LEASED   should this lease run out, that counts as a lapse
+--
+-- Begins its writes with a removal, as all scripts but schedule do: when its memory is full,
+-- Redis refuses a script whose first write needs some, and a full Redis must still drain.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  id
+-- ARGV[2]  token
+--
+-- Returns  { done }   done: 1, or 0 if the message is no longer the caller's
+--
+-- Keeps    I1 to I5 (see schedule.lua)
+-- Cost     O(1)
+
+local id = ARGV[1]
+if not holds(id, ARGV[2]) then return { 0 } end
+local entry = attempts_of(id)
+entry.suspect = 2
+if entry.by == '' then entry.by = 'l' end
+redis.call('HDEL', ATTEMPTS, id)
+set_attempts(id, entry)
+return { 1 }

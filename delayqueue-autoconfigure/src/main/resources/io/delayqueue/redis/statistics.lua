@@ -1,0 +1,27 @@
+-- statistics.lua: counts; changes nothing.
+--
+-- Leases that ran out count as due.
+--
+-- KEYS  see prelude.lua, all
+--
+-- Returns  { scheduled, due, leased, dead, next_due }   next_due: ms, '' if none waits
+--
+-- Cost     O(log N)
+
+local now = clock()
+local now_ms = digits(math.floor(now / 1000))
+local lapsed = redis.call('ZCOUNT', LEASED, '-inf', digits(now))
+local scheduled, due, next_due = lapsed, lapsed, nil
+for lane = 0, 9 do
+  local key = lane_key(lane)
+  scheduled = scheduled + redis.call('ZCARD', key)
+  due = due + redis.call('ZCOUNT', key, '-inf', now_ms)
+  local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  if head[2] then next_due = math.min(next_due or math.huge, tonumber(head[2])) end
+end
+if lapsed > 0 then
+  local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')
+  next_due = math.min(next_due or math.huge, math.floor(tonumber(first[2]) / 1000))
+end
+return { scheduled, due, redis.call('ZCARD', LEASED) - lapsed, redis.call('ZCARD', DEAD),
+  next_due and digits(next_due) or '' }
