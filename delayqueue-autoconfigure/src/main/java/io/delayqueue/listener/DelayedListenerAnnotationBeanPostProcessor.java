@@ -1,0 +1,192 @@
+package io.delayqueue.listener;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedListeners;
+import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+
+/**
+ * Finds methods with {@link DelayedListener} and registers a listener for each annotation
+ * once all singletons are there. A bean that is created later, because it is lazy, has
+ * its listeners registered, and started, at that time. Beans that are no singletons
+ * cannot have listeners: each instance would be one more.
+ * <p>
+ * <strong>Threads.</strong> Beans may be created on several threads.
+ */
+public final class DelayedListenerAnnotationBeanPostProcessor
+        implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, Ordered {
+
+    private final ObjectProvider<DelayedListenerRegistry> registry;
+
+    private final Set<Class<?>> nonAnnotatedClasses = ConcurrentHashMap.newKeySet();
+
+    private final List<Found> found = new ArrayList<>();
+
+    private @Nullable BeanFactory beanFactory;
+
+    private boolean complete;
+
+    /**
+     * Creates a post-processor.
+     * @param registry where listeners go; not asked for before there is one, so that this
+     * bean brings no other into being too early
+     */
+    public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory beanFactory) {
+        this.beanFactory = beanFactory;
+    }
+
+    @Override
+    public int getOrder() {
+        return LOWEST_PRECEDENCE;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
+        // The targets of a scoped proxy come and go; the proxy itself listens.
+        boolean infrastructure = (bean instanceof AopInfrastructureBean && !(bean instanceof ScopedObject))
+                || ScopedProxyUtils.isScopedTarget(beanName);
+        if (infrastructure || this.nonAnnotatedClasses.contains(targetClass)
+                || !AnnotationUtils.isCandidateClass(targetClass, DelayedListener.class)) {
+            return bean;
+        }
+        Map<Method, Set<DelayedListener>> methods = MethodIntrospector.selectMethods(targetClass,
+                (MethodIntrospector.MetadataLookup<Set<DelayedListener>>) DelayedListenerAnnotationBeanPostProcessor::annotations);
+        if (methods.isEmpty()) {
+            this.nonAnnotatedClasses.add(targetClass);
+            return bean;
+        }
+        methods.forEach((method, annotations) -> add(new Found(bean, beanName, method, List.copyOf(annotations))));
+        return bean;
+    }
+
+    private static @Nullable Set<DelayedListener> annotations(Method method) {
+        Set<DelayedListener> annotations = AnnotatedElementUtils.getMergedRepeatableAnnotations(method,
+                DelayedListener.class, DelayedListeners.class);
+        return annotations.isEmpty() ? null : annotations;
+    }
+
+    private void add(Found listener) {
+        if (this.beanFactory != null && this.beanFactory.containsBean(listener.beanName())
+                && !this.beanFactory.isSingleton(listener.beanName())) {
+            throw listener.invalid("the bean must be a singleton, or each of its instances would be one more listener",
+                    null);
+        }
+        synchronized (this.found) { // beans may be created while the last ones are
+                                    // registered
+            if (!this.complete) {
+                this.found.add(listener);
+                return;
+            }
+        }
+        register(listener);
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        List<Found> all;
+        synchronized (this.found) {
+            all = List.copyOf(this.found);
+            this.found.clear();
+            this.complete = true;
+        }
+        all.forEach(this::register);
+    }
+
+    private void register(Found listener) {
+        DelayedListenerRegistry registry = this.registry.getObject();
+        AttributeResolver attributes = new AttributeResolver(this.beanFactory);
+        ClassLoader classLoader = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
+                ? configurable.getBeanClassLoader() : null;
+        try {
+            MessageHandler handler = handler(registry, listener);
+            for (DelayedListener annotation : listener.annotations()) {
+                register(registry, listener, handler, new ListenerAnnotation(annotation, attributes, classLoader));
+            }
+        }
+        catch (IllegalArgumentException ex) {
+            throw listener.invalid(String.valueOf(ex.getMessage()), ex);
+        }
+    }
+
+    private MessageHandler handler(DelayedListenerRegistry registry, Found listener) {
+        Method invocable;
+        try {
+            invocable = AopUtils.selectInvocableMethod(listener.method(), listener.bean().getClass());
+        }
+        catch (IllegalStateException ex) {
+            throw new IllegalArgumentException(ex.getMessage(), ex);
+        }
+        ConfigurableBeanFactory factory = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
+                ? configurable : null;
+        return registry.handlers().create(listener.bean(), listener.method(), invocable, factory);
+    }
+
+    private static void register(DelayedListenerRegistry registry, Found listener, MessageHandler handler,
+            ListenerAnnotation annotation) {
+        List<QueueName> queues = annotation.queues();
+        String given = annotation.id();
+        String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
+        String id = base;
+        for (int i = 2; !registry.register(container(registry, id, queues, handler, annotation)); i++) {
+            if (given != null) {
+                throw new IllegalArgumentException("id must be unique, but another listener has '%s'".formatted(id));
+            }
+            id = base + "#" + i;
+        }
+    }
+
+    private static QueueListenerContainer container(DelayedListenerRegistry registry, String id, List<QueueName> queues,
+            MessageHandler handler, ListenerAnnotation annotation) {
+        ListenerCounters counters = new ListenerCounters();
+        List<ListenedQueue> listened = queues.stream()
+            .map((queue) -> new ListenedQueue(id, queue, annotation.settings(registry.defaults(queue)), handler,
+                    counters))
+            .toList();
+        return new QueueListenerContainer(id, listened, counters);
+    }
+
+    /** A method with its annotations. */
+    private record Found(Object bean, String beanName, Method method, List<DelayedListener> annotations) {
+
+        InvalidListenerException invalid(String problem, @Nullable Throwable cause) {
+            String parameters = Stream.of(this.method.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", "));
+            return new InvalidListenerException(this.beanName,
+                    "%s.%s(%s)".formatted(this.method.getDeclaringClass().getName(), this.method.getName(), parameters),
+                    problem, cause);
+        }
+
+    }
+
+}

@@ -1,0 +1,96 @@
+package io.delayqueue.listener;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The listeners of the application, by their ids. All there are once the application has
+ * started, but for those of beans that are created later.
+ * <p>
+ * <strong>Threads.</strong> Any thread looks up. Registrations and the worker's start and
+ * stop exclude each other, so that a late listener is started exactly once.
+ */
+public final class DelayedListenerRegistry {
+
+    private final Function<QueueName, ListenerSettings> defaults;
+
+    private final HandlerMethodFactory handlers;
+
+    private volatile Map<String, QueueListenerContainer> containers = Map.of();
+
+    private @Nullable WorkerRun run;
+
+    /**
+     * Creates a registry.
+     * @param defaults settings of a queue, for what the annotation does not say
+     * @param handlers makes methods callable
+     */
+    public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers) {
+        this.defaults = defaults;
+        this.handlers = handlers;
+    }
+
+    /** The listener of that id, if there is one. */
+    public Optional<ListenerContainer> listener(String id) {
+        return Optional.ofNullable(this.containers.get(id));
+    }
+
+    /**
+     * The listener of that id.
+     * @throws IllegalArgumentException if there is none; names those there are
+     */
+    public ListenerContainer require(String id) {
+        return listener(id).orElseThrow(() -> new IllegalArgumentException(
+                "There is no listener '%s', only %s".formatted(id, this.containers.keySet())));
+    }
+
+    /** All listeners, in the order in which they were found. */
+    public Collection<ListenerContainer> listeners() {
+        return List.copyOf(this.containers.values());
+    }
+
+    ListenerSettings defaults(QueueName queue) {
+        return this.defaults.apply(queue);
+    }
+
+    HandlerMethodFactory handlers() {
+        return this.handlers;
+    }
+
+    /**
+     * Adds a listener, and starts it if the application has started.
+     * @return {@code false} if its id is taken
+     */
+    synchronized boolean register(QueueListenerContainer container) {
+        Map<String, QueueListenerContainer> extended = new LinkedHashMap<>(this.containers);
+        if (extended.putIfAbsent(container.id(), container) != null) {
+            return false;
+        }
+        this.containers = Collections.unmodifiableMap(extended);
+        if (this.run != null) {
+            container.attach(this.run);
+        }
+        return true;
+    }
+
+    /** The application starts. */
+    synchronized void attach(WorkerRun run) {
+        this.run = run;
+        this.containers.values().forEach((container) -> container.attach(run));
+    }
+
+    /** The application stops. */
+    synchronized void detach() {
+        this.run = null;
+        this.containers.values().forEach(QueueListenerContainer::detach);
+    }
+
+}

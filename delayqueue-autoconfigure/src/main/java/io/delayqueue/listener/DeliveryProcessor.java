@@ -1,0 +1,276 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+
+import io.delayqueue.HandlerTimeoutException;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.ExpiredPolicy;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides what becomes of one claimed message: whether its handler may start, and what
+ * follows from how it ended. Handling and settling are kept apart, or a store that fails
+ * would be taken for a handler that failed.
+ * <p>
+ * <strong>Threads.</strong> Runs on the handler thread of each message; the settlement of
+ * a handler that returned a future runs on another one. No state of its own.
+ */
+final class DeliveryProcessor {
+
+    private static final Logger logger = LoggerFactory.getLogger(DeliveryProcessor.class);
+
+    private final ListenedQueue queue;
+
+    private final WorkerContext context;
+
+    private final Settlement settlement;
+
+    private final Finish finish;
+
+    DeliveryProcessor(ListenedQueue queue, WorkerContext context, Finish finish) {
+        this.queue = queue;
+        this.context = context;
+        this.settlement = new Settlement(queue, context);
+        this.finish = finish;
+    }
+
+    /** Handles and settles a message; {@link Finish} is told once, whatever happens. */
+    void process(HeldLease held) {
+        this.queue.counters().running.incrementAndGet();
+        if (held.message().suspect()) {
+            this.queue.counters().lapsed.increment();
+        }
+        concludeBy(held, () -> admit(held));
+    }
+
+    private void concludeBy(HeldLease held, Supplier<End> work) {
+        End end = End.SETTLED;
+        DeliveryContext logContext = DeliveryContext.enter(held);
+        try {
+            end = work.get();
+        }
+        catch (Throwable ex) {
+            logger.error("Cannot process message '{}' of queue '{}'; it is handled again when its lease runs out",
+                    held.lease().id(), held.lease().queue(), ex);
+        }
+        finally {
+            logContext.leave();
+        }
+        if (end != End.LATER) {
+            this.queue.counters().running.decrementAndGet();
+            this.finish.finished(held, end == End.ACKNOWLEDGE);
+        }
+    }
+
+    private End admit(HeldLease held) {
+        ClaimedMessage message = held.message();
+        if (!held.isLive(this.context.now())) {
+            this.settlement.giveBackLate(held);
+            return End.SETTLED;
+        }
+        Instant expiresAt = message.expiresAt();
+        if (expiresAt != null && !held.storeTime(this.context.now()).isBefore(expiresAt)) {
+            return expired(held);
+        }
+        ListenerSettings settings = this.queue.settings();
+        if (message.lapses() >= settings.maxLapses()) {
+            this.settlement.deadLetter(held,
+                    ("Its lease ran out %d times while it was handled (max-lapses is %d): "
+                            + "its handler may end or stall the process")
+                        .formatted(message.lapses(), settings.maxLapses()));
+            return End.SETTLED;
+        }
+        if (message.failures() >= settings.maxAttempts()) {
+            this.settlement.deadLetter(held, "It has failed %d times (max-attempts is %d)".formatted(message.failures(),
+                    settings.maxAttempts()));
+            return End.SETTLED;
+        }
+        return handle(held);
+    }
+
+    private End expired(HeldLease held) {
+        this.queue.counters().expired.increment();
+        if (this.queue.settings().expiredPolicy() == ExpiredPolicy.DEAD_LETTER) {
+            this.settlement.deadLetter(held, "expired");
+        }
+        else {
+            logger.debug("Message '{}' of queue '{}' has expired and is dropped", held.lease().id(),
+                    held.lease().queue());
+            this.settlement.drop(held);
+        }
+        return End.SETTLED;
+    }
+
+    private End handle(HeldLease held) {
+        if (held.message().suspect() && !this.settlement.start(held)) {
+            return End.SETTLED;
+        }
+        HandlerDelivery delivery = new HandlerDelivery(held, this.context);
+        MessageHandler.Call call;
+        try {
+            call = this.queue.handler().prepare(held.message(), delivery);
+        }
+        catch (Exception ex) {
+            this.settlement.deadLetter(held, ex, false);
+            return End.SETTLED;
+        }
+        if (!held.isLive(this.context.now())) {
+            this.settlement.giveBackLate(held);
+            return End.SETTLED;
+        }
+        return call(held, delivery, call);
+    }
+
+    private End call(HeldLease held, HandlerDelivery delivery, MessageHandler.Call call) {
+        HandlerTimeout timeout = HandlerTimeout.start(held, this.queue.settings().timeout(), this.context.timer());
+        CompletionStage<?> stage = null;
+        Throwable failure = null;
+        try {
+            stage = call.invoke();
+        }
+        catch (Throwable ex) {
+            // Errors count, or a handler that cannot be linked would be tried for ever.
+            failure = ex;
+        }
+        finally {
+            timeout.returned();
+            // Whoever set it, it was meant for the handler and not for what comes next.
+            Thread.interrupted();
+        }
+        Handling handling = new Handling(held, delivery, timeout);
+        return (stage != null) ? await(handling, stage) : conclude(handling, failure);
+    }
+
+    private End await(Handling handling, CompletionStage<?> stage) {
+        CompletableFuture<@Nullable Object> ended = new CompletableFuture<>();
+        stage.whenComplete((result, ex) -> {
+            if (ex != null) {
+                ended.completeExceptionally(ex);
+            }
+            else {
+                ended.complete(null);
+            }
+        });
+        handling.timeout().cancelBy(() -> elsewhere(() -> {
+            ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
+            cancel(stage);
+        }));
+        if (ended.isDone()) {
+            return conclude(handling, failureOf(ended));
+        }
+        ended.whenComplete((result,
+                ex) -> elsewhere(() -> concludeBy(handling.held(), () -> conclude(handling, failureOf(ended)))));
+        return End.LATER;
+    }
+
+    /** The timer and the application's threads must not wait for the store. */
+    private void elsewhere(Runnable task) {
+        try {
+            this.context.handlerThreads().execute(task);
+        }
+        catch (RejectedExecutionException ex) {
+            task.run();
+        }
+    }
+
+    private static void cancel(CompletionStage<?> stage) {
+        try {
+            stage.toCompletableFuture().cancel(true);
+        }
+        catch (UnsupportedOperationException ex) {
+            logger.debug("The future of a handler cannot be cancelled; it goes on without a lease");
+        }
+    }
+
+    private static @Nullable Throwable failureOf(CompletableFuture<?> ended) {
+        try {
+            ended.join();
+            return null;
+        }
+        catch (RuntimeException ex) {
+            return StoreCalls.unwrap(ex);
+        }
+    }
+
+    private End conclude(Handling handling, @Nullable Throwable failure) {
+        boolean timedOut = handling.timeout().end();
+        HeldLease held = handling.held();
+        if (failure == null) {
+            this.queue.counters().handled.increment();
+            return decided(held, handling.delivery().decision());
+        }
+        this.queue.counters().failed.increment();
+        Throwable reported = timedOut ? timeoutException(failure) : failure;
+        ListenerSettings settings = this.queue.settings();
+        if (held.attempt() >= settings.maxAttempts() || isFinal(reported)) {
+            this.settlement.deadLetter(held, reported, true);
+        }
+        else {
+            this.settlement.retry(held, reported);
+        }
+        return End.SETTLED;
+    }
+
+    private End decided(HeldLease held, HandlerDelivery.@Nullable Decision decision) {
+        if (decision == null) {
+            return End.ACKNOWLEDGE;
+        }
+        if (decision.delay() != null) {
+            this.settlement.release(held, decision.delay());
+        }
+        else if (decision.death() != null) {
+            this.settlement.deadLetter(held, decision.death());
+        }
+        return End.SETTLED;
+    }
+
+    private Throwable timeoutException(Throwable failure) {
+        Duration timeout = this.queue.settings().timeout();
+        HandlerTimeoutException exception = new HandlerTimeoutException((timeout != null) ? timeout : Duration.ZERO);
+        exception.addSuppressed(failure);
+        return exception;
+    }
+
+    private boolean isFinal(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = StoreCalls.wrapped(cause)) {
+            for (Class<? extends Throwable> type : this.queue.settings().noRetryFor()) {
+                if (type.isInstance(cause)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Told when a message is settled, or ready to be acknowledged. */
+    @FunctionalInterface
+    interface Finish {
+
+        void finished(HeldLease held, boolean acknowledge);
+
+    }
+
+    private enum End {
+
+        /** Handled; the loop acknowledges it. */
+        ACKNOWLEDGE,
+
+        /** Settled in another way, or left to its lease. */
+        SETTLED,
+
+        /** The handler's future will tell. */
+        LATER
+
+    }
+
+    private record Handling(HeldLease held, HandlerDelivery delivery, HandlerTimeout timeout) {
+    }
+
+}

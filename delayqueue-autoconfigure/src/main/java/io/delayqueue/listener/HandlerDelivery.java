@@ -1,0 +1,126 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.Delivery;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Lease;
+import org.jspecify.annotations.Nullable;
+
+/** The delivery that a handler sees. Threads are as {@link Delivery} says. */
+final class HandlerDelivery implements Delivery {
+
+    private final HeldLease held;
+
+    private final WorkerContext context;
+
+    private final Duration lateness;
+
+    private volatile @Nullable Decision decision;
+
+    HandlerDelivery(HeldLease held, WorkerContext context) {
+        this.held = held;
+        this.context = context;
+        Duration late = Duration.between(held.message().dueAt(), held.storeTime(context.now()));
+        this.lateness = late.isNegative() ? Duration.ZERO : late;
+    }
+
+    /** What the handler decided, {@code null} if nothing. */
+    @Nullable Decision decision() {
+        return this.decision;
+    }
+
+    @Override
+    public String queue() {
+        return this.held.lease().queue().value();
+    }
+
+    @Override
+    public String id() {
+        return this.held.lease().id();
+    }
+
+    @Override
+    public int attempt() {
+        return this.held.attempt();
+    }
+
+    @Override
+    public int lapses() {
+        return this.held.message().lapses();
+    }
+
+    @Override
+    public Instant dueAt() {
+        return this.held.message().dueAt();
+    }
+
+    @Override
+    public Duration lateness() {
+        return this.lateness;
+    }
+
+    @Override
+    public boolean isLeased() {
+        return this.held.isLive(this.context.now());
+    }
+
+    @Override
+    public boolean extend(Duration leaseTime) {
+        MessageLimits.requirePositive("Lease time", leaseTime);
+        QueueName queue = this.held.lease().queue();
+        List<Lease> leases = List.of(this.held.lease());
+        long sentAt = this.context.now();
+        boolean extended = join(StoreCalls.send(() -> this.context.store().extend(queue, leases, leaseTime))).get(0);
+        if (extended) {
+            this.held.renewed(sentAt, leaseTime);
+        }
+        else {
+            this.held.lose();
+        }
+        return extended;
+    }
+
+    private static <T> T join(CompletableFuture<T> future) {
+        try {
+            return future.join();
+        }
+        catch (CompletionException ex) {
+            if (StoreCalls.unwrap(ex) instanceof DelayQueueException failure) {
+                throw failure;
+            }
+            throw ex;
+        }
+    }
+
+    @Override
+    public void retryAfter(Duration delay) {
+        this.decision = new Decision(MessageLimits.requireDelay(delay), null);
+    }
+
+    @Override
+    public void deadLetter(String reason) {
+        this.decision = new Decision(null, reason);
+    }
+
+    @Override
+    public String toString() {
+        return "message '%s' of queue '%s', attempt %d".formatted(id(), queue(), attempt());
+    }
+
+    /**
+     * What becomes of the message if the handler returns: one of the two.
+     *
+     * @param delay due again after it
+     * @param death a dead letter because of it
+     */
+    record Decision(@Nullable Duration delay, @Nullable String death) {
+    }
+
+}

@@ -1,0 +1,114 @@
+package io.delayqueue.listener;
+
+import java.lang.reflect.Method;
+import java.util.List;
+
+import io.delayqueue.Delivery;
+import io.delayqueue.engine.EnvelopeCodec;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.convert.ConversionService;
+import org.springframework.format.support.DefaultFormattingConversionService;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.converter.MessageConverter;
+import org.springframework.messaging.handler.annotation.support.HeaderMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.HeadersMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.MessageMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolverComposite;
+import org.springframework.validation.Validator;
+
+/**
+ * Makes methods of beans callable. Arguments are found by spring-messaging, but payloads
+ * are read beforehand, as the type that the method declares: no message converter and no
+ * class name in a message takes part.
+ */
+public final class HandlerMethodFactory {
+
+    private final EnvelopeCodec codec;
+
+    private final @Nullable Validator validator;
+
+    private final ConversionService conversionService;
+
+    /**
+     * Creates a factory.
+     * @param codec reads messages
+     * @param validator checks payloads with {@code @Validated} or {@code @Valid};
+     * {@code null} to check none
+     * @param conversionService converts headers; {@code null} for Spring's default
+     */
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
+            @Nullable ConversionService conversionService) {
+        this.codec = codec;
+        this.validator = validator;
+        this.conversionService = (conversionService != null) ? conversionService
+                : new DefaultFormattingConversionService();
+    }
+
+    /**
+     * Makes a handler.
+     * @param method the method as the class declares it
+     * @param invocable the method that can be called on the bean, which may be a proxy
+     * @param beanFactory resolves defaults of headers
+     * @throws IllegalArgumentException if the method cannot be a handler
+     */
+    MessageHandler create(Object bean, Method method, Method invocable, @Nullable ConfigurableBeanFactory beanFactory) {
+        Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
+        HandlerSignature signature = HandlerSignature.of(method, targetClass);
+        HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
+        resolvers.addResolvers(List.of(new HeaderMethodArgumentResolver(this.conversionService, beanFactory),
+                new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
+                new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
+        return new HandlerMethodAdapter(this.codec, signature,
+                new HandlerInvocation(bean, method, invocable, resolvers));
+    }
+
+    private static final class DeliveryArgumentResolver implements HandlerMethodArgumentResolver {
+
+        @Override
+        public boolean supportsParameter(MethodParameter parameter) {
+            return parameter.getParameterType() == Delivery.class;
+        }
+
+        @Override
+        public Object resolveArgument(MethodParameter parameter, Message<?> message) {
+            return ((DeliveryMessage) message).delivery();
+        }
+
+    }
+
+    /** Takes an empty text for what it is: a payload. */
+    private static final class PayloadArgumentResolver extends PayloadMethodArgumentResolver {
+
+        PayloadArgumentResolver(@Nullable Validator validator) {
+            super(new NoConversion(), validator);
+        }
+
+        @Override
+        protected boolean isEmptyPayload(@Nullable Object payload) {
+            return payload == null;
+        }
+
+    }
+
+    /** The payload has its type already. */
+    private static final class NoConversion implements MessageConverter {
+
+        @Override
+        public @Nullable Object fromMessage(Message<?> message, Class<?> targetClass) {
+            return null;
+        }
+
+        @Override
+        public @Nullable Message<?> toMessage(Object payload, @Nullable MessageHeaders headers) {
+            return null;
+        }
+
+    }
+
+}

@@ -1,0 +1,112 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ends a handler that takes too long: its lease is not renewed any more, and its thread
+ * is interrupted or, once it has returned a future, that future is cancelled.
+ * <p>
+ * <strong>Threads.</strong> The handler's thread and the timer. A lock makes sure that
+ * the interrupt comes while the handler runs or not at all: one that came later would hit
+ * whatever the thread does next.
+ */
+final class HandlerTimeout {
+
+    private final HeldLease lease;
+
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private @Nullable Thread thread = Thread.currentThread();
+
+    private @Nullable Runnable cancellation;
+
+    private boolean over;
+
+    private boolean fired;
+
+    private Timer.@Nullable Scheduled scheduled;
+
+    private HandlerTimeout(HeldLease lease) {
+        this.lease = lease;
+    }
+
+    /** To be called on the thread of the handler, right before it. */
+    static HandlerTimeout start(HeldLease lease, @Nullable Duration timeout, Timer timer) {
+        HandlerTimeout handlerTimeout = new HandlerTimeout(lease);
+        if (timeout != null) {
+            handlerTimeout.scheduled = timer.after(timeout, handlerTimeout::fire);
+        }
+        return handlerTimeout;
+    }
+
+    private void fire() {
+        Runnable task = null;
+        this.lock.lock();
+        try {
+            if (this.over) {
+                return;
+            }
+            this.fired = true;
+            this.lease.stopRenewing();
+            if (this.thread != null) {
+                this.thread.interrupt();
+            }
+            task = this.cancellation;
+        }
+        finally {
+            this.lock.unlock();
+        }
+        if (task != null) {
+            task.run();
+        }
+    }
+
+    /** The handler has returned or thrown: from here on, its thread is left alone. */
+    void returned() {
+        this.lock.lock();
+        try {
+            this.thread = null;
+        }
+        finally {
+            this.lock.unlock();
+        }
+    }
+
+    /** What to do instead of an interrupt; done at once if the time is over already. */
+    void cancelBy(Runnable cancellation) {
+        boolean late;
+        this.lock.lock();
+        try {
+            this.cancellation = cancellation;
+            late = this.fired;
+        }
+        finally {
+            this.lock.unlock();
+        }
+        if (late) {
+            cancellation.run();
+        }
+    }
+
+    /**
+     * The handling has ended.
+     * @return whether the time was over before
+     */
+    boolean end() {
+        this.lock.lock();
+        try {
+            this.over = true;
+            if (this.scheduled != null) {
+                this.scheduled.cancel();
+            }
+            return this.fired;
+        }
+        finally {
+            this.lock.unlock();
+        }
+    }
+
+}

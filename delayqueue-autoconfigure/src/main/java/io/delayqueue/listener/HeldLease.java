@@ -1,0 +1,135 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Lease;
+
+/**
+ * A message claimed by this process, and how long it is this process' as far as it knows.
+ * <p>
+ * <strong>Threads.</strong> Created by a loop, handled by one handler thread, renewed by
+ * the lease keeper, asked by whatever thread the handler likes. The stage decides once
+ * who may go on: the handler thread that starts it or the loop that gives it back.
+ */
+final class HeldLease {
+
+    private final ClaimedMessage message;
+
+    private final Times times;
+
+    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.CLAIMED);
+
+    private final AtomicLong deadline;
+
+    private volatile long renewedAt;
+
+    private volatile boolean renewable = true;
+
+    private volatile boolean settling;
+
+    private volatile boolean lost;
+
+    HeldLease(ClaimedMessage message, Times times, Duration leaseTime) {
+        this.message = message;
+        this.times = times;
+        this.deadline = new AtomicLong(times.sentAt() + Nanos.of(leaseTime));
+        this.renewedAt = times.sentAt();
+    }
+
+    ClaimedMessage message() {
+        return this.message;
+    }
+
+    Lease lease() {
+        return this.message.lease();
+    }
+
+    int attempt() {
+        return this.message.failures() + 1;
+    }
+
+    /** The store's time, from its time at the claim and the span since. */
+    Instant storeTime(long now) {
+        return this.times.storeTime().plusNanos(now - this.times.answeredAt());
+    }
+
+    /** Whether the caller is the one to handle it; at most one caller is told so. */
+    boolean begin() {
+        return this.stage.compareAndSet(Stage.CLAIMED, Stage.STARTED);
+    }
+
+    /** Whether the caller is the one to give it back unhandled. */
+    boolean giveBack() {
+        return this.stage.compareAndSet(Stage.CLAIMED, Stage.GIVEN_BACK);
+    }
+
+    boolean isLive(long now) {
+        return !this.lost && this.deadline.get() - now > 0;
+    }
+
+    /** Time until the lease is over. */
+    long nanosLeft(long now) {
+        return this.deadline.get() - now;
+    }
+
+    /**
+     * Notes a renewal, which never shortens a lease.
+     * @param sentAt before the store was asked
+     */
+    void renewed(long sentAt, Duration leaseTime) {
+        long until = sentAt + Nanos.of(leaseTime);
+        this.deadline.updateAndGet((current) -> (until - current > 0) ? until : current);
+        this.renewedAt = sentAt;
+    }
+
+    /** Whether it is to be renewed if the last renewal is so long ago. */
+    boolean isRenewalDue(long now, long age) {
+        return this.renewable && !this.settling && !this.lost && now - this.renewedAt >= age;
+    }
+
+    /** From here on it is left to run out. */
+    void stopRenewing() {
+        this.renewable = false;
+    }
+
+    /**
+     * A settlement is on its way, or has failed. A renewal that crosses one is turned
+     * away, and that means nothing.
+     */
+    void settling(boolean underWay) {
+        this.settling = underWay;
+    }
+
+    /**
+     * Notes that the store turned a renewal away.
+     * @return whether that is news
+     */
+    boolean lose() {
+        if (this.settling || this.lost) {
+            return false;
+        }
+        this.lost = true;
+        return true;
+    }
+
+    private enum Stage {
+
+        CLAIMED, STARTED, GIVEN_BACK
+
+    }
+
+    /**
+     * When the claim happened, by both clocks.
+     *
+     * @param sentAt this process' clock before the claim was sent
+     * @param answeredAt this process' clock when the answer came
+     * @param storeTime the store's clock when it answered
+     */
+    record Times(long sentAt, long answeredAt, Instant storeTime) {
+    }
+
+}

@@ -1,0 +1,63 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.MessageStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes dead letters that are too old, of the queues that this process listens to: the
+ * first time after a minute, then every hour.
+ * <p>
+ * <strong>Threads.</strong> The process' timer, which waits for nothing; a batch at a
+ * time.
+ */
+final class Housekeeping {
+
+    private static final Logger logger = LoggerFactory.getLogger(Housekeeping.class);
+
+    private static final Duration FIRST = Duration.ofMinutes(1);
+
+    private static final Duration PERIOD = Duration.ofHours(1);
+
+    private final WorkerContext context;
+
+    private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
+
+    Housekeeping(WorkerContext context) {
+        this.context = context;
+    }
+
+    void add(QueueName queue) {
+        Duration retention = this.context.settings().deadLetterRetention();
+        if (retention != null && this.queues.add(queue)) {
+            later(FIRST, queue, retention);
+        }
+    }
+
+    /** A fifth more or less, so that processes do not clean in step. */
+    private void later(Duration delay, QueueName queue, Duration retention) {
+        Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
+        this.context.timer().after(jittered, () -> {
+            later(PERIOD, queue, retention);
+            purge(queue, retention);
+        });
+    }
+
+    private void purge(QueueName queue, Duration retention) {
+        StoreCalls.send(() -> this.context.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
+            if (ex != null) {
+                logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
+                        StoreCalls.unwrap(ex).toString());
+            }
+            else if (removed >= MessageStore.BATCH_LIMIT) {
+                this.context.timer().after(Duration.ZERO, () -> purge(queue, retention));
+            }
+        });
+    }
+
+}

@@ -1,0 +1,107 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews the leases of one loop, from the claim to the settlement: those of messages that
+ * wait for a thread, are handled, or are handled and not acknowledged yet. Each is
+ * renewed when a third of it is over. A renewal that fails is tried again with the next
+ * round, of which there are six in a lease.
+ * <p>
+ * <strong>Threads.</strong> The loop adds, handler threads and the loop remove, the
+ * process' timer renews; the store's connection brings the answers.
+ */
+final class LeaseKeeper {
+
+    private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
+
+    private static final int ROUNDS_PER_LEASE = 6;
+
+    private final ListenedQueue queue;
+
+    private final WorkerContext context;
+
+    private final Duration leaseTime;
+
+    private final long renewalAge;
+
+    private final Set<HeldLease> held = ConcurrentHashMap.newKeySet();
+
+    private final Set<HeldLease> underWay = ConcurrentHashMap.newKeySet();
+
+    LeaseKeeper(ListenedQueue queue, WorkerContext context) {
+        this.queue = queue;
+        this.context = context;
+        this.leaseTime = queue.settings().lease();
+        this.renewalAge = Nanos.of(this.leaseTime) / 3;
+    }
+
+    Timer.Scheduled start() {
+        return this.context.timer().every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), this::renew);
+    }
+
+    void add(HeldLease lease) {
+        this.held.add(lease);
+    }
+
+    void remove(HeldLease lease) {
+        this.held.remove(lease);
+    }
+
+    /**
+     * Takes the messages that no handler thread has begun with; they are the caller's.
+     */
+    List<HeldLease> takeUnstarted() {
+        List<HeldLease> unstarted = this.held.stream().filter(HeldLease::giveBack).toList();
+        unstarted.forEach(this.held::remove);
+        return unstarted;
+    }
+
+    /** Renews what is due for it, without waiting for the answers. */
+    void renew() {
+        long now = this.context.now();
+        List<HeldLease> due = this.held.stream()
+            .filter((lease) -> lease.isRenewalDue(now, this.renewalAge) && this.underWay.add(lease))
+            .toList();
+        for (List<HeldLease> batch : Batches.of(due)) {
+            renew(batch);
+        }
+    }
+
+    private void renew(List<HeldLease> batch) {
+        long sentAt = this.context.now();
+        List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
+        MessageStore store = this.context.store();
+        StoreCalls.send(() -> store.extend(this.queue.name(), leases, this.leaseTime)).whenComplete((answers, ex) -> {
+            if (ex != null) {
+                this.context.outage().failed("renew leases of", this.queue.name(), StoreCalls.unwrap(ex));
+            }
+            else {
+                for (int i = 0; i < batch.size(); i++) {
+                    answered(batch.get(i), answers.get(i), sentAt);
+                }
+            }
+            batch.forEach(this.underWay::remove);
+        });
+    }
+
+    private void answered(HeldLease lease, boolean renewed, long sentAt) {
+        if (renewed) {
+            lease.renewed(sentAt, this.leaseTime);
+        }
+        else if (this.held.contains(lease) && lease.lose()) {
+            this.queue.counters().refused.increment();
+            logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} while it was handled "
+                    + "and is being handled again", lease.lease().id(), lease.lease().queue(), lease.attempt());
+        }
+    }
+
+}

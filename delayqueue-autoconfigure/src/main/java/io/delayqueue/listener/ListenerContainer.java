@@ -1,0 +1,46 @@
+package io.delayqueue.listener;
+
+import java.util.List;
+
+/**
+ * A listener at run time. Found in the {@link DelayedListenerRegistry} by its id.
+ * <p>
+ * <strong>Threads.</strong> All methods may be called from any thread, that of a handler
+ * included, and do not wait.
+ */
+public interface ListenerContainer {
+
+    /** The id of the listener, unique in the application. */
+    String id();
+
+    /** The queues it listens to. */
+    List<String> queues();
+
+    /**
+     * Starts claiming. Does nothing if it has started. While the application itself is
+     * stopped, this only notes that the listener is to start with it.
+     */
+    void start();
+
+    /**
+     * Ends claiming and gives back what no handler has begun with. Handlers that run go
+     * on, with their leases renewed, for up to the shutdown timeout.
+     */
+    void stop();
+
+    /** Ends claiming until {@link #resume()}; handlers that run go on without limit. */
+    void pause();
+
+    /** Claims again after {@link #pause()}. */
+    void resume();
+
+    /** Whether it has started and not been stopped; a paused listener runs. */
+    boolean isRunning();
+
+    /** Whether it is paused, or will be once it is started. */
+    boolean isPaused();
+
+    /** What it did since it was registered. */
+    ListenerStatistics statistics();
+
+}

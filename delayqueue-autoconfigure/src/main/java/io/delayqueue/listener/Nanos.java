@@ -1,0 +1,17 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+
+/** Spans in nanoseconds, as {@link System#nanoTime()} counts them. */
+final class Nanos {
+
+    private Nanos() {
+    }
+
+    /** The span in nanoseconds, half of {@code Long.MAX_VALUE} (146 years) at most. */
+    static long of(Duration span) {
+        Duration longest = Duration.ofNanos(Long.MAX_VALUE / 2);
+        return (span.compareTo(longest) < 0) ? span.toNanos() : longest.toNanos();
+    }
+
+}

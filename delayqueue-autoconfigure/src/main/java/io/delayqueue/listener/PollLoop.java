@@ -1,0 +1,329 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims the due messages of one queue for one listener, hands each to a handler thread,
+ * and acknowledges those that are handled.
+ * <p>
+ * A permit is taken before a message is claimed, so this loop never holds more leases
+ * than permits. What was finished since the last time is acknowledged along with the next
+ * claim, sent back to back: one round trip for both.
+ * <p>
+ * <strong>Threads.</strong> One thread runs the loop; only it claims. A handler thread
+ * touches the lease that it was given, hands it back for acknowledgement, gives its
+ * permit back, and rings: in this order, or the loop could wake, find no permit and sleep
+ * again. Any thread pauses, resumes and stops. A permit belongs to whom the stage of its
+ * {@link HeldLease} names: to the handler thread that began, or the loop that gave back.
+ */
+final class PollLoop implements Runnable {
+
+    private static final Logger logger = LoggerFactory.getLogger(PollLoop.class);
+
+    static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
+
+    private static final double SAFETY_POLL_JITTER = 0.2;
+
+    private final ListenedQueue queue;
+
+    private final WorkerContext context;
+
+    private final Semaphore permits;
+
+    private final Duration safetyPoll;
+
+    private final Alarm alarm = new Alarm();
+
+    private final LeaseKeeper leaseKeeper;
+
+    private final Acknowledgements acknowledgements;
+
+    private final DeliveryProcessor processor;
+
+    private int failures;
+
+    private volatile boolean paused;
+
+    private volatile boolean stopped;
+
+    private volatile long stopDeadline;
+
+    private volatile boolean ended;
+
+    PollLoop(ListenedQueue queue, WorkerContext context) {
+        this.queue = queue;
+        this.context = context;
+        this.permits = new Semaphore(queue.settings().concurrency());
+        this.safetyPoll = jittered(context.settings().safetyPoll(), context.random());
+        this.leaseKeeper = new LeaseKeeper(queue, context);
+        this.acknowledgements = new Acknowledgements(queue, context, this.leaseKeeper);
+        this.processor = new DeliveryProcessor(queue, context, this::finished);
+    }
+
+    /** A fifth more or less, so that processes do not look in step; a second at most. */
+    private static Duration jittered(Duration safetyPoll, double random) {
+        long millis = Math.round(safetyPoll.toMillis() * SAFETY_POLL_JITTER * (2 * random - 1));
+        return safetyPoll.plusMillis(Math.min(millis, 1000));
+    }
+
+    /** Starts the thread; everything about it ends when {@link #run()} does. */
+    Thread start(WakeUps wakeUps) {
+        WakeUps.Subscription subscription = wakeUps.listen(this.queue.name(), this.alarm::ring);
+        Timer.Scheduled renewal = this.leaseKeeper.start();
+        Thread thread = new Thread(() -> {
+            run();
+            subscription.close();
+            renewal.cancel();
+        }, "delayqueue-" + this.queue.listenerId() + "-" + this.queue.name());
+        // Keeps the JVM of an application up that has nothing but handlers.
+        thread.setDaemon(false);
+        thread.start();
+        return thread;
+    }
+
+    void pause(boolean pause) {
+        this.paused = pause;
+        this.alarm.ring();
+    }
+
+    /**
+     * Ends {@link #run()}: what is claimed and not begun is given back, handlers that run
+     * are waited for.
+     * @param timeout how long to wait
+     */
+    void stop(Duration timeout) {
+        this.stopDeadline = this.context.now() + Nanos.of(timeout);
+        this.stopped = true;
+        this.alarm.ring();
+    }
+
+    @Override
+    public void run() {
+        while (!this.stopped) {
+            try {
+                this.alarm.sleep(pollGuarded());
+            }
+            catch (InterruptedException ex) {
+                // Not by us: stopping takes no interrupt. Only the sleep ends.
+                logger.debug("Loop of queue '{}' was interrupted and goes on", this.queue.name());
+            }
+        }
+        windDown();
+    }
+
+    private Duration pollGuarded() {
+        try {
+            return pollOnce();
+        }
+        catch (Throwable ex) {
+            Duration wait = backoff();
+            logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}", this.queue.listenerId(),
+                    this.queue.name(), wait, ex);
+            return wait;
+        }
+    }
+
+    /**
+     * Settles what is finished, and claims and hands out what is due as far as there are
+     * permits.
+     * @return how long to sleep, unless the alarm rings or has rung meanwhile, until the
+     * next call is of use
+     */
+    Duration pollOnce() {
+        this.alarm.look();
+        List<Acknowledgements.Sent> sent = this.acknowledgements.send();
+        int room = (this.paused || this.stopped) ? 0 : takePermits();
+        long sentAt = this.context.now();
+        CompletableFuture<Answer> claim = (room > 0) ? claim(room) : null;
+        boolean settled = this.acknowledgements.await(sent);
+        Duration wait = (claim != null) ? accept(claim, room, sentAt) : this.safetyPoll;
+        if (!settled || wait == null) {
+            return backoff();
+        }
+        this.failures = 0;
+        return wait;
+    }
+
+    private int takePermits() {
+        int room = Math.min(this.permits.availablePermits(), MessageStore.BATCH_LIMIT);
+        // Only this thread takes permits, so they are there.
+        return (room > 0 && this.permits.tryAcquire(room)) ? room : 0;
+    }
+
+    private CompletableFuture<Answer> claim(int room) {
+        ListenerSettings settings = this.queue.settings();
+        return StoreCalls
+            .send(() -> this.context.store().claim(this.queue.name(), room, settings.lease(), settings.expiredPolicy()))
+            .thenApply((claim) -> new Answer(claim, this.context.now()));
+    }
+
+    /** Waits for the claim; {@code null} if it failed. */
+    private @Nullable Duration accept(CompletableFuture<Answer> claimed, int room, long sentAt) {
+        Answer answer;
+        try {
+            answer = claimed.join();
+        }
+        catch (RuntimeException ex) {
+            this.permits.release(room);
+            this.context.outage().failed("claim from", this.queue.name(), StoreCalls.unwrap(ex));
+            return null;
+        }
+        Claim claim = answer.claim();
+        this.permits.release(room - claim.messages().size());
+        this.context.outage().recovered(this.queue.name());
+        this.queue.counters().expired.add(claim.expired());
+        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), room, this.queue.name());
+        if (!dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())))) {
+            return null;
+        }
+        return untilNext(answer);
+    }
+
+    private Duration untilNext(Answer answer) {
+        Duration nextIn = answer.claim().nextIn();
+        if (nextIn == null) {
+            return this.safetyPoll;
+        }
+        Duration wait = nextIn.minusNanos(this.context.now() - answer.at());
+        if (wait.isNegative()) {
+            return Duration.ZERO;
+        }
+        return (wait.compareTo(this.safetyPoll) < 0) ? wait : this.safetyPoll;
+    }
+
+    private List<HeldLease> hold(List<ClaimedMessage> messages, HeldLease.Times times) {
+        List<HeldLease> leases = new ArrayList<>(messages.size());
+        for (ClaimedMessage message : messages) {
+            HeldLease lease = new HeldLease(message, times, this.queue.settings().lease());
+            this.leaseKeeper.add(lease);
+            leases.add(lease);
+        }
+        return leases;
+    }
+
+    private boolean dispatch(List<HeldLease> leases) {
+        try {
+            for (HeldLease lease : leases) {
+                if (this.stopped) {
+                    break;
+                }
+                this.context.handlerThreads().execute(() -> work(lease));
+            }
+            return true;
+        }
+        catch (Throwable ex) {
+            logger.error("No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
+                    this.queue.listenerId(), this.queue.name(), ex);
+            giveBackUnstarted();
+            return false;
+        }
+    }
+
+    private void work(HeldLease lease) {
+        if (lease.begin()) {
+            this.processor.process(lease);
+        }
+    }
+
+    private void finished(HeldLease lease, boolean acknowledge) {
+        if (acknowledge) {
+            this.acknowledgements.add(lease);
+        }
+        else {
+            this.leaseKeeper.remove(lease);
+        }
+        this.permits.release();
+        this.alarm.ring();
+        if (this.ended) {
+            flush();
+        }
+    }
+
+    private void giveBackUnstarted() {
+        List<HeldLease> unstarted = this.leaseKeeper.takeUnstarted();
+        for (List<HeldLease> batch : Batches.of(unstarted)) {
+            List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
+            StoreCalls.send(() -> this.context.store().release(this.queue.name(), leases, Duration.ZERO))
+                .handle((answers, ex) -> {
+                    if (ex != null) {
+                        logger.warn(
+                                "Cannot give back {} messages of queue '{}'; they are handled when their leases "
+                                        + "run out: {}",
+                                leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
+                    }
+                    return null;
+                })
+                .join();
+        }
+        this.permits.release(unstarted.size());
+    }
+
+    private void windDown() {
+        giveBackUnstarted();
+        try {
+            long left = this.stopDeadline - this.context.now();
+            while (left > 0) {
+                this.alarm.look();
+                boolean settled = flush();
+                if (isIdle()) {
+                    break;
+                }
+                left = this.stopDeadline - this.context.now();
+                Duration wait = Duration.ofNanos(Math.max(0, left));
+                this.alarm.sleep((settled || wait.compareTo(STORE_BACKOFF.max()) < 0) ? wait : backoff());
+            }
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        this.ended = true;
+        flush();
+        this.context.outage().forget(this.queue.name());
+        if (!isIdle()) {
+            logger.warn(
+                    "{} handlers of listener '{}' on queue '{}' outlive the shutdown timeout; their messages are "
+                            + "handled again unless they end within their leases",
+                    running(), this.queue.listenerId(), this.queue.name());
+        }
+    }
+
+    private boolean flush() {
+        return this.acknowledgements.await(this.acknowledgements.send());
+    }
+
+    private boolean isIdle() {
+        return running() == 0 && this.acknowledgements.isEmpty();
+    }
+
+    private int running() {
+        return this.queue.settings().concurrency() - this.permits.availablePermits();
+    }
+
+    private Duration backoff() {
+        this.failures++;
+        return STORE_BACKOFF.delayAfter(this.failures, this.context::random);
+    }
+
+    /**
+     * The answer to a claim.
+     *
+     * @param claim the answer
+     * @param at when it came
+     */
+    private record Answer(Claim claim, long at) {
+    }
+
+}

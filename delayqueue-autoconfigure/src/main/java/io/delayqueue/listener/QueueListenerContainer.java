@@ -1,0 +1,124 @@
+package io.delayqueue.listener;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The loops of one listener.
+ * <p>
+ * <strong>Threads.</strong> Life-cycle calls come from any thread, seldom, and change
+ * several fields together, which is why they exclude each other; none waits inside.
+ */
+final class QueueListenerContainer implements ListenerContainer {
+
+    private static final Logger logger = LoggerFactory.getLogger(QueueListenerContainer.class);
+
+    private final String id;
+
+    private final List<ListenedQueue> queues;
+
+    private final ListenerCounters counters;
+
+    private boolean wanted;
+
+    private boolean paused;
+
+    private @Nullable WorkerRun run;
+
+    private List<PollLoop> loops = List.of();
+
+    /**
+     * Creates a container that starts with the application if all its queues are to.
+     * @param queues at least one
+     */
+    QueueListenerContainer(String id, List<ListenedQueue> queues, ListenerCounters counters) {
+        this.id = id;
+        this.queues = List.copyOf(queues);
+        this.counters = counters;
+        this.wanted = queues.stream().allMatch((queue) -> queue.settings().autoStartup());
+    }
+
+    @Override
+    public String id() {
+        return this.id;
+    }
+
+    @Override
+    public List<String> queues() {
+        return this.queues.stream().map((queue) -> queue.name().value()).toList();
+    }
+
+    List<ListenedQueue> listenedQueues() {
+        return this.queues;
+    }
+
+    /** The application starts: from here on the listener may. */
+    synchronized void attach(WorkerRun run) {
+        this.run = run;
+        if (this.wanted) {
+            launch(run);
+        }
+    }
+
+    /** The application stops, which stops the loops. Keeps in mind who was started. */
+    synchronized void detach() {
+        this.run = null;
+        this.loops = List.of();
+    }
+
+    @Override
+    public synchronized void start() {
+        this.wanted = true;
+        if (this.run != null && this.loops.isEmpty()) {
+            launch(this.run);
+        }
+    }
+
+    private void launch(WorkerRun run) {
+        this.loops = run.launch(this.queues, this.paused);
+        ListenerSettings settings = this.queues.get(0).settings();
+        logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {} attempts", this.id, queues(),
+                settings.concurrency(), settings.lease(), settings.maxAttempts());
+    }
+
+    @Override
+    public synchronized void stop() {
+        this.wanted = false;
+        if (this.run != null && !this.loops.isEmpty()) {
+            this.run.stop(this.loops);
+            this.loops = List.of();
+            logger.info("Listener '{}' stopped", this.id);
+        }
+    }
+
+    @Override
+    public synchronized void pause() {
+        this.paused = true;
+        this.loops.forEach((loop) -> loop.pause(true));
+    }
+
+    @Override
+    public synchronized void resume() {
+        this.paused = false;
+        this.loops.forEach((loop) -> loop.pause(false));
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return !this.loops.isEmpty();
+    }
+
+    @Override
+    public synchronized boolean isPaused() {
+        return this.paused;
+    }
+
+    @Override
+    public ListenerStatistics statistics() {
+        return this.counters.snapshot();
+    }
+
+}

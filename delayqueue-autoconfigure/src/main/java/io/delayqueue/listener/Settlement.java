@@ -1,0 +1,181 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends leases in every way but acknowledgement, which the loop does. A store that does
+ * not answer is asked again while the lease lasts, and is no failure of the handler.
+ * <p>
+ * <strong>Threads.</strong> Handler threads, which wait for the store here.
+ */
+final class Settlement {
+
+    private static final Logger logger = LoggerFactory.getLogger(Settlement.class);
+
+    private final ListenedQueue queue;
+
+    private final WorkerContext context;
+
+    private final MessageStore store;
+
+    Settlement(ListenedQueue queue, WorkerContext context) {
+        this.queue = queue;
+        this.context = context;
+        this.store = context.store();
+    }
+
+    /** Records that the handler of a suspect starts; {@code false} if it must not. */
+    boolean start(HeldLease held) {
+        Lease lease = held.lease();
+        try {
+            boolean recorded = StoreCalls.send(() -> this.store.start(lease)).join();
+            if (!recorded) {
+                refused(held, "its handler was to start");
+            }
+            return recorded;
+        }
+        catch (RuntimeException ex) {
+            logger.warn("Cannot start the handler of message '{}' of queue '{}'; it is handled when its lease runs "
+                    + "out: {}", lease.id(), lease.queue(), StoreCalls.unwrap(ex).toString());
+            return false;
+        }
+    }
+
+    /** Gives the message back with no attempt burned. */
+    void release(HeldLease held, Duration delay) {
+        settle(held, () -> this.store.release(held.lease().queue(), List.of(held.lease()), delay)
+            .thenApply((answers) -> answers.get(0)), "was to be given back");
+    }
+
+    /** Gives up a lease that is over here, in case it is not over there. */
+    void giveBackLate(HeldLease held) {
+        logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is given back",
+                held.lease().id(), held.lease().queue());
+        StoreCalls.send(() -> this.store.release(held.lease().queue(), List.of(held.lease()), Duration.ZERO));
+    }
+
+    /** Removes a message that must not be handled any more. */
+    void drop(HeldLease held) {
+        settle(held, () -> this.store.acknowledge(held.lease().queue(), List.of(held.lease()))
+            .thenApply((answers) -> answers.get(0)), "has expired");
+    }
+
+    /** Makes the message due again because its handler failed. */
+    void retry(HeldLease held, Throwable failure) {
+        Duration delay = this.queue.settings().retryPolicy().delayAfter(held.attempt(), this.context::random);
+        String line = FailureText.line(failure);
+        if (settle(held, () -> this.store.retry(held.lease(), delay, line), "failed with " + line) == Answer.DONE) {
+            this.queue.counters().retried.increment();
+            Lease lease = held.lease();
+            logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
+                    lease.queue(), held.attempt(), delay, line);
+            logger.debug("Message '{}' failed", lease.id(), failure);
+        }
+    }
+
+    /**
+     * Makes the message a dead letter because of an exception.
+     * @param failed whether the handler threw it
+     */
+    void deadLetter(HeldLease held, Throwable failure, boolean failed) {
+        String line = FailureText.line(failure);
+        if (deadLetter(held, FailureText.cause(failure), failed, line)) {
+            logger.error("Message '{}' of queue '{}' is dead after attempt {}: {}", held.lease().id(),
+                    held.lease().queue(), held.attempt(), line, failed ? failure : null);
+            publish(held, failed, line);
+        }
+    }
+
+    /** Makes the message a dead letter for a reason that is no exception. */
+    void deadLetter(HeldLease held, String reason) {
+        String cause = FailureText.cut(reason, FailureText.MAX_CAUSE);
+        if (deadLetter(held, cause, false, cause)) {
+            logger.error("Message '{}' of queue '{}' is dead on attempt {}: {}", held.lease().id(),
+                    held.lease().queue(), held.attempt(), cause);
+            publish(held, false, cause);
+        }
+    }
+
+    private boolean deadLetter(HeldLease held, String cause, boolean failed, String line) {
+        Death death = new Death(cause, failed, held.message().dueAt());
+        Answer answer = settle(held, () -> this.store.deadLetter(held.lease(), death), "was to die of: " + line);
+        if (answer == Answer.DONE) {
+            this.queue.counters().dead.increment();
+        }
+        return answer == Answer.DONE;
+    }
+
+    private void publish(HeldLease held, boolean failed, String reason) {
+        Lease lease = held.lease();
+        try {
+            this.context.events()
+                .publishEvent(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(),
+                        held.message().failures() + (failed ? 1 : 0), reason));
+        }
+        catch (Throwable ex) {
+            logger.warn("A listener for the dead letter '{}' of queue '{}' failed; the letter is kept",
+                    lease.letterId(), lease.queue(), ex);
+        }
+    }
+
+    private Answer settle(HeldLease held, Supplier<CompletableFuture<Boolean>> call, String what) {
+        held.settling(true);
+        Lease lease = held.lease();
+        int failures = 0;
+        while (true) {
+            try {
+                if (StoreCalls.send(call).join()) {
+                    return Answer.DONE;
+                }
+                refused(held, "it " + what);
+                return Answer.REFUSED;
+            }
+            catch (RuntimeException ex) {
+                failures++;
+                Throwable cause = StoreCalls.unwrap(ex);
+                if (!mayTryAgain(held, cause, failures)) {
+                    logger.warn("Cannot settle message '{}' of queue '{}', which {}; it is handled again when its "
+                            + "lease runs out: {}", lease.id(), lease.queue(), what, cause.toString());
+                    return Answer.UNKNOWN;
+                }
+            }
+        }
+    }
+
+    private void refused(HeldLease held, String what) {
+        this.queue.counters().refused.increment();
+        logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} and is being handled again; here {}",
+                held.lease().id(), held.lease().queue(), held.attempt(), what);
+    }
+
+    private boolean mayTryAgain(HeldLease held, Throwable cause, int failures) {
+        held.stopRenewing();
+        if (!(cause instanceof StoreUnavailableException)) {
+            return false;
+        }
+        Duration wait = PollLoop.STORE_BACKOFF.delayAfter(failures, this.context::random);
+        if (held.nanosLeft(this.context.now()) <= wait.toNanos()) {
+            return false;
+        }
+        this.context.timer().pause(wait);
+        return held.isLive(this.context.now());
+    }
+
+    private enum Answer {
+
+        DONE, REFUSED, UNKNOWN
+
+    }
+
+}

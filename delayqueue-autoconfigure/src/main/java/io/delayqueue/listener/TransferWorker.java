@@ -1,0 +1,120 @@
+package io.delayqueue.listener;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Brings due messages to the handlers, from the start of the application to its stop.
+ * Without listeners it has no thread and no subscription. May be started and stopped any
+ * number of times.
+ * <p>
+ * A stop goes in this order: no more claims; a claim under way is awaited and, with what
+ * no handler has begun with, given back; handlers that run are waited for up to the
+ * shutdown timeout; what they finished is acknowledged; renewal ends. A handler that
+ * takes longer keeps its lease until that runs out, and is not interrupted.
+ * <p>
+ * <strong>Threads.</strong> The context's life-cycle thread; a stop with a callback runs
+ * on a thread of its own.
+ */
+public final class TransferWorker implements SmartLifecycle {
+
+    private static final Logger logger = LoggerFactory.getLogger(TransferWorker.class);
+
+    /** Starts late and stops early: before web servers drain, while all else is there. */
+    private static final int PHASE = Integer.MAX_VALUE - 100;
+
+    private final MessageStore store;
+
+    private final WakeUps wakeUps;
+
+    private final DelayedListenerRegistry registry;
+
+    private final ApplicationEventPublisher events;
+
+    private final WorkerSettings settings;
+
+    private final AtomicReference<@Nullable WorkerRun> current = new AtomicReference<>();
+
+    /**
+     * Creates a worker.
+     * @param store where messages live
+     * @param wakeUps tells of messages
+     * @param registry the listeners
+     * @param events told of dead letters
+     * @param settings of the process
+     */
+    public TransferWorker(MessageStore store, WakeUps wakeUps, DelayedListenerRegistry registry,
+            ApplicationEventPublisher events, WorkerSettings settings) {
+        this.store = store;
+        this.wakeUps = wakeUps;
+        this.registry = registry;
+        this.events = events;
+        this.settings = settings;
+    }
+
+    @Override
+    public void start() {
+        WorkerRun run = new WorkerRun(this.store, this.wakeUps, this.events, this.settings);
+        if (this.current.compareAndSet(null, run)) {
+            this.registry.attach(run);
+        }
+    }
+
+    @Override
+    public void stop() {
+        WorkerRun run = this.current.get();
+        if (run != null) {
+            stop(run);
+        }
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        WorkerRun run = this.current.get();
+        if (run == null) {
+            callback.run();
+            return;
+        }
+        Thread thread = new Thread(() -> {
+            try {
+                stop(run);
+            }
+            finally {
+                callback.run();
+            }
+        }, "delayqueue-stop");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void stop(WorkerRun run) {
+        this.registry.detach();
+        try {
+            run.stopAll();
+        }
+        catch (RuntimeException ex) {
+            logger.warn("Delay queue stopped with an error; leases that are left run out", ex);
+        }
+        finally {
+            this.current.compareAndSet(run, null);
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.current.get() != null;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+}

@@ -1,0 +1,86 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.WakeUps;
+import org.springframework.context.ApplicationEventPublisher;
+
+/**
+ * One run of the {@link TransferWorker}, from start to stop. A new start is a new run, so
+ * what a run before has left behind cannot get in its way. Nothing runs before a listener
+ * is launched.
+ * <p>
+ * <strong>Threads.</strong> Launches come from any thread; the stop from one.
+ */
+final class WorkerRun {
+
+    /** Room for the last acknowledgements, once the shutdown timeout is over. */
+    private static final Duration GRACE = Duration.ofMillis(500);
+
+    private final WorkerContext context;
+
+    private final WakeUps wakeUps;
+
+    private final TimerThread timer = new TimerThread();
+
+    private final HandlerThreads handlerThreads;
+
+    private final Map<PollLoop, Thread> threads = new ConcurrentHashMap<>();
+
+    private final Housekeeping housekeeping;
+
+    WorkerRun(MessageStore store, WakeUps wakeUps, ApplicationEventPublisher events, WorkerSettings settings) {
+        this.wakeUps = wakeUps;
+        this.handlerThreads = new HandlerThreads(settings.virtualThreads());
+        this.context = new WorkerContext(store, events, this.handlerThreads, this.timer, new Outage(System::nanoTime),
+                settings, System::nanoTime);
+        this.housekeeping = new Housekeeping(this.context);
+    }
+
+    List<PollLoop> launch(List<ListenedQueue> queues, boolean paused) {
+        List<PollLoop> loops = new ArrayList<>();
+        for (ListenedQueue queue : queues) {
+            PollLoop loop = new PollLoop(queue, this.context);
+            loop.pause(paused);
+            this.threads.put(loop, loop.start(this.wakeUps));
+            this.housekeeping.add(queue.name());
+            loops.add(loop);
+        }
+        return loops;
+    }
+
+    void stop(List<PollLoop> loops) {
+        loops.forEach((loop) -> loop.stop(this.context.settings().shutdownTimeout()));
+    }
+
+    /** Stops everything, and waits for it as long as the shutdown timeout says. */
+    void stopAll() {
+        long start = System.nanoTime();
+        Duration limit = this.context.settings().shutdownTimeout().plus(GRACE);
+        stop(List.copyOf(this.threads.keySet()));
+        boolean interrupted = false;
+        for (Thread thread : this.threads.values()) {
+            try {
+                long left = Nanos.of(limit) - (System.nanoTime() - start);
+                TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, left));
+            }
+            catch (InterruptedException ex) {
+                interrupted = true;
+                break;
+            }
+        }
+        // Renewal ends last, or handlers that still ran would have lost their leases.
+        this.timer.close();
+        this.handlerThreads.close();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+}
