@@ -1,0 +1,132 @@
+package io.delayqueue.template;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets threads wait for the wake-ups of a queue. All that wait on one queue share one
+ * subscription, which ends when the last of them leaves.
+ * <p>
+ * <strong>Threads.</strong> Any thread may wait; the store's threads ring. Who is there
+ * is guarded by the map's lock on the queue, the strokes of a bell by the bell's own.
+ */
+final class Bells {
+
+    private final WakeUps wakeUps;
+
+    private final ConcurrentMap<QueueName, Bell> bells = new ConcurrentHashMap<>();
+
+    Bells(WakeUps wakeUps) {
+        this.wakeUps = wakeUps;
+    }
+
+    /** Begins to listen: wake-ups from now on are heard. */
+    Ear listen(QueueName queue) {
+        Bell bell = this.bells.compute(queue, (key, present) -> {
+            Bell shared = (present != null) ? present : new Bell();
+            if (shared.ears == 0) {
+                shared.subscription = this.wakeUps.listen(key, shared::ring);
+            }
+            shared.ears++;
+            return shared;
+        });
+        return new Ear(queue, bell);
+    }
+
+    private void leave(QueueName queue) {
+        this.bells.computeIfPresent(queue, (key, bell) -> {
+            bell.ears--;
+            if (bell.ears > 0) {
+                return bell;
+            }
+            if (bell.subscription != null) {
+                bell.subscription.close();
+            }
+            return null;
+        });
+    }
+
+    /** One thread that listens. */
+    final class Ear implements AutoCloseable {
+
+        private final QueueName queue;
+
+        private final Bell bell;
+
+        private Ear(QueueName queue, Bell bell) {
+            this.queue = queue;
+            this.bell = bell;
+        }
+
+        /** The strokes so far. Read before a look, so that none is lost meanwhile. */
+        long strokes() {
+            return this.bell.strokes();
+        }
+
+        /** Waits until there are more strokes than {@code heard}, or the time is over. */
+        void await(long heard, long nanos) throws InterruptedException {
+            this.bell.await(heard, nanos);
+        }
+
+        @Override
+        public void close() {
+            leave(this.queue);
+        }
+
+    }
+
+    private static final class Bell {
+
+        private final ReentrantLock lock = new ReentrantLock();
+
+        private final Condition rung = this.lock.newCondition();
+
+        private long strokes;
+
+        private int ears;
+
+        private WakeUps.@Nullable Subscription subscription;
+
+        void ring() {
+            this.lock.lock();
+            try {
+                this.strokes++;
+                this.rung.signalAll();
+            }
+            finally {
+                this.lock.unlock();
+            }
+        }
+
+        long strokes() {
+            this.lock.lock();
+            try {
+                return this.strokes;
+            }
+            finally {
+                this.lock.unlock();
+            }
+        }
+
+        void await(long heard, long nanos) throws InterruptedException {
+            this.lock.lockInterruptibly();
+            try {
+                long left = nanos;
+                while (this.strokes == heard && left > 0) {
+                    left = this.rung.awaitNanos(left);
+                }
+            }
+            finally {
+                this.lock.unlock();
+            }
+        }
+
+    }
+
+}

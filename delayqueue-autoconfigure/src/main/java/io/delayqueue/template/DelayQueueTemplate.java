@@ -1,0 +1,195 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.BatchSendException;
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.ReceivedMessage;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoredMessage;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
+
+import org.springframework.context.ApplicationEventPublisher;
+
+/**
+ * Sends, receives and steers messages through a store. Arguments are checked and payloads
+ * written on the caller's thread, before the store hears of anything. Thread-safe.
+ */
+public final class DelayQueueTemplate implements DelayQueueOperations {
+
+    private final StorePorts ports;
+
+    private final boolean afterCommitDefault;
+
+    private final StoreCalls calls;
+
+    private final MessageWriter writer;
+
+    private final BatchSender batchSender;
+
+    private final AfterCommitSends afterCommitSends;
+
+    private final Receiver receiver;
+
+    /**
+     * Makes a template. It keeps no thread and no connection, so there is nothing to
+     * close.
+     * @param ports where messages live
+     * @param codec how they are written
+     * @param settings how to send and receive
+     * @param events is told of after-commit sends that failed, and of dead letters
+     * @param nanoTime the monotonic clock, such as {@code System::nanoTime}
+     */
+    public DelayQueueTemplate(StorePorts ports, EnvelopeCodec codec, TemplateSettings settings,
+            ApplicationEventPublisher events, LongSupplier nanoTime) {
+        this.ports = ports;
+        this.afterCommitDefault = settings.afterCommit();
+        this.calls = new StoreCalls(settings.waitLimit());
+        this.writer = new MessageWriter(codec, settings.maxPayloadSize());
+        this.batchSender = new BatchSender(ports.messages(), this.calls);
+        this.afterCommitSends = new AfterCommitSends(this.batchSender, events);
+        this.receiver = new Receiver(new Leases(ports.messages(), this.calls, events), new Bells(ports.wakeUps()),
+                codec, settings.receive(), nanoTime);
+    }
+
+    @Override
+    public SendResult send(String queue, Object payload, Duration delay) {
+        return send(DelayedMessage.builder(queue, payload).delay(delay).build());
+    }
+
+    @Override
+    public SendResult send(String queue, Object payload, Instant dueAt) {
+        return send(DelayedMessage.builder(queue, payload).dueAt(dueAt).build());
+    }
+
+    @Override
+    public SendResult send(DelayedMessage message) {
+        PreparedMessage prepared = this.writer.prepare(message);
+        if (waitsForCommit(message)) {
+            this.afterCommitSends.add(prepared);
+            return prepared.deferred();
+        }
+        return this.calls.await(schedule(prepared), "schedule").get(0);
+    }
+
+    @Override
+    public CompletableFuture<SendResult> sendAsync(DelayedMessage message) {
+        PreparedMessage prepared = this.writer.prepare(message);
+        if (waitsForCommit(message)) {
+            this.afterCommitSends.add(prepared);
+            return CompletableFuture.completedFuture(prepared.deferred());
+        }
+        CompletableFuture<SendResult> result = new CompletableFuture<>();
+        // Not thenApply, which would wrap the failure for whoever hangs on to the future.
+        schedule(prepared).whenComplete((stored, failure) -> {
+            if (failure != null) {
+                result.completeExceptionally(StoreCalls.unwrap(failure, "schedule"));
+            }
+            else {
+                result.complete(stored.get(0));
+            }
+        });
+        return result;
+    }
+
+    @Override
+    public List<SendResult> sendAll(Collection<DelayedMessage> messages) {
+        List<PreparedMessage> all = messages.stream().map(this.writer::prepare).toList();
+        List<PreparedMessage> now = new ArrayList<>();
+        List<PreparedMessage> later = new ArrayList<>();
+        all.forEach((message) -> (waitsForCommit(message.message()) ? later : now).add(message));
+        Iterator<SendResult> stored = sendNow(now, later).iterator();
+        later.forEach(this.afterCommitSends::add);
+        Iterator<PreparedMessage> deferred = later.iterator();
+        List<SendResult> results = new ArrayList<>(all.size());
+        for (PreparedMessage message : all) {
+            results.add(waitsForCommit(message.message()) ? deferred.next().deferred() : stored.next());
+        }
+        return List.copyOf(results);
+    }
+
+    /** What waits for a commit is not kept back either if the rest cannot be stored. */
+    private List<SendResult> sendNow(List<PreparedMessage> now, List<PreparedMessage> later) {
+        try {
+            return this.batchSender.send(now);
+        }
+        catch (BatchSendException ex) {
+            if (later.isEmpty()) {
+                throw ex;
+            }
+            List<DelayedMessage> notStored = new ArrayList<>(ex.notStored());
+            later.forEach((message) -> notStored.add(message.identified()));
+            throw new BatchSendException(ex.stored(), notStored, ex.unknown(), ex);
+        }
+    }
+
+    private boolean waitsForCommit(DelayedMessage message) {
+        return message.afterCommit().orElse(this.afterCommitDefault) && this.afterCommitSends.hasCommitAhead();
+    }
+
+    private CompletableFuture<List<SendResult>> schedule(PreparedMessage prepared) {
+        return this.ports.messages().schedule(prepared.queue(), List.of(prepared.written()));
+    }
+
+    @Override
+    public Optional<ReceivedMessage> receive(String queue, Duration timeout) {
+        if (timeout.isNegative() || timeout.compareTo(MessageLimits.MAX_DURATION) > 0) {
+            throw new IllegalArgumentException("Timeout %s is not valid: use zero to %d days".formatted(timeout,
+                    MessageLimits.MAX_DURATION.toDays()));
+        }
+        return this.receiver.receive(new QueueName(queue), timeout);
+    }
+
+    @Override
+    public CancelResult cancel(String queue, String id) {
+        return this.calls.await(this.ports.messages().cancel(new QueueName(queue), MessageLimits.requireId(id)),
+                "cancel");
+    }
+
+    @Override
+    public RescheduleResult reschedule(String queue, String id, Duration delay) {
+        return reschedule(queue, id, DueTime.after(MessageLimits.requireDelay(delay)));
+    }
+
+    @Override
+    public RescheduleResult reschedule(String queue, String id, Instant dueAt) {
+        return reschedule(queue, id, DueTime.at(MessageLimits.requireDueAt(dueAt)));
+    }
+
+    private RescheduleResult reschedule(String queue, String id, DueTime due) {
+        return this.calls.await(
+                this.ports.messages().reschedule(new QueueName(queue), MessageLimits.requireId(id), due), "reschedule");
+    }
+
+    @Override
+    public Optional<StoredMessage> find(String queue, String id) {
+        return this.calls.await(this.ports.inspector().find(new QueueName(queue), MessageLimits.requireId(id)), "find");
+    }
+
+    @Override
+    public QueueStatistics statistics(String queue) {
+        return this.calls.await(this.ports.inspector().statistics(new QueueName(queue)), "statistics");
+    }
+
+    @Override
+    public DeadLetterOperations deadLetters(String queue) {
+        return new StoredDeadLetters(new QueueName(queue), this.ports, this.calls);
+    }
+
+}

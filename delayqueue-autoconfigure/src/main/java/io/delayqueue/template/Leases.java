@@ -1,0 +1,127 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.ApplicationEventPublisher;
+
+/**
+ * Takes leases and ends them. A lease that arrives when its caller has gone is given back
+ * rather than left to lapse. Thread-safe.
+ */
+final class Leases {
+
+    private static final Logger logger = LoggerFactory.getLogger(Leases.class);
+
+    private static final int MAX_FAILURE = 4000;
+
+    private static final int MAX_LINE = 500;
+
+    private final MessageStore store;
+
+    private final StoreCalls calls;
+
+    private final ApplicationEventPublisher events;
+
+    Leases(MessageStore store, StoreCalls calls, ApplicationEventPublisher events) {
+        this.store = store;
+        this.calls = calls;
+        this.events = events;
+    }
+
+    /**
+     * Claims one message. If the wait for it ends early, what it brings is given back.
+     */
+    Claim claimOne(QueueName queue, ReceiveSettings settings) throws InterruptedException {
+        return awaitOrGiveBack(
+                this.store.claim(queue, 1, MessageWriter.wholeMillis(settings.lease()), settings.expired()), "claim",
+                (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
+    }
+
+    /** Records that a suspect starts; {@code false} if it has passed on. */
+    boolean start(Lease lease) throws InterruptedException {
+        return awaitOrGiveBack(this.store.start(lease), "start", (late) -> giveBack(lease));
+    }
+
+    private <T> T awaitOrGiveBack(CompletableFuture<T> answer, String operation, Consumer<T> giveBack)
+            throws InterruptedException {
+        try {
+            return this.calls.awaitInterruptibly(answer, operation);
+        }
+        catch (InterruptedException | DelayQueueException ex) {
+            answer.thenAccept(giveBack);
+            throw ex;
+        }
+    }
+
+    /** Gives a message back that nobody has seen, without waiting for the store. */
+    void giveBack(Lease lease) {
+        this.store.release(lease.queue(), List.of(lease), Duration.ZERO).whenComplete((released, failure) -> {
+            if (failure != null) {
+                logger.warn("Cannot give back message '{}' of queue '{}'; it is due again when its lease runs out",
+                        lease.id(), lease.queue(), failure);
+            }
+        });
+    }
+
+    boolean acknowledge(Lease lease) {
+        return this.calls.await(this.store.acknowledge(lease.queue(), List.of(lease)), "acknowledge").get(0);
+    }
+
+    boolean retry(Lease lease, Duration delay, String failure) {
+        return this.calls.await(this.store.retry(lease, delay, cut(failure, MAX_FAILURE)), "retry");
+    }
+
+    boolean release(Lease lease, Duration delay) {
+        return this.calls.await(this.store.release(lease.queue(), List.of(lease), delay), "release").get(0);
+    }
+
+    boolean extend(Lease lease, Duration leaseTime) {
+        return this.calls.await(this.store.extend(lease.queue(), List.of(lease), leaseTime), "extend").get(0);
+    }
+
+    /** Makes a message a dead letter, and tells. */
+    boolean deadLetter(ClaimedMessage message, String cause, boolean failed) {
+        CompletableFuture<Boolean> answer = this.store.deadLetter(message.lease(),
+                new Death(cut(cause, MAX_FAILURE), failed, message.dueAt()));
+        boolean dead = this.calls.await(answer, "deadLetter");
+        if (dead) {
+            tell(message, cut(cause.lines().collect(Collectors.joining(" ")), MAX_LINE), failed);
+        }
+        return dead;
+    }
+
+    private void tell(ClaimedMessage message, String reason, boolean failed) {
+        Lease lease = message.lease();
+        int failures = message.failures() + (failed ? 1 : 0);
+        logger.error("Message '{}' of queue '{}' is dead after {} failures and {} lapses: {}", lease.id(),
+                lease.queue(), failures, message.lapses(), reason);
+        try {
+            this.events.publishEvent(
+                    new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures, reason));
+        }
+        catch (RuntimeException ex) {
+            logger.warn("A listener of DeadLetterEvent failed for message '{}' of queue '{}', which stays dead",
+                    lease.id(), lease.queue(), ex);
+        }
+    }
+
+    private static String cut(String text, int length) {
+        return (text.length() <= length) ? text : text.substring(0, length - 3) + "...";
+    }
+
+}

@@ -1,0 +1,52 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.NewMessage;
+
+/**
+ * Writes messages as they are stored, and refuses those that are too large. Thread-safe.
+ */
+final class MessageWriter {
+
+    private final MessageIds ids = new MessageIds();
+
+    private final EnvelopeCodec codec;
+
+    private final int maxPayloadSize;
+
+    MessageWriter(EnvelopeCodec codec, int maxPayloadSize) {
+        this.codec = codec;
+        this.maxPayloadSize = maxPayloadSize;
+    }
+
+    PreparedMessage prepare(DelayedMessage message) {
+        byte[] envelope = this.codec.write(message.payload(), message.headers());
+        if (envelope.length > this.maxPayloadSize) {
+            throw new IllegalArgumentException(
+                    "Payload of %s for queue '%s' is too large: written with its headers it has %d bytes, and %s is %d"
+                        .formatted(message.payload().getClass().getName(), message.queue(), envelope.length,
+                                TemplateSettings.MAX_PAYLOAD_SIZE, this.maxPayloadSize));
+        }
+        boolean generated = message.id().isEmpty();
+        Duration timeToLive = message.timeToLive().map(MessageWriter::wholeMillis).orElse(null);
+        return new PreparedMessage(message, new NewMessage(generated ? this.ids.next() : message.id().get(), generated,
+                due(message), message.onDuplicate(), message.priority(), timeToLive, envelope));
+    }
+
+    private static DueTime due(DelayedMessage message) {
+        if (message.dueAt().isPresent()) {
+            return DueTime.at(message.dueAt().get());
+        }
+        return message.delay().map(DueTime::after).orElse(DueTime.NOW);
+    }
+
+    /** Spans reach the store in whole milliseconds, rounded up. */
+    static Duration wholeMillis(Duration span) {
+        return Duration.ofMillis(DueTime.ceilToMillis(span));
+    }
+
+}

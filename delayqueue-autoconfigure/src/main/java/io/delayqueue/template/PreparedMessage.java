@@ -1,0 +1,40 @@
+package io.delayqueue.template;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.engine.NewMessage;
+
+/**
+ * A message that was checked and written: nothing but the store can refuse it.
+ *
+ * @param message as the sender gave it
+ * @param written as it will be stored
+ */
+record PreparedMessage(DelayedMessage message, NewMessage written) {
+
+    QueueName queue() {
+        return this.message.queue();
+    }
+
+    String id() {
+        return this.written.id();
+    }
+
+    int size() {
+        return this.written.envelope().length;
+    }
+
+    /**
+     * The message with the id it will be stored under, so that sending it again is safe.
+     */
+    DelayedMessage identified() {
+        return this.message.id().isPresent() ? this.message : this.message.toBuilder().id(id()).build();
+    }
+
+    SendResult deferred() {
+        return new SendResult(queue().value(), id(), null, SendOutcome.DEFERRED);
+    }
+
+}

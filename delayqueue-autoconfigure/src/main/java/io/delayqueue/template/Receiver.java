@@ -1,0 +1,220 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.QueueName;
+import io.delayqueue.ReceivedMessage;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Envelope;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageStore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes one message for a caller, or waits for it. Between two looks it sleeps until the
+ * earliest of: the time that the last claim answered, a wake-up, the safety poll, the end
+ * of the caller's patience. Thread-safe; waits on the caller's thread.
+ */
+final class Receiver {
+
+    private static final Logger logger = LoggerFactory.getLogger(Receiver.class);
+
+    private static final long FIRST_BACKOFF = Duration.ofMillis(50).toNanos();
+
+    /** Between two looks, though the store may answer "look again at once". */
+    private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
+
+    private final Leases leases;
+
+    private final Bells bells;
+
+    private final EnvelopeCodec codec;
+
+    private final Function<QueueName, ReceiveSettings> settings;
+
+    private final LongSupplier nanoTime;
+
+    Receiver(Leases leases, Bells bells, EnvelopeCodec codec, Function<QueueName, ReceiveSettings> settings,
+            LongSupplier nanoTime) {
+        this.leases = leases;
+        this.bells = bells;
+        this.codec = codec;
+        this.settings = settings;
+        this.nanoTime = nanoTime;
+    }
+
+    Optional<ReceivedMessage> receive(QueueName queue, Duration timeout) {
+        Search search = new Search(queue, this.settings.apply(queue), this.nanoTime.getAsLong() + timeout.toNanos());
+        try {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            // What is due now is found without a subscription.
+            Optional<ReceivedMessage> found = search.look();
+            return (found.isPresent() || search.isOver()) ? search.conclude(found) : lookAndWait(search);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    private Optional<ReceivedMessage> lookAndWait(Search search) throws InterruptedException {
+        try (Bells.Ear ear = this.bells.listen(search.queue)) {
+            while (true) {
+                long heard = ear.strokes();
+                Optional<ReceivedMessage> found = search.look();
+                if (found.isPresent() || search.isOver()) {
+                    return search.conclude(found);
+                }
+                ear.await(heard, Math.min(search.pause, search.left()));
+            }
+        }
+    }
+
+    /** One call of {@code receive}; used by its thread alone. */
+    private final class Search {
+
+        private final QueueName queue;
+
+        private final ReceiveSettings settings;
+
+        private final long deadline;
+
+        private long pause;
+
+        private long backoff = FIRST_BACKOFF;
+
+        private boolean reached;
+
+        private @Nullable StoreUnavailableException outage;
+
+        Search(QueueName queue, ReceiveSettings settings, long deadline) {
+            this.queue = queue;
+            this.settings = settings;
+            this.deadline = deadline;
+        }
+
+        long left() {
+            return this.deadline - Receiver.this.nanoTime.getAsLong();
+        }
+
+        boolean isOver() {
+            return left() <= 0;
+        }
+
+        Optional<ReceivedMessage> conclude(Optional<ReceivedMessage> found) {
+            if (found.isEmpty() && !this.reached && this.outage != null) {
+                throw this.outage;
+            }
+            return found;
+        }
+
+        /** Claims until there is a message to hand out or none at all. */
+        Optional<ReceivedMessage> look() throws InterruptedException {
+            try {
+                // Messages that cannot be handed out may outlast the caller's patience,
+                // within reason.
+                for (int i = 0; i < MessageStore.BATCH_LIMIT || !isOver(); i++) {
+                    long sent = Receiver.this.nanoTime.getAsLong();
+                    Claim claim = Receiver.this.leases.claimOne(this.queue, this.settings);
+                    this.reached = true;
+                    this.backoff = FIRST_BACKOFF;
+                    if (claim.messages().isEmpty()) {
+                        this.pause = pauseAfter(claim);
+                        return Optional.empty();
+                    }
+                    Optional<ReceivedMessage> message = accept(claim.messages().get(0), claim.now(), sent);
+                    if (message.isPresent()) {
+                        return message;
+                    }
+                }
+            }
+            catch (StoreUnavailableException ex) {
+                backOff(ex);
+            }
+            return Optional.empty();
+        }
+
+        private long pauseAfter(Claim claim) {
+            // Waiters that a wake-up has brought into step fall out of it again.
+            long safetyPoll = this.settings.safetyPoll().toNanos();
+            long wait = ThreadLocalRandom.current().nextLong(safetyPoll - safetyPoll / 4, safetyPoll + 1);
+            Duration nextIn = claim.nextIn();
+            return Math.max(SHORTEST_PAUSE,
+                    (nextIn != null && nextIn.compareTo(Duration.ofNanos(wait)) < 0) ? nextIn.toNanos() : wait);
+        }
+
+        private void backOff(StoreUnavailableException failure) {
+            boolean unknown = this.outage != null && this.outage.effect() == Effect.UNKNOWN;
+            if (!unknown) {
+                this.outage = failure;
+            }
+            this.pause = this.backoff;
+            this.backoff = Math.min(this.backoff * 2, Math.max(FIRST_BACKOFF, this.settings.safetyPoll().toNanos()));
+            logger.debug("Cannot look into queue '{}'; trying again in {} ms", this.queue, this.pause / 1_000_000,
+                    failure);
+        }
+
+        /** The message for the caller; empty if it is dead or has passed on. */
+        private Optional<ReceivedMessage> accept(ClaimedMessage message, Instant now, long sent)
+                throws InterruptedException {
+            Envelope envelope = null;
+            String death = deathOf(message);
+            if (death == null) {
+                try {
+                    envelope = Receiver.this.codec.read(message.envelope());
+                }
+                catch (PayloadConversionException ex) {
+                    death = String.valueOf(ex.getMessage());
+                }
+            }
+            if (envelope == null) {
+                Receiver.this.leases.deadLetter(message, String.valueOf(death), false);
+                return Optional.empty();
+            }
+            if (message.suspect() && !Receiver.this.leases.start(message.lease())) {
+                return Optional.empty();
+            }
+            if (isTooLate(message, now, sent)) {
+                Receiver.this.leases.giveBack(message.lease());
+                return Optional.empty();
+            }
+            Hands hands = new Hands(Receiver.this.leases, Receiver.this.codec, Receiver.this.nanoTime,
+                    this.settings.maxAttempts());
+            return Optional.of(new LeasedMessage(message, envelope, hands, sent + this.settings.lease().toNanos()));
+        }
+
+        private @Nullable String deathOf(ClaimedMessage message) {
+            if (message.lapses() >= this.settings.maxLapses()) {
+                return "Its lease ran out %d times after it had started; at most %d are allowed"
+                    .formatted(message.lapses(), this.settings.maxLapses());
+            }
+            if (message.failures() >= this.settings.maxAttempts()) {
+                return "It failed %d times; at most %d attempts are allowed".formatted(message.failures(),
+                        this.settings.maxAttempts());
+            }
+            return null;
+        }
+
+        /** Whether its lease or its life ended before the caller could have it. */
+        private boolean isTooLate(ClaimedMessage message, Instant now, long sent) {
+            long elapsed = Receiver.this.nanoTime.getAsLong() - sent;
+            return elapsed >= this.settings.lease().toNanos()
+                    || (message.expiresAt() != null && !now.plusNanos(elapsed).isBefore(message.expiresAt()));
+        }
+
+    }
+
+}

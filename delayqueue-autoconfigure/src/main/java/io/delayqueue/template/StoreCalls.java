@@ -1,0 +1,95 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+
+/**
+ * Waits for the store's answers, and turns its failures into exceptions that carry the
+ * stack of the caller, with the store's own as their cause. Thread-safe.
+ */
+final class StoreCalls {
+
+    private final Duration waitLimit;
+
+    StoreCalls(Duration waitLimit) {
+        this.waitLimit = waitLimit;
+    }
+
+    /**
+     * Waits for an answer. An interrupt ends the wait but not the call: the flag stays
+     * set, and what the call did is not known.
+     * @param operation what was asked for, for messages
+     */
+    <T> T await(CompletableFuture<T> answer, String operation) {
+        try {
+            return awaitInterruptibly(answer, operation);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException(
+                    "Interrupted while waiting for the store to answer '%s'; it may or may not have taken effect"
+                        .formatted(operation),
+                    Effect.UNKNOWN, ex);
+        }
+    }
+
+    /** As {@link #await}, for who has an answer to an interrupt. */
+    <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation) throws InterruptedException {
+        try {
+            return answer.get(this.waitLimit.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        catch (ExecutionException | CancellationException ex) {
+            throw raised(ex, operation);
+        }
+        catch (TimeoutException ex) {
+            throw new StoreUnavailableException(
+                    "No answer from the store to '%s' within %d ms; it may or may not have taken effect"
+                        .formatted(operation, this.waitLimit.toMillis()),
+                    Effect.UNKNOWN, ex);
+        }
+    }
+
+    /** The failure of a future as the caller shall see it, without its wrappers. */
+    static RuntimeException unwrap(Throwable failure, String operation) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof DelayQueueException || cause instanceof IllegalArgumentException) {
+            return (RuntimeException) cause;
+        }
+        // A defect of the store. That it changed nothing would be a guess.
+        return new StoreUnavailableException(
+                "The store failed to answer '%s'; it may or may not have taken effect: %s".formatted(operation, cause),
+                Effect.UNKNOWN, cause);
+    }
+
+    /** The same failure once more, with the stack of the current thread. */
+    private static RuntimeException raised(Throwable failure, String operation) {
+        RuntimeException cause = unwrap(failure, operation);
+        String message = String.valueOf(cause.getMessage());
+        if (cause instanceof StoreUnavailableException unavailable) {
+            return new StoreUnavailableException(message, unavailable.effect(), cause);
+        }
+        if (cause instanceof StoreRefusedException) {
+            return new StoreRefusedException(message, cause);
+        }
+        if (cause instanceof PayloadConversionException) {
+            return new PayloadConversionException(message, cause);
+        }
+        return (cause instanceof IllegalArgumentException) ? new IllegalArgumentException(message, cause) : cause;
+    }
+
+}
