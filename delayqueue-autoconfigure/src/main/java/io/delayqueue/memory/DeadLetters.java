@@ -1,0 +1,59 @@
+package io.delayqueue.memory;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+import io.delayqueue.engine.DeadLetterCursor;
+import org.jspecify.annotations.Nullable;
+
+/** The dead letters of one queue. Guarded as {@link MemoryQueue} is. */
+final class DeadLetters {
+
+    private final Map<String, Letter> byId = new HashMap<>();
+
+    private final NavigableSet<Letter> byDeath = new TreeSet<>(Letter.BY_DEATH);
+
+    /** Adds a letter, in place of one of the same name. */
+    void add(Letter letter) {
+        remove(letter.letterId());
+        this.byId.put(letter.letterId(), letter);
+        this.byDeath.add(letter);
+    }
+
+    @Nullable Letter find(String letterId) {
+        return this.byId.get(letterId);
+    }
+
+    /** Removes a letter; {@code false} if there is none of that name. */
+    boolean remove(String letterId) {
+        Letter letter = this.byId.remove(letterId);
+        return letter != null && this.byDeath.remove(letter);
+    }
+
+    /** Removes letters up to that time of death, the oldest first; returns how many. */
+    int removeUpTo(long died, int limit) {
+        List<Letter> old = this.byDeath.stream().takeWhile((letter) -> letter.died() <= died).limit(limit).toList();
+        old.forEach((letter) -> remove(letter.letterId()));
+        return old.size();
+    }
+
+    /** Those after the page that ended at the cursor, the latest death first. */
+    List<Letter> page(@Nullable DeadLetterCursor cursor, int limit) {
+        Stream<Letter> page = this.byDeath.descendingSet().stream();
+        if (cursor != null) {
+            Letter last = this.byId.get(cursor.letterId());
+            page = (last != null) ? this.byDeath.headSet(last, false).descendingSet().stream()
+                    : page.dropWhile((letter) -> letter.died() > cursor.diedMillis());
+        }
+        return page.limit(limit).toList();
+    }
+
+    int size() {
+        return this.byId.size();
+    }
+
+}

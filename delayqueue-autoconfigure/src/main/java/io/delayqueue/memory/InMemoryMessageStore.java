@@ -1,0 +1,219 @@
+package io.delayqueue.memory;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.MessageState;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoredMessage;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.DeadLetterCursor;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.Envelope;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages in this process, for unit tests and trials without Redis. They end with it,
+ * and no other process sees them; apart from that, all that is promised of a queue holds.
+ * Counting takes time in proportion to the messages that are due or leased.
+ * <p>
+ * <strong>Threads.</strong> All methods may be called from any thread. One transition of
+ * a queue takes place at a time, under the lock of that queue; queues do not wait for
+ * each other. Futures are complete when a method returns, and alarms have rung.
+ */
+public final class InMemoryMessageStore implements MessageStore, MessageInspector, WakeUps {
+
+    private final Map<QueueName, MemoryQueue> queues = new ConcurrentHashMap<>();
+
+    private final Alarms alarms = new Alarms();
+
+    private final EnvelopeCodec codec;
+
+    private final LongSupplier epochMicros;
+
+    /**
+     * Makes an empty store.
+     * @param codec reads messages that somebody looks at
+     * @param epochMicros the store's time, in microseconds since the epoch
+     */
+    public InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros) {
+        this.codec = codec;
+        this.epochMicros = epochMicros;
+    }
+
+    @Override
+    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
+        return in(queue, (held, now) -> each(messages, (message) -> held.schedule(message, now)));
+    }
+
+    @Override
+    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
+        return in(queue, (held, now) -> held.claim(limit, leaseTime, policy, now));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
+        return in(queue, (held, now) -> each(leases, held::acknowledge));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
+        return in(queue, (held, now) -> each(leases, (lease) -> held.extend(lease, leaseTime, now)));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> start(Lease lease) {
+        return in(lease.queue(), (held, now) -> held.start(lease));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return in(lease.queue(), (held, now) -> held.retry(lease, delay, failure, now));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
+        return in(queue, (held, now) -> each(leases, (lease) -> held.release(lease, delay, now)));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+        return in(lease.queue(), (held, now) -> held.deadLetter(lease, death, now));
+    }
+
+    @Override
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+        return in(queue, (held, now) -> held.cancel(id, now));
+    }
+
+    @Override
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+        return in(queue, (held, now) -> held.reschedule(id, due, now));
+    }
+
+    @Override
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+        return in(queue, (held, now) -> held.redrive(letterId, now));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+        return in(queue, (held, now) -> held.purge(letterId));
+    }
+
+    @Override
+    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
+        return in(queue, (held, now) -> held.purgeOlderThan(age, now));
+    }
+
+    @Override
+    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
+        return in(queue,
+                (held, now) -> Optional.ofNullable(held.find(id)).map((message) -> stored(queue, message, now)));
+    }
+
+    /** A lease that ran out shows as it will be once somebody notices. */
+    private StoredMessage stored(QueueName queue, MemoryMessage message, long now) {
+        boolean leased = message.leased && message.deadline > now;
+        long due = message.leased ? message.dueAfterLapse() : message.due;
+        Envelope envelope = this.codec.read(message.envelope);
+        return new StoredMessage(queue.value(), message.id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
+                leased ? null : Instant.ofEpochMilli(due), leased ? Micros.toInstant(message.deadline) : null,
+                message.expiresAt(), message.lane, message.failures, message.lapses, EnvelopeCodec.text(envelope),
+                envelope.headers());
+    }
+
+    @Override
+    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
+        return in(queue, MemoryQueue::statistics);
+    }
+
+    @Override
+    public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
+        DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : null;
+        return in(queue, (held, now) -> {
+            List<DeadLetter> letters = each(held.deadLetters(from, limit),
+                    (letter) -> letter.toDeadLetter(queue.value(), this.codec));
+            return new DeadLetterPage(letters,
+                    (letters.size() < limit) ? null : DeadLetterCursor.after(letters.get(letters.size() - 1)));
+        });
+    }
+
+    @Override
+    public Subscription listen(QueueName queue, Runnable alarm) {
+        return this.alarms.listen(queue, alarm);
+    }
+
+    /** Whether this store holds nothing at all: for tests that look for leaks. */
+    boolean isEmpty() {
+        return this.queues.isEmpty();
+    }
+
+    private <T> CompletableFuture<T> in(QueueName queue, Transition<T> transition) {
+        try {
+            return CompletableFuture.completedFuture(run(queue, transition));
+        }
+        catch (RuntimeException ex) {
+            return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+    private <T> T run(QueueName queue, Transition<T> transition) {
+        while (true) {
+            MemoryQueue held = this.queues.computeIfAbsent(queue, MemoryQueue::new);
+            boolean wakeUp = false;
+            held.lock.lock();
+            try {
+                if (this.queues.get(queue) != held) {
+                    continue; // removed, as it was empty, before we got in
+                }
+                T answer = transition.apply(held, this.epochMicros.getAsLong());
+                wakeUp = held.takeWakeUp();
+                if (held.isEmpty()) {
+                    this.queues.remove(queue, held);
+                }
+                return answer;
+            }
+            finally {
+                held.lock.unlock();
+                if (wakeUp) {
+                    this.alarms.ring(queue);
+                }
+            }
+        }
+    }
+
+    private static <A, B> List<B> each(List<A> values, Function<A, B> transition) {
+        return values.stream().map(transition).toList();
+    }
+
+    /** A transition of one queue, or a look at it. */
+    private interface Transition<T> {
+
+        T apply(MemoryQueue held, long now);
+
+    }
+
+}

@@ -1,0 +1,43 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.Map;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.engine.Envelope;
+import io.delayqueue.engine.EnvelopeCodec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A dead letter. Times are in milliseconds.
+ *
+ * @param timeToLive how long its message might live, 0 for ever
+ */
+record Letter(String letterId, String id, long died, long due, int failures, int lapses, long timeToLive, int lane,
+        String cause, String firstFailure, byte[] envelope) {
+
+    /** The longest dead first. */
+    static final Comparator<Letter> BY_DEATH = Comparator.comparingLong(Letter::died).thenComparing(Letter::letterId);
+
+    DeadLetter toDeadLetter(String queue, EnvelopeCodec codec) {
+        Envelope content = readOrNull(codec);
+        boolean repeated = this.firstFailure.isEmpty() || this.firstFailure.equals(this.cause);
+        return new DeadLetter(queue, this.letterId, this.id, Instant.ofEpochMilli(this.due),
+                Instant.ofEpochMilli(this.died), this.failures, this.lapses, this.cause,
+                repeated ? null : this.firstFailure, (content != null) ? EnvelopeCodec.text(content) : null,
+                (content != null) ? content.headers() : Map.of());
+    }
+
+    /** An unreadable message died of that; its letter is to be seen all the same. */
+    private @Nullable Envelope readOrNull(EnvelopeCodec codec) {
+        try {
+            return codec.read(this.envelope);
+        }
+        catch (PayloadConversionException ex) {
+            return null;
+        }
+    }
+
+}

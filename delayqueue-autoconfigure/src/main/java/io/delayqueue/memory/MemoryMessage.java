@@ -1,0 +1,156 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.Comparator;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.NewMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that a queue holds, and what is known of its attempts. {@link MemoryQueue}
+ * changes it, and alone knows which of its sets it is in.
+ */
+final class MemoryMessage {
+
+    /** Messages of one lane in the order in which they are claimed. */
+    static final Comparator<MemoryMessage> BY_DUE_TIME = Comparator
+        .comparingLong((MemoryMessage message) -> message.due)
+        .thenComparing((message) -> message.id);
+
+    /** Leased messages in the order in which their leases run out. */
+    static final Comparator<MemoryMessage> BY_DEADLINE = Comparator
+        .comparingLong((MemoryMessage message) -> message.deadline)
+        .thenComparing((message) -> message.id);
+
+    /** Value of {@link #expiry} and {@link #token} of a message that has none. */
+    static final long NONE = 0;
+
+    final String id;
+
+    final byte[] envelope;
+
+    final int lane;
+
+    /** From when on it may be claimed, ms; of a leased message, when it was. */
+    long due;
+
+    /** The due time that its sender wanted, ms: not moved by retries and releases. */
+    long wanted;
+
+    /** From when on it must not be handled, ms. */
+    long expiry = NONE;
+
+    /** The token of its lease or, while it waits, of its last one. */
+    long token = NONE;
+
+    /** The end of its lease, microseconds, if it is leased. */
+    long deadline;
+
+    boolean leased;
+
+    /** Whether it waits because its last holder gave it back. */
+    boolean givenBack;
+
+    int failures;
+
+    /** Leases that ran out after a recorded start. */
+    int lapses;
+
+    Suspicion suspicion = Suspicion.NONE;
+
+    String firstFailure = "";
+
+    /** Whether it must not be retried when its lease ends. */
+    boolean cancelled;
+
+    /** What takes its place when its lease ends. */
+    @Nullable MemoryMessage successor;
+
+    private MemoryMessage(String id, byte[] envelope, int lane, long due) {
+        this.id = id;
+        this.envelope = envelope;
+        this.lane = lane;
+        this.due = due;
+        this.wanted = due;
+    }
+
+    static MemoryMessage of(NewMessage sent, long now) {
+        MemoryMessage message = new MemoryMessage(sent.id(), sent.envelope(), sent.priority(),
+                dueMillis(sent.due(), now));
+        if (sent.timeToLive() != null) {
+            message.expiry = message.due + DueTime.ceilToMillis(sent.timeToLive());
+        }
+        return message;
+    }
+
+    static MemoryMessage of(Letter letter, long due) {
+        MemoryMessage message = new MemoryMessage(letter.id(), letter.envelope(), letter.lane(), due);
+        if (letter.timeToLive() != NONE) {
+            message.expiry = due + letter.timeToLive();
+        }
+        return message;
+    }
+
+    /** When something is due that shall be, in milliseconds; the past means now. */
+    static long dueMillis(DueTime due, long now) {
+        long millis = Micros.ceilToMillis(now);
+        return due.relative() ? millis + due.millis() : Math.max(millis, due.millis());
+    }
+
+    /** Moves its due time, and its expiry with it. */
+    void moveTo(long due) {
+        if (this.expiry != NONE) {
+            this.expiry += due - this.wanted;
+        }
+        this.wanted = due;
+        this.due = due;
+    }
+
+    /**
+     * When it is due after its lease ran out. One that may expire or has a lane of its
+     * own keeps its due time, others queue up behind those that have waited longer.
+     */
+    long dueAfterLapse() {
+        boolean plain = this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY;
+        return plain ? Micros.floorToMillis(this.deadline) : this.wanted;
+    }
+
+    /** Whether something other than a next attempt follows its lease. */
+    boolean isSuperseded() {
+        return this.cancelled || this.successor != null;
+    }
+
+    boolean isExpired(long nowMillis) {
+        return this.expiry != NONE && this.expiry <= nowMillis;
+    }
+
+    /** How long it may live from its due time on, ms. */
+    long timeToLive() {
+        return (this.expiry != NONE) ? this.expiry - this.wanted : NONE;
+    }
+
+    @Nullable Instant expiresAt() {
+        return (this.expiry != NONE) ? Instant.ofEpochMilli(this.expiry) : null;
+    }
+
+    boolean hasToken(String token) {
+        return Long.toString(this.token).equals(token);
+    }
+
+    /** What its last lease tells about whether it may kill its process. */
+    enum Suspicion {
+
+        /** Its last lease was ended by its holder, if it had one. */
+        NONE,
+
+        /** Its last lease ran out. */
+        SUSPECT,
+
+        /** It is a suspect, and its handler has been started in this lease. */
+        STARTED
+
+    }
+
+}

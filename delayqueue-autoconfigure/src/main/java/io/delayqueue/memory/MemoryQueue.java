@@ -1,0 +1,396 @@
+package io.delayqueue.memory;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.OptionalLong;
+import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.DeadLetterCursor;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.memory.MemoryMessage.Suspicion;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages and dead letters of one queue, and the transitions. A message is in its
+ * lane or among the leased, never in both.
+ * <p>
+ * Each transition takes the store's time in microseconds. Those for senders first end the
+ * lease of their message if it has run out; its holder may still settle it as long as
+ * nobody has noticed.
+ * <p>
+ * <strong>Threads.</strong> Whoever calls a method holds {@link #lock}.
+ */
+final class MemoryQueue {
+
+    /** Most leases that one claim finds run out. */
+    private static final int LAPSE_LIMIT = 100;
+
+    final ReentrantLock lock = new ReentrantLock();
+
+    private final QueueName name;
+
+    private final Map<String, MemoryMessage> messages = new HashMap<>();
+
+    private final List<NavigableSet<MemoryMessage>> lanes = IntStream
+        .rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
+        .<NavigableSet<MemoryMessage>>mapToObj((lane) -> new TreeSet<>(MemoryMessage.BY_DUE_TIME))
+        .toList();
+
+    private final NavigableSet<MemoryMessage> leased = new TreeSet<>(MemoryMessage.BY_DEADLINE);
+
+    private final DeadLetters dead = new DeadLetters();
+
+    private boolean wakeUp;
+
+    MemoryQueue(QueueName name) {
+        this.name = name;
+    }
+
+    boolean isEmpty() {
+        return this.messages.isEmpty() && this.dead.size() == 0;
+    }
+
+    /** Whether workers should look, since this was last asked. */
+    boolean takeWakeUp() {
+        boolean taken = this.wakeUp;
+        this.wakeUp = false;
+        return taken;
+    }
+
+    SendResult schedule(NewMessage sent, long now) {
+        MemoryMessage fresh = MemoryMessage.of(sent, now);
+        MemoryMessage there = waitingOrLeased(fresh.id, now);
+        if (there == null) {
+            put(fresh);
+            return result(fresh, SendOutcome.SCHEDULED);
+        }
+        boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
+        if (there.leased) {
+            if (there.successor != null && !replace) {
+                return result(there.successor, SendOutcome.KEPT);
+            }
+            there.successor = fresh;
+            return result(fresh, SendOutcome.AFTER_CURRENT);
+        }
+        if (!replace) {
+            return result(there, SendOutcome.KEPT);
+        }
+        fresh.token = there.token; // a later lease needs a later token
+        remove(there);
+        put(fresh);
+        return result(fresh, SendOutcome.REPLACED);
+    }
+
+    private SendResult result(MemoryMessage message, SendOutcome outcome) {
+        return new SendResult(this.name.value(), message.id, Instant.ofEpochMilli(message.due), outcome);
+    }
+
+    Claim claim(int limit, Duration leaseTime, ExpiredPolicy policy, long now) {
+        endLapsedLeases(now);
+        long millis = Micros.floorToMillis(now);
+        List<MemoryMessage> taken = new ArrayList<>();
+        int expired = 0;
+        for (MemoryMessage message : due(limit, millis)) {
+            if (!message.isExpired(millis)) {
+                taken.add(message);
+                continue;
+            }
+            remove(message);
+            expired++;
+            if (policy == ExpiredPolicy.DEAD_LETTER) {
+                bury(message, message.id + "#" + now, new Death("expired", false, Instant.ofEpochMilli(message.due)),
+                        now);
+            }
+        }
+        lease(taken, now + Micros.of(leaseTime));
+        this.wakeUp |= !due(1, millis).isEmpty(); // others may help
+        LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
+        return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now), earliest(heads(), ends),
+                expired);
+    }
+
+    private void endLapsedLeases(long now) {
+        List<MemoryMessage> lapsed = this.leased.stream()
+            .takeWhile((message) -> message.deadline <= now)
+            .limit(LAPSE_LIMIT)
+            .toList();
+        lapsed.forEach(this::lapse);
+    }
+
+    /** What may be claimed, the highest lane and the longest due first. */
+    private List<MemoryMessage> due(int limit, long nowMillis) {
+        return IntStream.range(0, this.lanes.size())
+            .mapToObj((i) -> this.lanes.get(this.lanes.size() - 1 - i))
+            .flatMap((lane) -> lane.stream().takeWhile((message) -> message.due <= nowMillis))
+            .limit(limit)
+            .toList();
+    }
+
+    /** Leases messages until a time which is later than all tokens that they had. */
+    private void lease(List<MemoryMessage> taken, long until) {
+        long token = taken.stream().mapToLong((message) -> message.token + 1).reduce(until, Math::max);
+        for (MemoryMessage message : taken) {
+            lane(message).remove(message);
+            message.leased = true;
+            message.token = token;
+            message.deadline = token;
+            message.givenBack = false;
+            this.leased.add(message);
+        }
+    }
+
+    private ClaimedMessage claimed(MemoryMessage message) {
+        return new ClaimedMessage(new Lease(this.name, message.id, Long.toString(message.token)),
+                Instant.ofEpochMilli(message.due), message.failures, message.lapses,
+                message.suspicion != Suspicion.NONE, message.expiresAt(), message.envelope);
+    }
+
+    /** The earliest due time of each lane. */
+    private LongStream heads() {
+        return this.lanes.stream().filter((lane) -> !lane.isEmpty()).mapToLong((lane) -> lane.first().due);
+    }
+
+    private static @Nullable Instant earliest(LongStream some, LongStream others) {
+        OptionalLong first = LongStream.concat(some, others).min();
+        return first.isPresent() ? Instant.ofEpochMilli(first.getAsLong()) : null;
+    }
+
+    boolean acknowledge(Lease lease) {
+        MemoryMessage message = heldBy(lease);
+        if (message == null) {
+            return false;
+        }
+        end(message);
+        return true;
+    }
+
+    boolean extend(Lease lease, Duration leaseTime, long now) {
+        MemoryMessage message = heldBy(lease);
+        if (message == null) {
+            return false;
+        }
+        this.leased.remove(message);
+        message.deadline = Math.max(message.deadline, now + Micros.of(leaseTime));
+        this.leased.add(message);
+        return true;
+    }
+
+    boolean start(Lease lease) {
+        MemoryMessage message = heldBy(lease);
+        if (message == null) {
+            return false;
+        }
+        message.suspicion = Suspicion.STARTED;
+        return true;
+    }
+
+    boolean retry(Lease lease, Duration delay, String failure, long now) {
+        MemoryMessage message = heldBy(lease);
+        if (message == null) {
+            return hasGivenBack(lease);
+        }
+        if (message.failures == 0) {
+            message.firstFailure = failure;
+        }
+        message.failures++;
+        message.suspicion = Suspicion.NONE;
+        giveBack(message, delay, now);
+        return true;
+    }
+
+    boolean release(Lease lease, Duration delay, long now) {
+        MemoryMessage message = heldBy(lease);
+        if (message == null) {
+            return hasGivenBack(lease);
+        }
+        if (message.suspicion == Suspicion.STARTED) {
+            message.suspicion = Suspicion.NONE;
+        }
+        giveBack(message, delay, now);
+        return true;
+    }
+
+    /** Ends a lease by its holder: another attempt, unless something else follows. */
+    private void giveBack(MemoryMessage message, Duration delay, long now) {
+        if (message.isSuperseded()) {
+            end(message);
+            return;
+        }
+        message.givenBack = true;
+        backToLane(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
+    }
+
+    boolean deadLetter(Lease lease, Death death, long now) {
+        MemoryMessage message = heldBy(lease);
+        if (message == null) {
+            return this.dead.find(lease.letterId()) != null; // a repeated call
+        }
+        bury(message, lease.letterId(), death, now);
+        end(message);
+        return true;
+    }
+
+    CancelResult cancel(String id, long now) {
+        MemoryMessage there = waitingOrLeased(id, now);
+        if (there == null) {
+            return CancelResult.NOT_FOUND;
+        }
+        if (there.leased) {
+            there.cancelled = true;
+            there.successor = null;
+            return CancelResult.LEASED;
+        }
+        remove(there);
+        return CancelResult.CANCELLED;
+    }
+
+    RescheduleResult reschedule(String id, DueTime due, long now) {
+        MemoryMessage there = waitingOrLeased(id, now);
+        if (there == null) {
+            return RescheduleResult.NOT_FOUND;
+        }
+        if (there.leased) {
+            return RescheduleResult.LEASED;
+        }
+        remove(there);
+        there.moveTo(MemoryMessage.dueMillis(due, now));
+        put(there);
+        return RescheduleResult.RESCHEDULED;
+    }
+
+    RedriveResult redrive(String letterId, long now) {
+        Letter letter = this.dead.find(letterId);
+        if (letter == null) {
+            return RedriveResult.NOT_FOUND;
+        }
+        if (waitingOrLeased(letter.id(), now) != null) {
+            return RedriveResult.ID_IN_USE;
+        }
+        this.dead.remove(letterId);
+        put(MemoryMessage.of(letter, Micros.ceilToMillis(now)));
+        return RedriveResult.REDRIVEN;
+    }
+
+    boolean purge(String letterId) {
+        return this.dead.remove(letterId);
+    }
+
+    int purgeOlderThan(Duration age, long now) {
+        return this.dead.removeUpTo(Micros.floorToMillis(now) - age.toMillis(), MessageStore.BATCH_LIMIT);
+    }
+
+    private void bury(MemoryMessage message, String letterId, Death death, long now) {
+        this.dead.add(new Letter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
+                death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
+                message.lane, death.cause(), message.firstFailure, message.envelope));
+    }
+
+    /** The message of that id, whose lease is ended first if it has run out. */
+    private @Nullable MemoryMessage waitingOrLeased(String id, long now) {
+        MemoryMessage message = this.messages.get(id);
+        if (message != null && message.leased && message.deadline <= now) {
+            lapse(message);
+            return this.messages.get(id);
+        }
+        return message;
+    }
+
+    /** The message of a lease, run out or not, if nobody has ended it. */
+    private @Nullable MemoryMessage heldBy(Lease lease) {
+        MemoryMessage message = this.messages.get(lease.id());
+        return (message != null && message.leased && message.hasToken(lease.token())) ? message : null;
+    }
+
+    /**
+     * Whether this very lease was ended by its holder: then the call is a repeated one.
+     */
+    private boolean hasGivenBack(Lease lease) {
+        MemoryMessage message = this.messages.get(lease.id());
+        return message != null && message.givenBack && message.hasToken(lease.token());
+    }
+
+    /** Ends a lease because it ran out. */
+    private void lapse(MemoryMessage message) {
+        if (message.isSuperseded()) {
+            end(message);
+            return;
+        }
+        if (message.suspicion == Suspicion.STARTED) {
+            message.lapses++;
+        }
+        message.suspicion = Suspicion.SUSPECT;
+        backToLane(message, message.dueAfterLapse());
+    }
+
+    private void backToLane(MemoryMessage message, long due) {
+        remove(message);
+        message.leased = false;
+        message.due = due;
+        put(message);
+    }
+
+    /** Ends the life of a leased message, and begins that of its successor. */
+    private void end(MemoryMessage message) {
+        remove(message);
+        if (message.successor != null) {
+            put(message.successor);
+        }
+    }
+
+    private void put(MemoryMessage message) {
+        this.messages.put(message.id, message);
+        lane(message).add(message);
+        this.wakeUp = true;
+    }
+
+    private void remove(MemoryMessage message) {
+        this.messages.remove(message.id);
+        (message.leased ? this.leased : lane(message)).remove(message);
+    }
+
+    private NavigableSet<MemoryMessage> lane(MemoryMessage message) {
+        return this.lanes.get(message.lane);
+    }
+
+    @Nullable MemoryMessage find(String id) {
+        return this.messages.get(id);
+    }
+
+    QueueStatistics statistics(long now) {
+        List<MemoryMessage> lapsed = this.leased.stream().takeWhile((message) -> message.deadline <= now).toList();
+        long waiting = this.lanes.stream().mapToLong(NavigableSet::size).sum();
+        long due = due(Integer.MAX_VALUE, Micros.floorToMillis(now)).size();
+        LongStream ends = lapsed.stream().limit(1).mapToLong((first) -> Micros.floorToMillis(first.deadline));
+        return new QueueStatistics(this.name.value(), waiting + lapsed.size(), due + lapsed.size(),
+                this.leased.size() - lapsed.size(), this.dead.size(), earliest(heads(), ends));
+    }
+
+    List<Letter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {
+        return this.dead.page(cursor, limit);
+    }
+
+}

@@ -1,0 +1,38 @@
+package io.delayqueue.memory;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import io.delayqueue.engine.DueTime;
+
+/**
+ * The store's time, in microseconds since the epoch, as milliseconds and back. What makes
+ * messages due is rounded up and what they are compared with is rounded down, so that
+ * nothing is early.
+ */
+final class Micros {
+
+    private static final long MILLI = 1_000;
+
+    private static final long SECOND = 1_000_000;
+
+    private Micros() {
+    }
+
+    static long ceilToMillis(long micros) {
+        return -Math.floorDiv(-micros, MILLI);
+    }
+
+    static long floorToMillis(long micros) {
+        return Math.floorDiv(micros, MILLI);
+    }
+
+    static long of(Duration span) {
+        return DueTime.ceilToMillis(span) * MILLI;
+    }
+
+    static Instant toInstant(long micros) {
+        return Instant.ofEpochSecond(Math.floorDiv(micros, SECOND), Math.floorMod(micros, SECOND) * 1_000);
+    }
+
+}
