@@ -70,6 +70,7 @@ final class Acknowledgements {
         for (Sent batch : sent) {
             try {
                 settled(batch.leases(), batch.answers().join());
+                this.context.outage().recovered(Outage.ACKNOWLEDGE, this.queue.name());
             }
             catch (RuntimeException ex) {
                 failed(batch.leases(), StoreCalls.unwrap(ex));
@@ -92,7 +93,7 @@ final class Acknowledgements {
     }
 
     private void failed(List<HeldLease> leases, Throwable cause) {
-        this.context.outage().failed("acknowledge messages of", this.queue.name(), cause);
+        this.context.outage().failed(Outage.ACKNOWLEDGE, this.queue.name(), cause);
         long now = this.context.now();
         for (HeldLease lease : leases) {
             lease.settling(false);

@@ -121,6 +121,10 @@ final class DeliveryProcessor {
             this.settlement.deadLetter(held, ex, false);
             return End.SETTLED;
         }
+        catch (Error ex) {
+            // Says more of this process than of the message.
+            return failed(held, ex);
+        }
         if (!held.isLive(this.context.now())) {
             this.settlement.giveBackLate(held);
             return End.SETTLED;
@@ -206,14 +210,16 @@ final class DeliveryProcessor {
             this.queue.counters().handled.increment();
             return decided(held, handling.delivery().decision());
         }
+        return failed(held, timedOut ? timeoutException(failure) : failure);
+    }
+
+    private End failed(HeldLease held, Throwable failure) {
         this.queue.counters().failed.increment();
-        Throwable reported = timedOut ? timeoutException(failure) : failure;
-        ListenerSettings settings = this.queue.settings();
-        if (held.attempt() >= settings.maxAttempts() || isFinal(reported)) {
-            this.settlement.deadLetter(held, reported, true);
+        if (held.attempt() >= this.queue.settings().maxAttempts() || isFinal(failure)) {
+            this.settlement.deadLetter(held, failure, true);
         }
         else {
-            this.settlement.retry(held, reported);
+            this.settlement.retry(held, failure);
         }
         return End.SETTLED;
     }

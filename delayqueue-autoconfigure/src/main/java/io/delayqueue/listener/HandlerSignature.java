@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.handler.annotation.Header;
@@ -65,7 +66,7 @@ record HandlerSignature(@Nullable Type payloadType) {
 
     private static Kind kind(MethodParameter parameter) {
         Class<?> type = parameter.getParameterType();
-        Payload annotation = parameter.getParameterAnnotation(Payload.class);
+        Payload annotation = AnnotatedElementUtils.getMergedAnnotation(parameter.getParameter(), Payload.class);
         if (annotation != null && !annotation.expression().isEmpty()) {
             throw new IllegalArgumentException(
                     "@Payload with an expression is not supported, but was '%s'".formatted(annotation.expression()));

@@ -82,9 +82,10 @@ final class LeaseKeeper {
         MessageStore store = this.context.store();
         StoreCalls.send(() -> store.extend(this.queue.name(), leases, this.leaseTime)).whenComplete((answers, ex) -> {
             if (ex != null) {
-                this.context.outage().failed("renew leases of", this.queue.name(), StoreCalls.unwrap(ex));
+                this.context.outage().failed(Outage.RENEW, this.queue.name(), StoreCalls.unwrap(ex));
             }
             else {
+                this.context.outage().recovered(Outage.RENEW, this.queue.name());
                 for (int i = 0; i < batch.size(); i++) {
                     answered(batch.get(i), answers.get(i), sentAt);
                 }

@@ -22,11 +22,17 @@ final class Outage {
 
     private static final Logger logger = LoggerFactory.getLogger(Outage.class);
 
+    static final String CLAIM = "claim from";
+
+    static final String ACKNOWLEDGE = "acknowledge messages of";
+
+    static final String RENEW = "renew leases of";
+
     private static final long REPEAT = Duration.ofMinutes(1).toNanos();
 
     private final LongSupplier nanoTime;
 
-    private final Set<QueueName> failing = ConcurrentHashMap.newKeySet();
+    private final Set<Failing> failing = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean down = new AtomicBoolean();
 
@@ -39,10 +45,10 @@ final class Outage {
 
     /**
      * Notes that the store failed.
-     * @param operation what was tried, such as "claim from"
+     * @param operation what was tried, such as {@link #CLAIM}
      */
     void failed(String operation, QueueName queue, Throwable cause) {
-        this.failing.add(queue);
+        this.failing.add(new Failing(operation, queue));
         boolean first = this.down.compareAndSet(false, true);
         long now = this.nanoTime.getAsLong();
         long last = this.lastWarning.get();
@@ -55,19 +61,29 @@ final class Outage {
         }
     }
 
-    /** Notes that the store served the queue. */
-    void recovered(QueueName queue) {
-        if (!this.failing.isEmpty() && forget(queue)) {
+    /** Notes that the operation worked. */
+    void recovered(String operation, QueueName queue) {
+        if (!this.failing.isEmpty() && this.failing.remove(new Failing(operation, queue)) && isOver()) {
             logger.info("The store answers again; queues are served as before");
         }
     }
 
+    /** Nobody asks for the queue any more. */
+    void forget(QueueName queue) {
+        if (this.failing.removeIf((entry) -> entry.queue().equals(queue))) {
+            isOver();
+        }
+    }
+
+    private boolean isOver() {
+        return this.failing.isEmpty() && this.down.compareAndSet(true, false);
+    }
+
     /**
-     * Nobody asks for the queue any more.
-     * @return whether that ended the outage
+     * What does not work. One operation may be forbidden while the others go on, and that
+     * is not a new outage every time.
      */
-    boolean forget(QueueName queue) {
-        return this.failing.remove(queue) && this.failing.isEmpty() && this.down.compareAndSet(true, false);
+    private record Failing(String operation, QueueName queue) {
     }
 
 }

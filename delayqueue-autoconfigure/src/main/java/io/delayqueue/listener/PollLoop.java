@@ -145,8 +145,8 @@ final class PollLoop implements Runnable {
     Duration pollOnce() {
         this.alarm.look();
         List<Acknowledgements.Sent> sent = this.acknowledgements.send();
-        int room = (this.paused || this.stopped) ? 0 : takePermits();
         long sentAt = this.context.now();
+        int room = (this.paused || this.stopped) ? 0 : takePermits();
         CompletableFuture<Answer> claim = (room > 0) ? claim(room) : null;
         boolean settled = this.acknowledgements.await(sent);
         Duration wait = (claim != null) ? accept(claim, room, sentAt) : this.safetyPoll;
@@ -178,12 +178,12 @@ final class PollLoop implements Runnable {
         }
         catch (RuntimeException ex) {
             this.permits.release(room);
-            this.context.outage().failed("claim from", this.queue.name(), StoreCalls.unwrap(ex));
+            this.context.outage().failed(Outage.CLAIM, this.queue.name(), StoreCalls.unwrap(ex));
             return null;
         }
         Claim claim = answer.claim();
         this.permits.release(room - claim.messages().size());
-        this.context.outage().recovered(this.queue.name());
+        this.context.outage().recovered(Outage.CLAIM, this.queue.name());
         this.queue.counters().expired.add(claim.expired());
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), room, this.queue.name());
         if (!dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())))) {

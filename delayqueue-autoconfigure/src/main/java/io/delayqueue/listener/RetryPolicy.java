@@ -35,8 +35,9 @@ public record RetryPolicy(Duration initial, double multiplier, Duration max, dou
      * @param random a number from 0 to 1
      */
     public Duration delayAfter(int failures, DoubleSupplier random) {
-        double millis = Math.min(this.initial.toMillis() * Math.pow(this.multiplier, Math.max(0, failures - 1)),
-                this.max.toMillis());
+        double millis = Math.min(
+                (double) this.initial.toMillis() * Math.pow(this.multiplier, Math.max(0, failures - 1)),
+                (double) this.max.toMillis());
         double share = this.jitter * (2 * random.getAsDouble() - 1);
         double jittered = Double.isNaN(millis) ? 0 : millis * (1 + share);
         return Duration.ofMillis(Math.min(Math.round(jittered), MessageLimits.MAX_DURATION.toMillis()));

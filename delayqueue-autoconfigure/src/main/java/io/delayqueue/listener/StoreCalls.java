@@ -19,7 +19,7 @@ final class StoreCalls {
         try {
             return call.get();
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
             return CompletableFuture.failedFuture(ex);
         }
     }

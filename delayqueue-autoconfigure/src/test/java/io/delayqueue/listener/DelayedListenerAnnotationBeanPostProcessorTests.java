@@ -1,0 +1,574 @@
+package io.delayqueue.listener;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.delayqueue.Backoff;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.messaging.handler.annotation.Header;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/** Which listeners are found, with which settings, and what is refused at start. */
+class DelayedListenerAnnotationBeanPostProcessorTests {
+
+    private static final ListenerSettings DEFAULTS = TestBed.settings();
+
+    private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+    private final List<String> constructed = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        this.context.close();
+    }
+
+    private DelayedListenerRegistry start(Class<?>... beans) {
+        for (Class<?> bean : beans) {
+            this.context.registerBean(name(bean), bean);
+        }
+        return start();
+    }
+
+    private static String name(Class<?> type) {
+        return type.getSimpleName().substring(0, 1).toLowerCase() + type.getSimpleName().substring(1);
+    }
+
+    private DelayedListenerRegistry start() {
+        this.context.getEnvironment()
+            .getPropertySources()
+            .addFirst(new MapPropertySource("test", Map.of("queue", "from-property", "queues", "p1, p2", "number", "7",
+                    "time", "90s", "switch", "false", "type", "java.io.UncheckedIOException")));
+        this.context.registerBean("registry", DelayedListenerRegistry.class, () -> {
+            this.constructed.add("registry");
+            return new DelayedListenerRegistry((queue) -> DEFAULTS,
+                    new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, null));
+        });
+        this.context.registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
+                () -> new DelayedListenerAnnotationBeanPostProcessor(
+                        this.context.getBeanProvider(DelayedListenerRegistry.class)));
+        this.context.registerBean(PropertySourcesPlaceholderConfigurer.class);
+        this.context.refresh();
+        return this.context.getBean(DelayedListenerRegistry.class);
+    }
+
+    private static ListenerSettings settings(DelayedListenerRegistry registry, String id) {
+        return ((QueueListenerContainer) registry.require(id)).listenedQueues().get(0).settings();
+    }
+
+    private static List<String> queues(DelayedListenerRegistry registry, String id) {
+        return registry.require(id).queues();
+    }
+
+    private InvalidListenerException refused(Class<?>... beans) {
+        InvalidListenerException refused = findCause(catchThrowableOfType(Exception.class, () -> start(beans)));
+        assertThat(refused).isNotNull();
+        return refused;
+    }
+
+    @Test
+    void namesAListenerAfterItsBeanAndMethodAndTakesItsSettingsFromOutside() {
+        DelayedListenerRegistry registry = start(Plain.class);
+
+        assertThat(registry.listeners()).extracting(ListenerContainer::id).containsExactly("plain.handle");
+        assertThat(queues(registry, "plain.handle")).containsExactly("orders");
+        assertThat(settings(registry, "plain.handle")).isEqualTo(DEFAULTS);
+        assertThat(registry.listener("other")).isEmpty();
+        assertThat(catchThrowableOfType(IllegalArgumentException.class, () -> registry.require("other")))
+            .hasMessage("There is no listener 'other', only [plain.handle]");
+    }
+
+    @Test
+    void readsEveryAttributeAsItStands() {
+        DelayedListenerRegistry registry = start(Full.class);
+
+        assertThat(settings(registry, "full")).isEqualTo(new ListenerSettings(12, Duration.ofSeconds(40),
+                Duration.ofMinutes(1), 9, 3, new RetryPolicy(Duration.ofMillis(500), 3, Duration.ofHours(1), 0.5),
+                ExpiredPolicy.DROP, false, Set.of(IOException.class, ArithmeticException.class)));
+        assertThat(queues(registry, "full")).containsExactly("a", "b");
+    }
+
+    @Test
+    void resolvesPlaceholdersInEveryAttribute() {
+        DelayedListenerRegistry registry = start(Placeholders.class);
+
+        assertThat(settings(registry, "from-property")).isEqualTo(new ListenerSettings(7, Duration.ofSeconds(90),
+                Duration.ofSeconds(90), 7, 3, new RetryPolicy(Duration.ofSeconds(90), 7, Duration.ofSeconds(90), 0.7),
+                ExpiredPolicy.DROP, false, Set.of(UncheckedIOException.class)));
+        assertThat(queues(registry, "from-property")).containsExactly("from-property", "p1", "p2");
+    }
+
+    @Test
+    void resolvesExpressionsInEveryAttribute() {
+        this.context.registerBean("values", Values.class);
+        DelayedListenerRegistry registry = start(Expressions.class);
+
+        assertThat(settings(registry, "named")).isEqualTo(new ListenerSettings(5, Duration.ofMinutes(2), null, 5, 3,
+                new RetryPolicy(Duration.ofMinutes(2), 5, Duration.ofMinutes(2), 0.25), ExpiredPolicy.DROP, false,
+                Set.of(IllegalStateException.class)));
+        assertThat(queues(registry, "named")).containsExactly("l1", "l2", "a1", "a2", "t1", "t2");
+    }
+
+    @Test
+    void findsAnnotationsThatAreRepeatedOrMadeOfIt() {
+        DelayedListenerRegistry registry = start(Repeated.class, Meta.class);
+
+        assertThat(registry.listeners()).extracting(ListenerContainer::id)
+            .containsExactlyInAnyOrder("repeated.handle", "repeated.handle#2", "meta.handle");
+        assertThat(queues(registry, "meta.handle")).containsExactly("meta");
+        assertThat(settings(registry, "meta.handle").concurrency()).isEqualTo(3);
+    }
+
+    @Test
+    void tellsOverloadedMethodsApart() {
+        assertThat(start(Overloaded.class).listeners()).extracting(ListenerContainer::id)
+            .containsExactlyInAnyOrder("overloaded.handle", "overloaded.handle#2");
+    }
+
+    @Test
+    void callsBeansThroughTheirProxies() throws Throwable {
+        proxies(true);
+        DelayedListenerRegistry registry = start(Plain.class);
+        call(registry, "plain.handle");
+
+        assertThat(this.constructed).contains("advised handle");
+    }
+
+    @Test
+    void callsBeansThroughProxiesOfTheirInterfaces() throws Throwable {
+        proxies(false);
+        DelayedListenerRegistry registry = start(WithInterface.class);
+        call(registry, "withInterface.handle");
+
+        assertThat(this.constructed).contains("advised handle");
+        assertThat(WithInterface.seen.get()).isEqualTo("text for m");
+    }
+
+    @Test
+    void refusesAMethodThatItsProxyDoesNotHave() {
+        proxies(false);
+        InvalidListenerException refused = refused(NotInInterface.class);
+
+        assertThat(refused.problem()).contains("not found in any interface");
+        assertThat(refused.beanName()).isEqualTo("notInInterface");
+    }
+
+    private void proxies(boolean targetClass) {
+        this.context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
+
+            @Override
+            public Object postProcessAfterInitialization(Object bean, String beanName) {
+                if (bean.getClass().getEnclosingClass() != DelayedListenerAnnotationBeanPostProcessorTests.class) {
+                    return bean;
+                }
+                ProxyFactory factory = new ProxyFactory(bean);
+                factory.setProxyTargetClass(targetClass);
+                factory.addAdvice((MethodInterceptor) (invocation) -> {
+                    constructed.add("advised " + invocation.getMethod().getName());
+                    return invocation.proceed();
+                });
+                return factory.getProxy();
+            }
+
+        });
+    }
+
+    private static void call(DelayedListenerRegistry registry, String id) throws Throwable {
+        MessageHandler handler = ((QueueListenerContainer) registry.require(id)).listenedQueues().get(0).handler();
+        TestBed bed = new TestBed();
+        bed.store.add("m", Duration.ZERO, "{\"v\":1,\"headers\":{\"h\":\"text\"},\"payload\":\"m\"}");
+        bed.handler = handler;
+        bed.handleOnce(bed.loop());
+        assertThat(bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void registersALazyBeanWhenItIsCreated() {
+        this.context.registerBean("lazy", Plain.class, (definition) -> definition.setLazyInit(true));
+        DelayedListenerRegistry registry = start();
+        assertThat(registry.listeners()).isEmpty();
+
+        this.context.getBean("lazy");
+        assertThat(registry.listener("lazy.handle")).isPresent();
+    }
+
+    @Test
+    void refusesABeanThatIsNoSingleton() {
+        this.context.registerBean("many", Plain.class,
+                (definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE));
+        DelayedListenerRegistry registry = start();
+
+        InvalidListenerException refused = findCause(
+                catchThrowableOfType(Exception.class, () -> this.context.getBean("many")));
+        assertThat(refused.problem()).startsWith("the bean must be a singleton");
+        assertThat(registry.listeners()).isEmpty();
+    }
+
+    private static InvalidListenerException findCause(Throwable thrown) {
+        Throwable cause = thrown;
+        while (cause != null && !(cause instanceof InvalidListenerException)) {
+            cause = cause.getCause();
+        }
+        return (InvalidListenerException) cause;
+    }
+
+    @Test
+    void bringsNoOtherBeanIntoBeing() {
+        AbstractBeanDefinition lazy = BeanDefinitionBuilder.genericBeanDefinition(Values.class, () -> {
+            this.constructed.add("values");
+            return new Values();
+        }).getBeanDefinition();
+        lazy.setLazyInit(true);
+        this.context.registerBeanDefinition("values", lazy);
+        start(Plain.class);
+
+        assertThat(this.constructed).containsExactly("registry");
+    }
+
+    @Test
+    void refusesTwoListenersOfOneId() {
+        InvalidListenerException refused = refused(SameId.class, SameIdToo.class);
+
+        assertThat(refused.problem()).isEqualTo("id must be unique, but another listener has 'same'");
+        assertThat(refused.beanName()).isEqualTo("sameIdToo");
+        assertThat(refused.method()).endsWith("SameIdToo.handle(String)");
+        assertThat(refused).hasMessageContaining("of bean 'sameIdToo' is not valid: id must be unique");
+    }
+
+    @Test
+    void refusesNoQueue() {
+        assertThat(refused(NoQueue.class).problem()).startsWith("queues must name at least one queue");
+    }
+
+    @Test
+    void refusesAQueueNameThatIsNotValid() {
+        assertThat(refused(BadQueue.class).problem()).startsWith("Queue name 'not valid' is not valid");
+    }
+
+    @Test
+    void refusesAQueueThatIsThereTwice() {
+        assertThat(refused(QueueTwice.class).problem()).isEqualTo("queues must differ, but 'a' is there twice");
+    }
+
+    @Test
+    void refusesWhatIsNoNumber() {
+        assertThat(refused(BadNumber.class).problem())
+            .isEqualTo("concurrency must be a whole number, but was '90s' (from '${time}')");
+    }
+
+    @Test
+    void refusesANumberOutOfRange() {
+        assertThat(refused(OutOfRange.class).problem()).isEqualTo("maxAttempts must be at least 1, but was 0");
+    }
+
+    @Test
+    void refusesWhatIsNoDuration() {
+        assertThat(refused(BadDuration.class).problem())
+            .isEqualTo("lease must be a duration such as 500ms, 30s or PT1M, but was 'soon'");
+    }
+
+    @Test
+    void refusesALeaseThatIsTooShort() {
+        assertThat(refused(ShortLease.class).problem()).startsWith("lease must be at least 1s").endsWith("PT0.5S");
+    }
+
+    @Test
+    void refusesWhatIsNeitherTrueNorFalse() {
+        assertThat(refused(BadBoolean.class).problem()).isEqualTo("autoStartup must be true or false, but was 'maybe'");
+    }
+
+    @Test
+    void refusesAClassThatCannotBeLoaded() {
+        assertThat(refused(BadClass.class).problem()).contains("noRetryForClassName").endsWith("but was 'no.Such'");
+    }
+
+    @Test
+    void refusesAClassThatIsNoThrowable() {
+        assertThat(refused(NoThrowable.class).problem()).endsWith("but was 'java.lang.String'");
+    }
+
+    @Test
+    void refusesWhatCannotBeResolved() {
+        assertThat(refused(BadPlaceholder.class).problem()).startsWith("queues '${absent}' cannot be resolved");
+    }
+
+    @Test
+    void refusesABadBackoff() {
+        assertThat(refused(BadBackoff.class).problem()).isEqualTo("backoff.jitter must be 0 to 1, but was 2.0");
+    }
+
+    @Test
+    void refusesAMethodThatCannotBeAHandler() {
+        assertThat(refused(BadSignature.class).problem()).startsWith("a handler has at most one parameter");
+    }
+
+    static class Plain {
+
+        @DelayedListener("orders")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Full {
+
+        @DelayedListener(queues = { "a", "b" }, id = "full", concurrency = "12", lease = "40s", timeout = "PT1M",
+                maxAttempts = "9", backoff = @Backoff(initial = "500ms", multiplier = "3", max = "1h", jitter = "0.5"),
+                noRetryFor = IOException.class, noRetryForClassName = "java.lang.ArithmeticException",
+                autoStartup = "false")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Placeholders {
+
+        @DelayedListener(
+                queues = { "${queue}", "${queues}" }, id = "${queue}", concurrency = "${number}", lease = "${time}",
+                timeout = "${time}", maxAttempts = "${number}", backoff = @Backoff(initial = "${time}",
+                        multiplier = "${number}", max = "${time}", jitter = "0.${number}"),
+                noRetryForClassName = "${type}", autoStartup = "${switch}")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Values {
+
+        public List<String> list = List.of("l1", "l2");
+
+        public String[] array = { "a1", "a2" };
+
+        public String texts = "t1,t2";
+
+        public int number = 5;
+
+        public Duration time = Duration.ofMinutes(2);
+
+    }
+
+    static class Expressions {
+
+        @DelayedListener(queues = { "#{values.list}", "#{values.array}", "#{values.texts}" }, id = "#{'named'}",
+                concurrency = "#{values.number}", lease = "#{values.time}", timeout = "#{0}",
+                maxAttempts = "#{values.number}",
+                backoff = @Backoff(initial = "#{values.time}", multiplier = "#{values.number}", max = "#{values.time}",
+                        jitter = "#{1.0 / 4}"),
+                noRetryForClassName = "#{'java.lang.IllegalStateException'}", autoStartup = "#{!true}")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Repeated {
+
+        @DelayedListener("a")
+        @DelayedListener("b")
+        void handle(String text) {
+        }
+
+    }
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @DelayedListener(concurrency = "3")
+    @interface MetaListener {
+
+        @AliasFor(annotation = DelayedListener.class, attribute = "queues")
+        String[] value();
+
+    }
+
+    static class Meta {
+
+        @MetaListener("meta")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Overloaded {
+
+        @DelayedListener("a")
+        void handle(String text) {
+        }
+
+        @DelayedListener("b")
+        void handle(Integer number) {
+        }
+
+    }
+
+    interface Handler {
+
+        void handle(String text, String header);
+
+    }
+
+    static class WithInterface implements Handler {
+
+        static final ThreadLocal<String> seen = new ThreadLocal<>();
+
+        @Override
+        @DelayedListener("orders")
+        public void handle(String text, @Header("h") String header) {
+            seen.set(header + " for " + text);
+        }
+
+    }
+
+    static class NotInInterface implements Handler {
+
+        @Override
+        public void handle(String text, String header) {
+        }
+
+        @DelayedListener("orders")
+        public void other(String text) {
+        }
+
+    }
+
+    static class SameId {
+
+        @DelayedListener(queues = "a", id = "same")
+        void handle(String text) {
+        }
+
+    }
+
+    static class SameIdToo {
+
+        @DelayedListener(queues = "b", id = "same")
+        void handle(String text) {
+        }
+
+    }
+
+    static class NoQueue {
+
+        @DelayedListener(" ")
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadQueue {
+
+        @DelayedListener("not valid")
+        void handle(String text) {
+        }
+
+    }
+
+    static class QueueTwice {
+
+        @DelayedListener({ "a", "b,a" })
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadNumber {
+
+        @DelayedListener(queues = "a", concurrency = "${time}")
+        void handle(String text) {
+        }
+
+    }
+
+    static class OutOfRange {
+
+        @DelayedListener(queues = "a", maxAttempts = "0")
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadDuration {
+
+        @DelayedListener(queues = "a", lease = "soon")
+        void handle(String text) {
+        }
+
+    }
+
+    static class ShortLease {
+
+        @DelayedListener(queues = "a", lease = "500ms")
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadBoolean {
+
+        @DelayedListener(queues = "a", autoStartup = "maybe")
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadClass {
+
+        @DelayedListener(queues = "a", noRetryForClassName = "no.Such")
+        void handle(String text) {
+        }
+
+    }
+
+    static class NoThrowable {
+
+        @DelayedListener(queues = "a", noRetryForClassName = "java.lang.String")
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadPlaceholder {
+
+        @DelayedListener("${absent}")
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadBackoff {
+
+        @DelayedListener(queues = "a", backoff = @Backoff(jitter = "2"))
+        void handle(String text) {
+        }
+
+    }
+
+    static class BadSignature {
+
+        @DelayedListener("a")
+        void handle(String one, String other) {
+        }
+
+    }
+
+}

@@ -1,0 +1,309 @@
+package io.delayqueue.listener;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.QueueName;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store that keeps one queue as simply as a worker needs it, writes down each call, and
+ * fails, stalls or lags when told. The transitions themselves are tested elsewhere.
+ */
+final class FakeStore implements MessageStore, WakeUps {
+
+    final List<String> calls = new CopyOnWriteArrayList<>();
+
+    final Map<String, Entry> messages = new LinkedHashMap<>();
+
+    final Map<String, Death> dead = new LinkedHashMap<>();
+
+    final Map<QueueName, List<Runnable>> alarms = new ConcurrentHashMap<>();
+
+    final List<Integer> purged = new ArrayList<>();
+
+    private final TestClock clock;
+
+    private final Set<String> failing = ConcurrentHashMap.newKeySet();
+
+    private final Map<String, Runnable> during = new ConcurrentHashMap<>();
+
+    private final Map<String, CompletableFuture<Void>> stalled = new ConcurrentHashMap<>();
+
+    private long tokens;
+
+    FakeStore(TestClock clock) {
+        this.clock = clock;
+    }
+
+    Entry add(String id, Duration delay) {
+        return add(id, delay, "{\"v\":1,\"payload\":\"" + id + "\"}");
+    }
+
+    synchronized Entry add(String id, Duration delay, String envelope) {
+        Entry entry = new Entry(this.clock.instant().plus(delay), envelope);
+        this.messages.put(id, entry);
+        return entry;
+    }
+
+    /** Makes calls of that name fail from now on. */
+    void fail(String name) {
+        this.failing.add(name);
+    }
+
+    void mend() {
+        this.failing.clear();
+    }
+
+    /** Runs the task while a call of that name is under way. */
+    void during(String name, Runnable task) {
+        this.during.put(name, task);
+    }
+
+    /** Keeps answers to calls of that name back until the future completes. */
+    CompletableFuture<Void> stall(String name) {
+        CompletableFuture<Void> gate = new CompletableFuture<>();
+        this.stalled.put(name, gate);
+        return gate;
+    }
+
+    long count(String name) {
+        return this.calls.stream().filter((call) -> call.startsWith(name + " ")).count();
+    }
+
+    private <T> CompletableFuture<T> call(String name, Object detail, Supplier<T> effect) {
+        this.calls.add(name + " " + detail);
+        Runnable task = this.during.get(name);
+        if (task != null) {
+            task.run();
+        }
+        if (this.failing.contains(name)) {
+            return CompletableFuture.failedFuture(new StoreUnavailableException("No answer to '%s'".formatted(name),
+                    DelayQueueException.Effect.UNKNOWN, null));
+        }
+        T result;
+        synchronized (this) {
+            result = effect.get();
+        }
+        CompletableFuture<Void> gate = this.stalled.get(name);
+        return (gate != null) ? gate.thenApply((done) -> result) : CompletableFuture.completedFuture(result);
+    }
+
+    @Override
+    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
+        return call("claim", limit, () -> {
+            Instant now = this.clock.instant();
+            this.messages.values().forEach((entry) -> entry.lapseIfOver(now));
+            List<ClaimedMessage> claimed = new ArrayList<>();
+            this.messages.entrySet()
+                .stream()
+                .filter((entry) -> entry.getValue().token == null && !entry.getValue().dueAt.isAfter(now))
+                .sorted(Comparator.comparing((entry) -> entry.getValue().dueAt))
+                .limit(limit)
+                .toList()
+                .forEach((entry) -> claimed.add(entry.getValue()
+                    .lease(new Lease(queue, entry.getKey(), Long.toString(++this.tokens)), now.plus(leaseTime))));
+            Instant next = this.messages.values()
+                .stream()
+                .map((entry) -> (entry.token != null) ? entry.leasedUntil : entry.dueAt)
+                .min(Comparator.naturalOrder())
+                .orElse(null);
+            return new Claim(claimed, now, next, 0);
+        });
+    }
+
+    private boolean holds(Lease lease) {
+        Entry entry = this.messages.get(lease.id());
+        if (entry != null) {
+            entry.lapseIfOver(this.clock.instant());
+        }
+        return entry != null && lease.token().equals(entry.token);
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
+        return call("acknowledge", ids(leases), () -> leases.stream().map((lease) -> {
+            boolean held = holds(lease);
+            if (held) {
+                this.messages.remove(lease.id());
+            }
+            return held;
+        }).toList());
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
+        return call("extend", ids(leases), () -> leases.stream().map((lease) -> {
+            boolean held = holds(lease);
+            if (held) {
+                Entry entry = this.messages.get(lease.id());
+                Instant until = this.clock.instant().plus(leaseTime);
+                entry.leasedUntil = until.isAfter(entry.leasedUntil) ? until : entry.leasedUntil;
+            }
+            return held;
+        }).toList());
+    }
+
+    @Override
+    public CompletableFuture<Boolean> start(Lease lease) {
+        return call("start", lease.id(), () -> holds(lease));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return call("retry", lease.id() + " in " + delay, () -> {
+            boolean held = holds(lease);
+            if (held) {
+                Entry entry = this.messages.get(lease.id());
+                entry.failures++;
+                entry.suspect = false;
+                entry.end(this.clock.instant().plus(delay));
+            }
+            return held;
+        });
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
+        return call("release", ids(leases) + " in " + delay, () -> leases.stream().map((lease) -> {
+            boolean held = holds(lease);
+            if (held) {
+                this.messages.get(lease.id()).end(this.clock.instant().plus(delay));
+            }
+            return held;
+        }).toList());
+    }
+
+    @Override
+    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+        return call("deadLetter", lease.id(), () -> {
+            boolean held = holds(lease);
+            if (held) {
+                this.messages.remove(lease.id());
+                this.dead.put(lease.letterId(), death);
+            }
+            return held;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
+        return call("purgeOlderThan", queue + " " + age, () -> this.purged.isEmpty() ? 0 : this.purged.remove(0));
+    }
+
+    @Override
+    public Subscription listen(QueueName queue, Runnable alarm) {
+        this.calls.add("listen " + queue);
+        this.alarms.computeIfAbsent(queue, (name) -> new CopyOnWriteArrayList<>()).add(alarm);
+        return () -> {
+            if (this.alarms.get(queue).remove(alarm)) {
+                this.calls.add("unlisten " + queue);
+            }
+        };
+    }
+
+    void wakeUp(QueueName queue) {
+        this.alarms.getOrDefault(queue, List.of()).forEach(Runnable::run);
+    }
+
+    private static List<String> ids(List<Lease> leases) {
+        return leases.stream().map(Lease::id).toList();
+    }
+
+    @Override
+    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** A message, with its lease if it has one. */
+    static final class Entry {
+
+        final byte[] envelope;
+
+        Instant dueAt;
+
+        int failures;
+
+        int lapses;
+
+        boolean suspect;
+
+        @Nullable Instant expiresAt;
+
+        @Nullable String token;
+
+        Instant leasedUntil = Instant.MAX;
+
+        Entry(Instant dueAt, String envelope) {
+            this.dueAt = dueAt;
+            this.envelope = envelope.getBytes(StandardCharsets.UTF_8);
+        }
+
+        ClaimedMessage lease(Lease lease, Instant until) {
+            this.token = lease.token();
+            this.leasedUntil = until;
+            return new ClaimedMessage(lease, this.dueAt, this.failures, this.lapses, this.suspect, this.expiresAt,
+                    this.envelope);
+        }
+
+        void lapseIfOver(Instant now) {
+            if (this.token != null && !this.leasedUntil.isAfter(now)) {
+                end(this.leasedUntil);
+                this.suspect = true;
+            }
+        }
+
+        void end(Instant dueAt) {
+            this.token = null;
+            this.dueAt = dueAt;
+        }
+
+    }
+
+}

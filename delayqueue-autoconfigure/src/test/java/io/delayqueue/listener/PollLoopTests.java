@@ -1,0 +1,468 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import ch.qos.logback.classic.Level;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The loop guards P3 (it looks in time, and goes on whatever fails), P4 (no lease without
+ * a free handler), P6 (it counts leases from before the claim) and P12 (what is given
+ * back at a stop).
+ */
+class PollLoopTests {
+
+    private final TestBed bed = new TestBed();
+
+    @Test
+    void sleepsUntilTheNextMessageIsDue() {
+        this.bed.store.add("later", Duration.ofSeconds(3));
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.pollOnce()).isEqualTo(Duration.ofSeconds(3));
+
+        this.bed.clock.advance(Duration.ofSeconds(3));
+        loop.pollOnce();
+        this.bed.runHandlers();
+        assertThat(this.bed.handled).containsExactly("later");
+    }
+
+    @Test
+    void sleepsLessByTheTimeThatPassedSinceTheStoreAnswered() {
+        this.bed.store.add("later", Duration.ofSeconds(3));
+        this.bed.store.add("now", Duration.ZERO);
+        TestBed bed = this.bed;
+        WorkerContext context = new WorkerContext(bed.store, (event) -> {
+        }, (task) -> bed.clock.advance(Duration.ofMillis(700)), bed.timer, bed.context.outage(), bed.context.settings(),
+                bed.clock);
+        PollLoop loop = new PollLoop(
+                new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
+
+        assertThat(loop.pollOnce()).isEqualTo(Duration.ofMillis(2300));
+    }
+
+    private ListenerSettings settings(int concurrency) {
+        this.bed.concurrency = concurrency;
+        return this.bed.listenerSettings();
+    }
+
+    @Test
+    void looksAgainAtTheSafetyPollWhenTheQueueIsEmptyOrFarFromDue() {
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
+
+        this.bed.store.add("tomorrow", Duration.ofDays(1));
+        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
+    }
+
+    @Test
+    void claimsNoMoreThanItHasPermitsFor() {
+        this.bed.concurrency = 3;
+        for (int i = 0; i < 5; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        PollLoop loop = this.bed.loop();
+
+        loop.pollOnce();
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 3");
+
+        this.bed.handlers.poll().run();
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 3", "acknowledge [m0]", "claim 1");
+        this.bed.runHandlers();
+        loop.pollOnce();
+        assertThat(this.bed.handled).containsExactly("m0", "m1", "m2", "m3");
+    }
+
+    @Test
+    void claimsAtMostABatchAtOnce() {
+        this.bed.concurrency = 1000;
+        for (int i = 0; i < 150; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.pollOnce()).isZero();
+        loop.pollOnce();
+        this.bed.runHandlers();
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls.stream().map((call) -> call.split(" ")[0] + " " + call.split("m").length))
+            .containsExactly("claim 2", "claim 2", "acknowledge 101", "acknowledge 51", "claim 2");
+        assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void givesThePermitsOfAShortClaimBack() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        loop.pollOnce();
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
+    }
+
+    @Test
+    void sendsTheClaimWithoutWaitingForTheAcknowledgement() throws Exception {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.runHandlers();
+        CompletableFuture<Void> acknowledged = this.bed.store.stall("acknowledge");
+        CountDownLatch claimed = new CountDownLatch(1);
+        this.bed.store.during("claim", claimed::countDown);
+
+        CompletableFuture<Duration> poll = CompletableFuture.supplyAsync(loop::pollOnce);
+
+        assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(poll).isNotDone();
+        acknowledged.complete(null);
+        poll.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void acknowledgesWhatIsFinishedThoughThereIsNoRoomToClaim() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        loop.pollOnce();
+        loop.pause(true);
+
+        this.bed.handlers.poll().run();
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "acknowledge [a]");
+    }
+
+    @Test
+    void wakesAtOnceForAHandlerThatFinishesWhileItClaims() throws Exception {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.store.during("claim", this.bed::runHandlers);
+
+        loop.pollOnce();
+        assertThat(this.bed.store.count("acknowledge")).isZero();
+
+        // Would sleep for a safety poll if the ring had been missed.
+        CountDownLatch acknowledged = new CountDownLatch(1);
+        this.bed.store.during("acknowledge", acknowledged::countDown);
+        Thread thread = new Thread(loop);
+        thread.start();
+        assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
+        loop.stop(Duration.ZERO);
+        thread.join(30_000);
+    }
+
+    @Test
+    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() throws Exception {
+        Duration never = Duration.ofDays(1);
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(),
+                new WorkerSettings(Duration.ZERO, never, null, false), this.bed.clock);
+        CountDownLatch handled = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            handled.countDown();
+            return null;
+        };
+        PollLoop loop = new PollLoop(this.bed.queue(), context);
+        boolean[] first = { true };
+        this.bed.store.during("claim", () -> {
+            if (first[0]) {
+                first[0] = false;
+                this.bed.store.wakeUp(TestBed.QUEUE);
+            }
+        });
+        // Answered before the message is there, woken before the answer.
+        CompletableFuture<Void> answer = this.bed.store.stall("claim");
+        Thread thread = loop.start(this.bed.store);
+        while (this.bed.store.count("claim") == 0) {
+            Thread.onSpinWait();
+        }
+        synchronized (this.bed.store) {
+            this.bed.store.add("m", Duration.ZERO);
+        }
+        answer.complete(null);
+
+        assertThat(handled.await(30, TimeUnit.SECONDS)).isTrue();
+        loop.stop(Duration.ZERO);
+        thread.join(30_000);
+    }
+
+    @Test
+    void wakesForAFreedPermitAndForAWakeUp() throws Exception {
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(),
+                new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
+        PollLoop loop = new PollLoop(this.bed.queue(), context);
+        this.bed.store.add("a", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.store.add("b", Duration.ZERO);
+        CountDownLatch acknowledged = new CountDownLatch(1);
+        CountDownLatch claimed = new CountDownLatch(2);
+        this.bed.store.during("acknowledge", acknowledged::countDown);
+        this.bed.store.during("claim", claimed::countDown);
+        Thread thread = loop.start(this.bed.store);
+
+        this.bed.handlers.poll().run();
+        assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
+        while (this.bed.handlers.isEmpty()) {
+            Thread.onSpinWait();
+        }
+        this.bed.handlers.poll().run();
+        assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
+
+        loop.stop(Duration.ZERO);
+        thread.join(30_000);
+        assertThat(thread.isAlive()).isFalse();
+    }
+
+    @Test
+    void triesAgainWithGrowingPausesWhileTheStoreIsAway() {
+        this.bed.concurrency = 2;
+        this.bed.store.fail("claim");
+        PollLoop loop = this.bed.loop();
+        List<Duration> pauses = new ArrayList<>();
+
+        for (int i = 0; i < 10; i++) {
+            pauses.add(loop.pollOnce());
+        }
+
+        assertThat(pauses.get(0)).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
+        assertThat(pauses.get(2)).isBetween(Duration.ofMillis(320), Duration.ofMillis(480));
+        assertThat(pauses.get(9)).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
+        assertThat(this.bed.store.calls).hasSize(10).allMatch("claim 2"::equals);
+
+        this.bed.store.mend();
+        assertThat(loop.pollOnce()).isGreaterThan(Duration.ofSeconds(3));
+        this.bed.store.fail("claim");
+        assertThat(loop.pollOnce()).isLessThan(Duration.ofMillis(150));
+    }
+
+    @Test
+    void warnsOnceForAllQueuesThatAStoreIsAwayAndTellsWhenItIsBack() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop one = this.bed.loop();
+            PollLoop other = this.bed.loop();
+            this.bed.store.fail("claim");
+            one.pollOnce();
+            other.pollOnce();
+            one.pollOnce();
+            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("'orders'");
+
+            this.bed.clock.advance(Duration.ofSeconds(61));
+            other.pollOnce();
+            assertThat(log.lines(Level.WARN)).hasSize(2);
+
+            this.bed.store.mend();
+            one.pollOnce();
+            assertThat(log.lines(Level.INFO)).hasSize(1);
+        }
+    }
+
+    @Test
+    void sendsAcknowledgementsAgainWhileTheirLeaseLasts() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.runHandlers();
+        this.bed.store.fail("acknowledge");
+
+        assertThat(loop.pollOnce()).isLessThan(Duration.ofMillis(150));
+        this.bed.store.mend();
+        loop.pollOnce();
+
+        assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
+        assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void dropsAcknowledgementsThatFailAfterTheirLease() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop loop = this.bed.loop();
+            this.bed.store.add("m", Duration.ZERO);
+            loop.pollOnce();
+            this.bed.runHandlers();
+            this.bed.store.fail("acknowledge");
+            loop.pollOnce();
+            this.bed.clock.advance(TestBed.LEASE);
+            loop.pause(true);
+            loop.pollOnce();
+            loop.pollOnce();
+
+            assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
+            assertThat(log.lines(Level.WARN)).hasSize(1);
+            assertThat(log.lines(Level.DEBUG)).anyMatch((line) -> line.contains("it is handled again"));
+        }
+    }
+
+    @Test
+    void tellsOfAnAcknowledgementThatCameTooLate() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop loop = this.bed.loop();
+            this.bed.store.add("m", Duration.ZERO);
+            loop.pollOnce();
+            this.bed.runHandlers();
+            this.bed.clock.advance(TestBed.LEASE);
+            loop.pollOnce();
+
+            assertThat(this.bed.counters.snapshot().refused()).isOne();
+            assertThat(log.lines(Level.WARN)).containsExactly(
+                    "Message 'm' of queue 'orders' outlived its lease on attempt 1 and is being handled again");
+        }
+    }
+
+    @Test
+    void goesOnAfterAnyError() throws Exception {
+        boolean[] broken = { true };
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.settings(), () -> {
+            if (broken[0] && Thread.currentThread().getName().equals("broken")) {
+                broken[0] = false;
+                throw new StackOverflowError("a bug");
+            }
+            return this.bed.clock.getAsLong();
+        });
+        CountDownLatch polled = new CountDownLatch(1);
+        this.bed.store.during("claim", polled::countDown);
+        PollLoop loop = new PollLoop(this.bed.queue(), context);
+        try (LogCapture log = new LogCapture()) {
+            Thread thread = new Thread(loop, "broken");
+            thread.start();
+            assertThat(polled.await(30, TimeUnit.SECONDS)).isTrue();
+            loop.stop(Duration.ZERO);
+            thread.join(30_000);
+            assertThat(log.lines(Level.ERROR)).hasSize(1);
+        }
+    }
+
+    @Test
+    void keepsItsPermitsWhenAClaimThrows() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.during("claim", () -> {
+            throw new StackOverflowError("a bug");
+        });
+        for (int i = 0; i < 3; i++) {
+            loop.pollOnce();
+        }
+        assertThat(this.bed.store.calls).containsOnly("claim 2").hasSize(3);
+    }
+
+    @Test
+    void goesOnAfterAnInterruptThatIsNotAStop() throws Exception {
+        CountDownLatch polls = new CountDownLatch(2);
+        this.bed.store.during("claim", polls::countDown);
+        PollLoop loop = this.bed.loop();
+        Thread thread = new Thread(loop);
+        thread.start();
+        while (polls.getCount() == 2) {
+            Thread.onSpinWait();
+        }
+        thread.interrupt();
+
+        assertThat(polls.await(30, TimeUnit.SECONDS)).isTrue();
+        loop.stop(Duration.ZERO);
+        thread.join(30_000);
+        assertThat(thread.isAlive()).isFalse();
+    }
+
+    @Test
+    void claimsNothingWhilePaused() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pause(true);
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).isEmpty();
+
+        loop.pause(false);
+        this.bed.handleOnce(loop);
+        assertThat(this.bed.handled).containsExactly("m");
+    }
+
+    @Test
+    void givesMessagesBackForWhichThereIsNoThread() {
+        this.bed.concurrency = 2;
+        this.bed.rejecting = true;
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.pollOnce()).isLessThan(Duration.ofMillis(150));
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] in PT0S", "claim 2",
+                "release [m] in PT0S");
+        assertThat(this.bed.store.messages.get("m").failures).isZero();
+    }
+
+    @Test
+    void givesBackAtAStopWhatTheClaimUnderWayBrings() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
+
+        loop.run();
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).hasSize(2).last().asString().startsWith("release [").contains("a", "b");
+        assertThat(this.bed.handled).isEmpty();
+        assertThat(this.bed.store.messages.get("a").dueAt).isEqualTo(TestClock.START);
+    }
+
+    @Test
+    void givesBackAtAStopWhatNoHandlerHasBegunWith() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.handlers.poll().run();
+        loop.stop(Duration.ofSeconds(20));
+
+        loop.run();
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] in PT0S", "acknowledge [a]");
+        assertThat(this.bed.handled).containsExactly("a");
+        assertThat(this.bed.store.messages).containsOnlyKeys("b");
+    }
+
+    @Test
+    void acknowledgesAHandlerThatOutlivesTheStop() {
+        this.bed.store.add("m", Duration.ZERO);
+        List<Runnable> late = new ArrayList<>();
+        this.bed.handler = (message, delivery) -> () -> {
+            CompletableFuture<Void> future = new CompletableFuture<>();
+            late.add(() -> future.complete(null));
+            return future;
+        };
+        PollLoop loop = this.bed.loop();
+        loop.pollOnce();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            loop.run();
+            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("1 handlers");
+        }
+        assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(TestClock.START.plus(TestBed.LEASE));
+
+        late.forEach(Runnable::run);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+    }
+
+}

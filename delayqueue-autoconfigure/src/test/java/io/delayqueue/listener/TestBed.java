@@ -1,0 +1,101 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.ExpiredPolicy;
+
+/**
+ * A loop with all that it needs, on the test's own thread: a store that is a map,
+ * handlers that wait in a queue until they are run, and time that stands still until it
+ * is moved.
+ */
+final class TestBed {
+
+    static final QueueName QUEUE = new QueueName("orders");
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+
+    static final Duration SAFETY_POLL = Duration.ofSeconds(5);
+
+    final TestClock clock = new TestClock();
+
+    final FakeStore store = new FakeStore(this.clock);
+
+    final ManualTimer timer = new ManualTimer(this.clock);
+
+    final Deque<Runnable> handlers = new ArrayDeque<>();
+
+    final List<Object> events = new ArrayList<>();
+
+    final List<String> handled = new ArrayList<>();
+
+    final ListenerCounters counters = new ListenerCounters();
+
+    boolean rejecting;
+
+    int concurrency = 1;
+
+    Duration timeout;
+
+    int maxAttempts = 3;
+
+    ExpiredPolicy expiredPolicy = ExpiredPolicy.DROP;
+
+    Set<Class<? extends Throwable>> noRetryFor = Set.of();
+
+    MessageHandler handler = (message, delivery) -> () -> {
+        this.handled.add(message.lease().id());
+        return null;
+    };
+
+    final WorkerContext context = new WorkerContext(this.store, (event) -> this.events.add(event), this::execute,
+            this.timer, new Outage(this.clock), new WorkerSettings(Duration.ofSeconds(20), SAFETY_POLL, null, false),
+            this.clock);
+
+    private void execute(Runnable task) {
+        if (this.rejecting) {
+            throw new RejectedExecutionException("no threads left");
+        }
+        this.handlers.add(task);
+    }
+
+    static ListenerSettings settings() {
+        return new TestBed().listenerSettings();
+    }
+
+    ListenerSettings listenerSettings() {
+        return new ListenerSettings(this.concurrency, LEASE, this.timeout, this.maxAttempts, 3,
+                new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(1), 0), this.expiredPolicy, true,
+                this.noRetryFor);
+    }
+
+    ListenedQueue queue() {
+        return new ListenedQueue("listener", QUEUE, listenerSettings(), this.handler, this.counters);
+    }
+
+    PollLoop loop() {
+        return new PollLoop(queue(), this.context);
+    }
+
+    /** Runs handlers until none waits. */
+    void runHandlers() {
+        while (!this.handlers.isEmpty()) {
+            this.handlers.poll().run();
+        }
+    }
+
+    /** Claims, handles and settles what is due once, acknowledgements included. */
+    void handleOnce(PollLoop loop) {
+        loop.pollOnce();
+        runHandlers();
+        loop.pollOnce();
+    }
+
+}

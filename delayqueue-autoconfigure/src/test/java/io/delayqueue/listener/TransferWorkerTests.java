@@ -1,0 +1,312 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+import io.delayqueue.engine.EnvelopeCodec;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+/**
+ * The worker guards P12: what a stop gives back, waits for and flushes, and that it can
+ * be had again. With real threads, as they are the point.
+ */
+class TransferWorkerTests {
+
+    private static final long LIMIT = 30;
+
+    private final TestBed bed = new TestBed();
+
+    private final DelayedListenerRegistry registry = new DelayedListenerRegistry((queue) -> TestBed.settings(),
+            new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, null));
+
+    private TransferWorker worker = worker(Duration.ofSeconds(LIMIT));
+
+    private TransferWorker worker(Duration shutdownTimeout) {
+        return new TransferWorker(this.bed.store, this.bed.store, this.registry, (event) -> {
+        }, new WorkerSettings(shutdownTimeout, Duration.ofMillis(200), null, false));
+    }
+
+    @AfterEach
+    void stop() {
+        this.worker.stop();
+    }
+
+    private QueueListenerContainer register(String id) {
+        return register(id, true);
+    }
+
+    private QueueListenerContainer register(String id, boolean autoStartup) {
+        ListenerSettings all = this.bed.listenerSettings();
+        ListenerSettings settings = new ListenerSettings(all.concurrency(), all.lease(), all.timeout(),
+                all.maxAttempts(), all.maxLapses(), all.retryPolicy(), all.expiredPolicy(), autoStartup,
+                all.noRetryFor());
+        QueueListenerContainer container = new QueueListenerContainer(id,
+                List.of(new ListenedQueue(id, TestBed.QUEUE, settings, this.bed.handler, this.bed.counters)),
+                this.bed.counters);
+        assertThat(this.registry.register(container)).isTrue();
+        return container;
+    }
+
+    private void send(String id) {
+        synchronized (this.bed.store) {
+            this.bed.store.add(id, Duration.ZERO);
+        }
+        this.bed.store.wakeUp(TestBed.QUEUE);
+    }
+
+    private boolean isGone(String id) {
+        synchronized (this.bed.store) {
+            return !this.bed.store.messages.containsKey(id);
+        }
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(LIMIT)) {
+                fail("Not so within %d s", LIMIT);
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces()
+            .keySet()
+            .stream()
+            .map(Thread::getName)
+            .filter((name) -> name.startsWith("delayqueue-"))
+            .toList();
+    }
+
+    private static List<String> loopThreads() {
+        return threads().stream().filter((name) -> name.endsWith("-orders")).toList();
+    }
+
+    @Test
+    void startsNothingWithoutListeners() {
+        int before = threads().size();
+        this.worker.start();
+
+        assertThat(this.worker.isRunning()).isTrue();
+        assertThat(threads()).hasSizeLessThanOrEqualTo(before);
+        assertThat(this.bed.store.calls).isEmpty();
+        this.worker.stop();
+        assertThat(this.worker.isRunning()).isFalse();
+    }
+
+    @Test
+    void startsLateAndStopsEarly() {
+        assertThat(this.worker.getPhase()).isEqualTo(Integer.MAX_VALUE - 100);
+        assertThat(this.worker.isAutoStartup()).isTrue();
+    }
+
+    @Test
+    void handlesWhatIsSentUntilItStopsAndAgainAfterEachStart() {
+        register("l");
+        for (int i = 0; i < 3; i++) {
+            this.worker.start();
+            this.worker.start();
+            assertThat(loopThreads()).containsExactly("delayqueue-l-orders");
+            String id = "m" + i;
+            send(id);
+            await(() -> isGone(id));
+            this.worker.stop();
+            assertThat(loopThreads()).isEmpty();
+            assertThat(this.bed.store.alarms.get(TestBed.QUEUE)).isEmpty();
+        }
+        assertThat(this.bed.store.calls).containsSubsequence("listen orders", "unlisten orders", "listen orders",
+                "unlisten orders");
+        assertThat(this.registry.require("l").statistics().handled()).isEqualTo(3);
+    }
+
+    @Test
+    void givesTheClaimUnderWayBackAndWaitsForHandlersAndFlushesWhenItStops() throws Exception {
+        this.bed.concurrency = 2;
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            assertThat(release.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+            return null;
+        };
+        register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Void> claimed = this.bed.store.stall("claim");
+        long claims = this.bed.store.count("claim");
+        await(() -> this.bed.store.count("claim") > claims);
+        CountDownLatch stopped = new CountDownLatch(1);
+        CountDownLatch refill = new CountDownLatch(1);
+        this.bed.store.during("claim", refill::countDown);
+        synchronized (this.bed.store) {
+            this.bed.store.add("b", Duration.ZERO);
+        }
+        claimed.complete(null);
+        // The next claim takes "b" and stalls until the stop is on its way.
+        CompletableFuture<Void> second = this.bed.store.stall("claim");
+        await(() -> {
+            this.bed.store.wakeUp(TestBed.QUEUE);
+            synchronized (this.bed.store) {
+                return this.bed.store.messages.get("b").token != null;
+            }
+        });
+        this.worker.stop(stopped::countDown);
+        await(() -> !this.registry.require("l").isRunning());
+        second.complete(null);
+        await(() -> this.bed.store.calls.contains("release [b] in PT0S"));
+        assertThat(stopped.getCount()).isOne();
+        assertThat(this.bed.store.count("acknowledge")).isZero();
+
+        release.countDown();
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        assertThat(isGone("a")).isTrue();
+        assertThat(this.bed.store.messages.get("b").failures).isZero();
+        assertThat(this.worker.isRunning()).isFalse();
+        assertThat(refill.getCount()).isNotNegative();
+    }
+
+    @Test
+    void doesNotWaitLongerThanTheTimeoutAndDoesNotInterruptButSettlesLate() throws Exception {
+        this.worker = worker(Duration.ofMillis(50));
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        boolean[] interrupted = { false };
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            try {
+                release.await(LIMIT, TimeUnit.SECONDS);
+            }
+            catch (InterruptedException ex) {
+                interrupted[0] = true;
+            }
+            return null;
+        };
+        register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        long start = System.nanoTime();
+        this.worker.stop();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(isGone("a")).isFalse();
+        assertThat(interrupted[0]).isFalse();
+        release.countDown();
+        await(() -> isGone("a"));
+    }
+
+    @Test
+    void stopsInTimeWhenTheStoreDoesNotAnswer() {
+        this.worker = worker(Duration.ofMillis(50));
+        register("l");
+        this.worker.start();
+        CompletableFuture<Void> never = this.bed.store.stall("claim");
+        long claims = this.bed.store.count("claim");
+        await(() -> this.bed.store.count("claim") > claims);
+        long start = System.nanoTime();
+        this.worker.stop();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(this.worker.isRunning()).isFalse();
+        never.complete(null);
+        await(() -> loopThreads().isEmpty());
+    }
+
+    @Test
+    void stopsInTimeWhenTheStoreIsAway() {
+        register("l");
+        this.worker.start();
+        this.bed.store.fail("claim");
+        this.bed.store.fail("release");
+        long start = System.nanoTime();
+        this.worker.stop();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void leavesListenersAloneThatDoNotStartByThemselves() {
+        ListenerContainer container = register("l", false);
+        this.worker.start();
+        assertThat(container.isRunning()).isFalse();
+        assertThat(this.bed.store.calls).isEmpty();
+
+        container.start();
+        container.start();
+        assertThat(container.isRunning()).isTrue();
+        assertThat(loopThreads()).hasSize(1);
+        send("m");
+        await(() -> isGone("m"));
+
+        this.worker.stop();
+        assertThat(container.isRunning()).isFalse();
+        this.worker.start();
+        assertThat(container.isRunning()).isTrue();
+    }
+
+    @Test
+    void keepsAStoppedListenerStoppedAcrossARestart() {
+        ListenerContainer container = register("l");
+        this.worker.start();
+        container.stop();
+        assertThat(container.isRunning()).isFalse();
+        await(() -> loopThreads().isEmpty());
+        assertThat(this.bed.store.calls).contains("unlisten orders");
+
+        this.worker.stop();
+        this.worker.start();
+        assertThat(container.isRunning()).isFalse();
+        container.start();
+        send("m");
+        await(() -> isGone("m"));
+    }
+
+    @Test
+    void pausesAndResumes() {
+        ListenerContainer container = register("l");
+        container.pause();
+        this.worker.start();
+        assertThat(container.isPaused()).isTrue();
+        assertThat(container.isRunning()).isTrue();
+        send("m");
+        this.worker.stop();
+        assertThat(this.bed.store.count("claim")).isZero();
+
+        this.worker.start();
+        container.resume();
+        assertThat(container.isPaused()).isFalse();
+        await(() -> isGone("m"));
+    }
+
+    @Test
+    void startsAListenerThatIsRegisteredLater() {
+        this.worker.start();
+        register("late");
+        send("m");
+        await(() -> isGone("m"));
+        assertThat(this.registry.listeners()).hasSize(1);
+        assertThat(this.registry.register(new QueueListenerContainer("late", List
+            .of(new ListenedQueue("late", TestBed.QUEUE, TestBed.settings(), this.bed.handler, this.bed.counters)),
+                this.bed.counters)))
+            .isFalse();
+    }
+
+    @Test
+    void callsBackWhenItWasNotRunning() {
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+        assertThat(stopped.getCount()).isZero();
+    }
+
+}
