@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.QueueName;
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
@@ -39,20 +42,28 @@ import org.springframework.util.backoff.FixedBackOff;
  * that is away at the first subscription; then everything is subscribed anew until it
  * works.
  * <p>
+ * Ends its connection with the application's life cycle, before the connection factory
+ * ends; a restart subscribes again whoever still listens.
+ * <p>
  * <strong>Threads.</strong> {@code listen} and {@code close} only note what is wanted;
  * one thread, {@code delayqueue-wake-ups}, does what waits for Redis, and alone touches
  * the container. Alarms ring on the connection's thread, or on that one.
  */
-public final class RedisWakeUps implements WakeUps, AutoCloseable {
+public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(2);
+
     private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(5);
 
     /** In keyspace mode every write is an event: at most one look in this time. */
     private static final Duration KEYSPACE_PAUSE = Duration.ofMillis(10);
+
+    /** After the connection factory (0), before the workers. */
+    private static final int PHASE = 1_000;
 
     private static final byte[] ZADD = "zadd".getBytes(StandardCharsets.US_ASCII);
 
@@ -73,6 +84,8 @@ public final class RedisWakeUps implements WakeUps, AutoCloseable {
     private @Nullable RedisMessageListenerContainer container;
 
     private boolean away;
+
+    private volatile boolean running = true;
 
     public RedisWakeUps(RedisConnectionFactory factory, RedisAccess redis, WakeUpMode mode) {
         this.factory = factory;
@@ -121,12 +134,12 @@ public final class RedisWakeUps implements WakeUps, AutoCloseable {
     }
 
     private void subscribe(Alarms queue) {
-        if (queue.subscribed || this.alarms.get(queue.name) != queue) {
+        if (!this.running || queue.subscribed || this.alarms.get(queue.name) != queue) {
             return;
         }
         try {
             if (this.container == null) {
-                this.container = start();
+                this.container = connect();
             }
             this.container.addMessageListener(queue, queue.topic);
             queue.subscribed = true;
@@ -140,7 +153,7 @@ public final class RedisWakeUps implements WakeUps, AutoCloseable {
         }
     }
 
-    private RedisMessageListenerContainer start() {
+    private RedisMessageListenerContainer connect() {
         RedisMessageListenerContainer fresh = new RedisMessageListenerContainer();
         fresh.setConnectionFactory(this.factory);
         fresh.setTaskExecutor(Runnable::run);
@@ -161,10 +174,9 @@ public final class RedisWakeUps implements WakeUps, AutoCloseable {
             logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again every {}, meanwhile its "
                     + "messages are found by the safety poll: {}", queue.name, RETRY, failure.toString());
         }
-        stop();
+        disconnect();
         try {
-            this.thread.schedule(() -> List.copyOf(this.alarms.values()).forEach(this::subscribe), RETRY.toMillis(),
-                    TimeUnit.MILLISECONDS);
+            this.thread.schedule(this::subscribeAll, RETRY.toMillis(), TimeUnit.MILLISECONDS);
         }
         catch (RejectedExecutionException ex) {
             logger.debug("Wake-ups are closed already");
@@ -182,11 +194,15 @@ public final class RedisWakeUps implements WakeUps, AutoCloseable {
             }
         }
         if (this.alarms.isEmpty()) {
-            stop();
+            disconnect();
         }
     }
 
-    private void stop() {
+    private void subscribeAll() {
+        List.copyOf(this.alarms.values()).forEach(this::subscribe);
+    }
+
+    private void disconnect() {
         RedisMessageListenerContainer old = this.container;
         this.container = null;
         this.alarms.values().forEach((queue) -> queue.subscribed = false);
@@ -201,9 +217,40 @@ public final class RedisWakeUps implements WakeUps, AutoCloseable {
     }
 
     @Override
+    public void start() {
+        this.running = true;
+        submit(this::subscribeAll);
+    }
+
+    /** Waits, but not for long, until the connection has ended. */
+    @Override
+    public void stop() {
+        this.running = false;
+        try {
+            this.thread.submit(this::disconnect).get(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        catch (ExecutionException | TimeoutException | RejectedExecutionException ex) {
+            logger.debug("The subscription has not ended yet", ex);
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
     public void close() {
         this.alarms.clear();
-        submit(this::stop);
+        submit(this::disconnect);
         this.thread.shutdown();
     }
 

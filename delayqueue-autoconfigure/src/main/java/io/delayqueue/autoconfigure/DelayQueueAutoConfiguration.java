@@ -1,0 +1,145 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.memory.ProcessClock;
+import io.delayqueue.redis.RedisAccess;
+import io.delayqueue.redis.RedisMessageInspector;
+import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisServerCheck;
+import io.delayqueue.redis.RedisWakeUps;
+import io.delayqueue.template.DelayQueueTemplate;
+import io.delayqueue.template.StorePorts;
+import io.delayqueue.template.TemplateSettings;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.data.redis.core.RedisTemplate;
+import org.springframework.data.redis.serializer.RedisSerializer;
+
+/**
+ * Auto-configuration for the delay queue: the store, and the operations that send to it.
+ * Handlers are configured by {@link DelayQueueListenerAutoConfiguration}.
+ */
+@AutoConfiguration(after = DataRedisAutoConfiguration.class,
+        afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(DelayQueueProperties.class)
+@ImportRuntimeHints(DelayQueueRuntimeHints.class)
+public final class DelayQueueAutoConfiguration {
+
+    /** Name of the template for inspection and administration, and of its replacement. */
+    public static final String REDIS_TEMPLATE = "delayQueueRedisTemplate";
+
+    DelayQueueAutoConfiguration() {
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    EnvelopeCodec delayQueueEnvelopeCodec(ObjectProvider<JsonMapper> mapper) {
+        return new EnvelopeCodec(mapper.getIfAvailable(() -> JsonMapper.builder().build()));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean(DelayQueueOperations.class)
+    DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
+            ApplicationEventPublisher events) {
+        TemplateSettings settings = new TemplateSettings((int) properties.maxPayloadSize().toBytes(),
+                properties.send().afterCommit(), properties.commandTimeout().multipliedBy(2),
+                properties::receiveSettings);
+        return new DelayQueueTemplate(ports, codec, settings, events, System::nanoTime);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    StorePorts delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps) {
+        return new StorePorts(messages, inspector, wakeUps);
+    }
+
+    /** Messages in Redis. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "delayqueue.store", havingValue = "redis", matchIfMissing = true)
+    static class RedisConfiguration {
+
+        /**
+         * Not a candidate where somebody asks for a template without naming it, so the
+         * application's own injections stay as they are.
+         */
+        @Bean(name = REDIS_TEMPLATE, defaultCandidate = false)
+        @ConditionalOnMissingBean(name = REDIS_TEMPLATE)
+        RedisTemplate<String, byte[]> delayQueueRedisTemplate(ListableBeanFactory beans,
+                DelayQueueProperties properties) {
+            RedisTemplate<String, byte[]> template = new RedisTemplate<>();
+            template.setConnectionFactory(ConnectionFactoryChoice.among(beans, properties.connectionFactory()));
+            template.setDefaultSerializer(RedisSerializer.byteArray());
+            template.setKeySerializer(RedisSerializer.string());
+            template.setHashKeySerializer(RedisSerializer.string());
+            return template;
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        RedisAccess delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                DelayQueueProperties properties) {
+            return RedisAccess.to(template.getRequiredConnectionFactory(), properties.namespace(),
+                    properties.commandTimeout());
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(MessageStore.class)
+        RedisMessageStore delayQueueMessageStore(RedisAccess redis) {
+            return new RedisMessageStore(redis);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(MessageInspector.class)
+        RedisMessageInspector delayQueueMessageInspector(RedisAccess redis, EnvelopeCodec codec) {
+            return new RedisMessageInspector(redis, codec);
+        }
+
+        @Bean
+        @ConditionalOnMissingBean(WakeUps.class)
+        RedisWakeUps delayQueueWakeUps(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                RedisAccess redis, DelayQueueProperties properties) {
+            return new RedisWakeUps(template.getRequiredConnectionFactory(), redis, properties.wakeup());
+        }
+
+        @Bean
+        ServerCheckLifecycle delayQueueServerCheck(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                RedisAccess redis, DelayQueueProperties properties) {
+            return new ServerCheckLifecycle(new RedisServerCheck(redis, template, properties.wakeup()),
+                    properties.commandTimeout());
+        }
+
+    }
+
+    /** Messages in this process. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "delayqueue.store", havingValue = "memory")
+    static class MemoryConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean({ MessageStore.class, MessageInspector.class, WakeUps.class })
+        InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
+            return new InMemoryMessageStore(codec, new ProcessClock());
+        }
+
+    }
+
+}

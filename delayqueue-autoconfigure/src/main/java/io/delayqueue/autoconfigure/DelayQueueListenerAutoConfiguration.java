@@ -1,0 +1,63 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.HandlerMethodFactory;
+import io.delayqueue.listener.TransferWorker;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.LazyInitializationExcludeFilter;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.validation.Validator;
+
+/**
+ * Auto-configuration for the handlers: finds methods with
+ * {@link io.delayqueue.DelayedListener} and works for them. An application that has none
+ * starts nothing.
+ */
+@AutoConfiguration(after = DelayQueueAutoConfiguration.class,
+        afterName = "org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
+public final class DelayQueueListenerAutoConfiguration {
+
+    DelayQueueListenerAutoConfiguration() {
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    static DelayedListenerAnnotationBeanPostProcessor delayedListenerAnnotationBeanPostProcessor(
+            ObjectProvider<DelayedListenerRegistry> registry) {
+        return new DelayedListenerAnnotationBeanPostProcessor(registry);
+    }
+
+    @Bean
+    static LazyInitializationExcludeFilter delayedListenerLazyInitializationExcludeFilter() {
+        return new DelayedListenerLazyInitializationExcludeFilter();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, EnvelopeCodec codec,
+            ObjectProvider<Validator> validator) {
+        return new DelayedListenerRegistry(properties::listenerSettings,
+                new HandlerMethodFactory(codec, validator.getIfAvailable(), null));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    TransferWorker delayQueueTransferWorker(MessageStore store, WakeUps wakeUps, DelayedListenerRegistry registry,
+            ApplicationEventPublisher events, DelayQueueProperties properties, Environment environment) {
+        return new TransferWorker(store, wakeUps, registry, events,
+                properties.workerSettings(Threading.VIRTUAL.isActive(environment)));
+    }
+
+}

@@ -1,0 +1,245 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.listener.ListenerSettings;
+import io.delayqueue.listener.RetryPolicy;
+import io.delayqueue.listener.WorkerSettings;
+import io.delayqueue.redis.RedisAccess;
+import io.delayqueue.redis.WakeUpMode;
+import io.delayqueue.template.ReceiveSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Settings of the delay queue, checked when the application starts. Only Spring Boot
+ * constructs these records: a later version may add components.
+ *
+ * @param store Where messages are kept.
+ * @param namespace Beginning of every Redis key. Applications or environments that share
+ * a Redis and not their queues need different ones.
+ * @param connectionFactory Name of the RedisConnectionFactory bean to use. Needed where
+ * there are several and none is primary.
+ * @param commandTimeout Longest time to wait for an answer from Redis, whatever the
+ * client's own limit is.
+ * @param wakeup How workers learn of messages that are due earlier than they know.
+ * @param safetyPoll Longest time without looking into a listened queue. Bounds the
+ * lateness after a lost wake-up.
+ * @param maxPayloadSize Largest payload as JSON, its headers included.
+ * @param send Settings of sending.
+ * @param listener Settings of all listeners.
+ * @param deadLetters Settings of dead letters.
+ * @param queues Settings of single queues, by name, which stand before those of all
+ * listeners.
+ */
+@ConfigurationProperties("delayqueue")
+public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @DefaultValue("dq") String namespace,
+        @Nullable String connectionFactory, @DefaultValue("5s") Duration commandTimeout,
+        @DefaultValue("channel") WakeUpMode wakeup, @DefaultValue("5s") Duration safetyPoll,
+        @DefaultValue("256KB") DataSize maxPayloadSize, @DefaultValue Send send, @DefaultValue Listener listener,
+        @DefaultValue DeadLetters deadLetters, @DefaultValue Map<String, Queue> queues) {
+
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
+
+    private static final DataSize LARGEST_PAYLOAD = DataSize.ofMegabytes(16);
+
+    public DelayQueueProperties {
+        check("delayqueue.namespace", () -> RedisAccess.requireNamespace(namespace));
+        require(commandTimeout.compareTo(SHORTEST_WAIT) >= 0, "delayqueue.command-timeout", "at least 100ms",
+                commandTimeout);
+        require(safetyPoll.compareTo(SHORTEST_WAIT) >= 0 && safetyPoll.compareTo(Duration.ofHours(1)) <= 0,
+                "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
+        require(maxPayloadSize.toBytes() >= 1 && maxPayloadSize.compareTo(LARGEST_PAYLOAD) <= 0,
+                "delayqueue.max-payload-size", "1B to 16MB", maxPayloadSize);
+        queues = Map.copyOf(queues);
+        check("delayqueue.listener", () -> listener.settings(null));
+        queues.forEach((name, queue) -> {
+            check("delayqueue.queues", () -> new QueueName(name));
+            check("delayqueue.queues." + name, () -> listener.settings(queue));
+        });
+    }
+
+    /** How listeners work on a queue, as far as the configuration says. */
+    ListenerSettings listenerSettings(QueueName queue) {
+        return this.listener.settings(this.queues.get(queue.value()));
+    }
+
+    /** How messages of a queue are received. */
+    ReceiveSettings receiveSettings(QueueName queue) {
+        ListenerSettings settings = listenerSettings(queue);
+        return new ReceiveSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
+                settings.expiredPolicy(), this.safetyPoll);
+    }
+
+    /** How all listeners of the process work. */
+    WorkerSettings workerSettings(boolean virtualThreads) {
+        Duration retention = this.deadLetters.retention();
+        return new WorkerSettings(this.listener.shutdownTimeout(), this.safetyPoll,
+                retention.isZero() ? null : retention, virtualThreads);
+    }
+
+    private static void require(boolean met, String property, String rule, Object value) {
+        if (!met) {
+            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule, value));
+        }
+    }
+
+    /** Says which property it was that a value of the library did not accept. */
+    private static void check(String property, Runnable value) {
+        try {
+            value.run();
+        }
+        catch (IllegalArgumentException ex) {
+            String problem = String.valueOf(ex.getMessage());
+            String separator = problem.matches("^[a-z][A-Za-z.]* must .*") ? "." : ": ";
+            throw new IllegalArgumentException(property + separator + kebab(problem), ex);
+        }
+    }
+
+    /** Writes the name that a problem begins with as it stands in the configuration. */
+    private static String kebab(String problem) {
+        int end = problem.indexOf(' ');
+        return problem.substring(0, end).replaceAll("(?<=[a-z])([A-Z])", "-$1").toLowerCase(Locale.ROOT)
+                + problem.substring(end);
+    }
+
+    /** Where messages are kept. */
+    public enum StoreType {
+
+        /** In Redis. */
+        REDIS,
+
+        /** In this process; they are gone when it ends. */
+        MEMORY
+
+    }
+
+    /**
+     * Settings of sending.
+     *
+     * @param afterCommit Whether a send inside a transaction waits for its commit, unless
+     * the message says otherwise.
+     */
+    public record Send(@DefaultValue("false") boolean afterCommit) {
+    }
+
+    /**
+     * Settings of dead letters.
+     *
+     * @param retention How long dead letters are kept; zero for ever.
+     */
+    public record DeadLetters(@DefaultValue("30d") Duration retention) {
+
+        public DeadLetters {
+            require(!retention.isNegative() && retention.compareTo(MessageLimits.MAX_DURATION) <= 0,
+                    "delayqueue.dead-letters.retention",
+                    "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), retention);
+        }
+
+    }
+
+    /**
+     * Settings of all listeners.
+     *
+     * @param concurrency Most messages of a queue that a listener of this process handles
+     * at the same time.
+     * @param lease How long a claimed message is kept from others. Renewed while its
+     * handler runs, so it bounds the time to recover from a crash, not the time a handler
+     * may take.
+     * @param timeout Longest time a handler may take; none if not set.
+     * @param maxAttempts Failures after which a message becomes a dead letter.
+     * @param maxLapses How often the process of a message may vanish, after its start was
+     * recorded, before the message becomes a dead letter.
+     * @param expired What becomes of a message that was not handled within its time to
+     * live.
+     * @param autoStartup Whether listeners start with the application.
+     * @param shutdownTimeout How long a stop waits for handlers that run.
+     * @param backoff Waits between the attempts.
+     */
+    public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,
+            @Nullable Duration timeout, @DefaultValue("5") int maxAttempts, @DefaultValue("3") int maxLapses,
+            @DefaultValue("drop") ExpiredPolicy expired, @DefaultValue("true") boolean autoStartup,
+            @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
+
+        public Listener {
+            require(!shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
+                    "delayqueue.listener.shutdown-timeout", "zero or more", shutdownTimeout);
+        }
+
+        ListenerSettings settings(@Nullable Queue queue) {
+            Queue own = (queue != null) ? queue : Queue.NONE;
+            BackoffOfQueue wait = own.backoff();
+            RetryPolicy policy = new RetryPolicy(either(wait.initial(), this.backoff.initial()),
+                    either(wait.multiplier(), this.backoff.multiplier()), either(wait.max(), this.backoff.max()),
+                    either(wait.jitter(), this.backoff.jitter()));
+            return new ListenerSettings(either(own.concurrency(), this.concurrency), either(own.lease(), this.lease),
+                    (own.timeout() != null) ? own.timeout() : this.timeout, either(own.maxAttempts(), this.maxAttempts),
+                    either(own.maxLapses(), this.maxLapses), policy, either(own.expired(), this.expired),
+                    either(own.autoStartup(), this.autoStartup), Set.of());
+        }
+
+        private static <T> T either(@Nullable T first, T second) {
+            return (first != null) ? first : second;
+        }
+
+    }
+
+    /**
+     * Waits between the attempts.
+     *
+     * @param initial Wait after the first failure.
+     * @param multiplier What the wait is multiplied by after each further failure.
+     * @param max Longest wait.
+     * @param jitter Greatest random share by which a wait is made longer or shorter, 0 to
+     * 1.
+     */
+    public record Backoff(@DefaultValue("1s") Duration initial, @DefaultValue("2") double multiplier,
+            @DefaultValue("10m") Duration max, @DefaultValue("0.2") double jitter) {
+    }
+
+    /**
+     * Settings of one queue; what is not set comes from those of all listeners.
+     *
+     * @param concurrency Most messages that a listener of this process handles at the
+     * same time.
+     * @param lease How long a claimed message is kept from others.
+     * @param timeout Longest time a handler may take.
+     * @param maxAttempts Failures after which a message becomes a dead letter.
+     * @param maxLapses How often the process of a message may vanish before the message
+     * becomes a dead letter.
+     * @param expired What becomes of a message that was not handled within its time to
+     * live.
+     * @param autoStartup Whether listeners start with the application.
+     * @param backoff Waits between the attempts.
+     */
+    public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
+            @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiredPolicy expired,
+            @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff) {
+
+        private static final Queue NONE = new Queue(null, null, null, null, null, null, null,
+                new BackoffOfQueue(null, null, null, null));
+
+    }
+
+    /**
+     * Waits between the attempts for one queue.
+     *
+     * @param initial Wait after the first failure.
+     * @param multiplier What the wait is multiplied by after each further failure.
+     * @param max Longest wait.
+     * @param jitter Greatest random share by which a wait is made longer or shorter.
+     */
+    public record BackoffOfQueue(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
+            @Nullable Double jitter) {
+    }
+
+}
