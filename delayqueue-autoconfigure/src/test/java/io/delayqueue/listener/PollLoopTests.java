@@ -187,9 +187,7 @@ class PollLoopTests {
         // Answered before the message is there, woken before the answer.
         CompletableFuture<Void> answer = this.bed.store.stall("claim");
         Thread thread = loop.start(this.bed.store);
-        while (this.bed.store.count("claim") == 0) {
-            Thread.onSpinWait();
-        }
+        TestBed.await(() -> this.bed.store.count("claim") > 0);
         synchronized (this.bed.store) {
             this.bed.store.add("m", Duration.ZERO);
         }
@@ -217,9 +215,7 @@ class PollLoopTests {
 
         this.bed.handlers.poll().run();
         assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
-        while (this.bed.handlers.isEmpty()) {
-            Thread.onSpinWait();
-        }
+        TestBed.await(() -> !this.bed.handlers.isEmpty());
         this.bed.handlers.poll().run();
         assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
 
@@ -367,9 +363,7 @@ class PollLoopTests {
         PollLoop loop = this.bed.loop();
         Thread thread = new Thread(loop);
         thread.start();
-        while (polls.getCount() == 2) {
-            Thread.onSpinWait();
-        }
+        TestBed.await(() -> polls.getCount() < 2);
         thread.interrupt();
 
         assertThat(polls.await(30, TimeUnit.SECONDS)).isTrue();

@@ -134,9 +134,7 @@ class SmallPartsTests {
                 }
             });
             sleeper.start();
-            while (sleeper.getState() != Thread.State.TIMED_WAITING) {
-                Thread.onSpinWait();
-            }
+            TestBed.await(() -> sleeper.getState() == Thread.State.TIMED_WAITING);
             alarm.ring();
             slept.get(30, TimeUnit.SECONDS);
         }

@@ -7,6 +7,8 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ExpiredPolicy;
@@ -82,6 +84,17 @@ final class TestBed {
 
     PollLoop loop() {
         return new PollLoop(queue(), this.context);
+    }
+
+    /** Waits for another thread, half a minute at most. */
+    static void await(BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(30)) {
+                throw new AssertionError("Not so within 30 s");
+            }
+            Thread.onSpinWait();
+        }
     }
 
     /** Runs handlers until none waits. */

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 import io.delayqueue.engine.EnvelopeCodec;
 import org.junit.jupiter.api.AfterEach;
@@ -13,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.fail;
 
 /**
  * The worker guards P12: what a stop gives back, waits for and flushes, and that it can
@@ -69,16 +67,6 @@ class TransferWorkerTests {
         }
     }
 
-    private static void await(BooleanSupplier condition) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(LIMIT)) {
-                fail("Not so within %d s", LIMIT);
-            }
-            Thread.onSpinWait();
-        }
-    }
-
     private static List<String> threads() {
         return Thread.getAllStackTraces()
             .keySet()
@@ -119,7 +107,7 @@ class TransferWorkerTests {
             assertThat(loopThreads()).containsExactly("delayqueue-l-orders");
             String id = "m" + i;
             send(id);
-            await(() -> isGone(id));
+            TestBed.await(() -> isGone(id));
             this.worker.stop();
             assertThat(loopThreads()).isEmpty();
             assertThat(this.bed.store.alarms.get(TestBed.QUEUE)).isEmpty();
@@ -145,7 +133,7 @@ class TransferWorkerTests {
         assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
         CompletableFuture<Void> claimed = this.bed.store.stall("claim");
         long claims = this.bed.store.count("claim");
-        await(() -> this.bed.store.count("claim") > claims);
+        TestBed.await(() -> this.bed.store.count("claim") > claims);
         CountDownLatch stopped = new CountDownLatch(1);
         CountDownLatch refill = new CountDownLatch(1);
         this.bed.store.during("claim", refill::countDown);
@@ -155,16 +143,16 @@ class TransferWorkerTests {
         claimed.complete(null);
         // The next claim takes "b" and stalls until the stop is on its way.
         CompletableFuture<Void> second = this.bed.store.stall("claim");
-        await(() -> {
+        TestBed.await(() -> {
             this.bed.store.wakeUp(TestBed.QUEUE);
             synchronized (this.bed.store) {
                 return this.bed.store.messages.get("b").token != null;
             }
         });
         this.worker.stop(stopped::countDown);
-        await(() -> !this.registry.require("l").isRunning());
+        TestBed.await(() -> !this.registry.require("l").isRunning());
         second.complete(null);
-        await(() -> this.bed.store.calls.contains("release [b] in PT0S"));
+        TestBed.await(() -> this.bed.store.calls.contains("release [b] in PT0S"));
         assertThat(stopped.getCount()).isOne();
         assertThat(this.bed.store.count("acknowledge")).isZero();
 
@@ -203,7 +191,7 @@ class TransferWorkerTests {
         assertThat(isGone("a")).isFalse();
         assertThat(interrupted[0]).isFalse();
         release.countDown();
-        await(() -> isGone("a"));
+        TestBed.await(() -> isGone("a"));
     }
 
     @Test
@@ -213,14 +201,14 @@ class TransferWorkerTests {
         this.worker.start();
         CompletableFuture<Void> never = this.bed.store.stall("claim");
         long claims = this.bed.store.count("claim");
-        await(() -> this.bed.store.count("claim") > claims);
+        TestBed.await(() -> this.bed.store.count("claim") > claims);
         long start = System.nanoTime();
         this.worker.stop();
 
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         assertThat(this.worker.isRunning()).isFalse();
         never.complete(null);
-        await(() -> loopThreads().isEmpty());
+        TestBed.await(() -> loopThreads().isEmpty());
     }
 
     @Test
@@ -247,7 +235,7 @@ class TransferWorkerTests {
         assertThat(container.isRunning()).isTrue();
         assertThat(loopThreads()).hasSize(1);
         send("m");
-        await(() -> isGone("m"));
+        TestBed.await(() -> isGone("m"));
 
         this.worker.stop();
         assertThat(container.isRunning()).isFalse();
@@ -261,7 +249,7 @@ class TransferWorkerTests {
         this.worker.start();
         container.stop();
         assertThat(container.isRunning()).isFalse();
-        await(() -> loopThreads().isEmpty());
+        TestBed.await(() -> loopThreads().isEmpty());
         assertThat(this.bed.store.calls).contains("unlisten orders");
 
         this.worker.stop();
@@ -269,7 +257,7 @@ class TransferWorkerTests {
         assertThat(container.isRunning()).isFalse();
         container.start();
         send("m");
-        await(() -> isGone("m"));
+        TestBed.await(() -> isGone("m"));
     }
 
     @Test
@@ -286,7 +274,7 @@ class TransferWorkerTests {
         this.worker.start();
         container.resume();
         assertThat(container.isPaused()).isFalse();
-        await(() -> isGone("m"));
+        TestBed.await(() -> isGone("m"));
     }
 
     @Test
@@ -294,7 +282,7 @@ class TransferWorkerTests {
         this.worker.start();
         register("late");
         send("m");
-        await(() -> isGone("m"));
+        TestBed.await(() -> isGone("m"));
         assertThat(this.registry.listeners()).hasSize(1);
         assertThat(this.registry.register(new QueueListenerContainer("late", List
             .of(new ListenedQueue("late", TestBed.QUEUE, TestBed.settings(), this.bed.handler, this.bed.counters)),
