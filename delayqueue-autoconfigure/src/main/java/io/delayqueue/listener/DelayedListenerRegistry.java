@@ -87,10 +87,12 @@ public final class DelayedListenerRegistry {
         this.containers.values().forEach((container) -> container.attach(run));
     }
 
-    /** The application stops. */
-    synchronized void detach() {
-        this.run = null;
-        this.containers.values().forEach(QueueListenerContainer::detach);
+    /** The application stops, unless it has been started anew already. */
+    synchronized void detach(WorkerRun run) {
+        if (this.run == run) {
+            this.run = null;
+            this.containers.values().forEach(QueueListenerContainer::detach);
+        }
     }
 
 }

@@ -179,7 +179,9 @@ final class DeliveryProcessor {
         try {
             this.context.handlerThreads().execute(task);
         }
-        catch (RejectedExecutionException ex) {
+        catch (RejectedExecutionException | OutOfMemoryError ex) {
+            // No thread to be had; better a slow one than a permit that is never given
+            // back.
             task.run();
         }
     }

@@ -84,9 +84,13 @@ final class PollLoop implements Runnable {
         WakeUps.Subscription subscription = wakeUps.listen(this.queue.name(), this.alarm::ring);
         Timer.Scheduled renewal = this.leaseKeeper.start();
         Thread thread = new Thread(() -> {
-            run();
-            subscription.close();
-            renewal.cancel();
+            try {
+                run();
+            }
+            finally {
+                subscription.close();
+                renewal.cancel();
+            }
         }, "delayqueue-" + this.queue.listenerId() + "-" + this.queue.name());
         // Keeps the JVM of an application up that has nothing but handlers.
         thread.setDaemon(false);

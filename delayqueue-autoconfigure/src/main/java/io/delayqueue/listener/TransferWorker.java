@@ -5,8 +5,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
@@ -24,8 +22,6 @@ import org.springframework.context.SmartLifecycle;
  * on a thread of its own.
  */
 public final class TransferWorker implements SmartLifecycle {
-
-    private static final Logger logger = LoggerFactory.getLogger(TransferWorker.class);
 
     /** Starts late and stops early: before web servers drain, while all else is there. */
     private static final int PHASE = Integer.MAX_VALUE - 100;
@@ -62,29 +58,36 @@ public final class TransferWorker implements SmartLifecycle {
     @Override
     public void start() {
         WorkerRun run = new WorkerRun(this.store, this.wakeUps, this.events, this.settings);
-        if (this.current.compareAndSet(null, run)) {
+        if (!this.current.compareAndSet(null, run)) {
+            return;
+        }
+        try {
             this.registry.attach(run);
+        }
+        catch (RuntimeException ex) {
+            stop();
+            throw ex;
         }
     }
 
     @Override
     public void stop() {
-        WorkerRun run = this.current.get();
+        WorkerRun run = end();
         if (run != null) {
-            stop(run);
+            run.stopAll();
         }
     }
 
     @Override
     public void stop(Runnable callback) {
-        WorkerRun run = this.current.get();
+        WorkerRun run = end();
         if (run == null) {
             callback.run();
             return;
         }
         Thread thread = new Thread(() -> {
             try {
-                stop(run);
+                run.stopAll();
             }
             finally {
                 callback.run();
@@ -94,17 +97,15 @@ public final class TransferWorker implements SmartLifecycle {
         thread.start();
     }
 
-    private void stop(WorkerRun run) {
-        this.registry.detach();
-        try {
-            run.stopAll();
+    /**
+     * Makes room for a new run at once: a context may not wait for the end of this one.
+     */
+    private @Nullable WorkerRun end() {
+        WorkerRun run = this.current.getAndSet(null);
+        if (run != null) {
+            this.registry.detach(run);
         }
-        catch (RuntimeException ex) {
-            logger.warn("Delay queue stopped with an error; leases that are left run out", ex);
-        }
-        finally {
-            this.current.compareAndSet(run, null);
-        }
+        return run;
     }
 
     @Override

@@ -44,6 +44,7 @@ final class WorkerRun {
     }
 
     List<PollLoop> launch(List<ListenedQueue> queues, boolean paused) {
+        this.threads.values().removeIf((thread) -> !thread.isAlive());
         List<PollLoop> loops = new ArrayList<>();
         for (ListenedQueue queue : queues) {
             PollLoop loop = new PollLoop(queue, this.context);

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The worker guards P12: what a stop gives back, waits for and flushes, and that it can
@@ -288,6 +289,44 @@ class TransferWorkerTests {
             .of(new ListenedQueue("late", TestBed.QUEUE, TestBed.settings(), this.bed.handler, this.bed.counters)),
                 this.bed.counters)))
             .isFalse();
+    }
+
+    @Test
+    void startsAnewThoughTheStopBeforeStillWaits() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            assertThat(release.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+            return null;
+        };
+        ListenerContainer container = register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+        this.worker.start();
+        release.countDown();
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+
+        assertThat(this.worker.isRunning()).isTrue();
+        assertThat(container.isRunning()).isTrue();
+        send("b");
+        TestBed.await(() -> isGone("a") && isGone("b"));
+    }
+
+    @Test
+    void leavesNothingRunningWhenItCannotStart() {
+        register("l");
+        this.worker = new TransferWorker(this.bed.store, (queue, alarm) -> {
+            throw new IllegalStateException("no");
+        }, this.registry, (event) -> {
+        }, new WorkerSettings(Duration.ZERO, Duration.ofSeconds(5), null, false));
+
+        assertThatIllegalStateException().isThrownBy(this.worker::start);
+        assertThat(this.worker.isRunning()).isFalse();
+        assertThat(loopThreads()).isEmpty();
     }
 
     @Test
