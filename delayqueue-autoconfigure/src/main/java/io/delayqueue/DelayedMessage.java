@@ -234,11 +234,12 @@ public final class DelayedMessage {
                         + "'id', 'timestamp' or a name beginning with '%s'")
                     .formatted(MessageLimits.quotable(name), MAX_HEADER_NAME, DelayQueueHeaders.PREFIX));
             }
-            this.headers.put(name, Objects.requireNonNull(value, "A header needs a value"));
-            if (this.headers.size() > MAX_HEADERS) {
+            Objects.requireNonNull(value, "A header needs a value");
+            if (this.headers.size() == MAX_HEADERS && !this.headers.containsKey(name)) {
                 throw new IllegalArgumentException(
-                        "%d headers are too many: use at most %d".formatted(this.headers.size(), MAX_HEADERS));
+                        "%d headers are too many: use at most %d".formatted(MAX_HEADERS + 1, MAX_HEADERS));
             }
+            this.headers.put(name, value);
             return this;
         }
 

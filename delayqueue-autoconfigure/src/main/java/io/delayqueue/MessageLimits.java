@@ -109,10 +109,13 @@ public final class MessageLimits {
         return priority;
     }
 
-    /** A value from outside, cut and without control characters, fit for a message. */
+    /**
+     * A value from outside, cut and fit for a message: without control characters, line
+     * separators, and characters that turn the direction of writing.
+     */
     static String quotable(String value) {
         String cut = (value.length() > QUOTED_LENGTH) ? value.substring(0, QUOTED_LENGTH) + "..." : value;
-        return cut.replaceAll("\\p{Cntrl}", "?");
+        return cut.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
     }
 
 }

@@ -21,15 +21,19 @@ public record DueTime(long millis, boolean relative) {
     }
 
     public static DueTime at(Instant instant) {
+        if (instant.isBefore(Instant.EPOCH)) {
+            // Past is past, and the furthest past has no milliseconds since the epoch.
+            return new DueTime(0, false);
+        }
         long millis = instant.toEpochMilli();
         boolean fraction = instant.getNano() % 1_000_000 != 0;
-        return new DueTime(Math.max(0, fraction ? millis + 1 : millis), false);
+        return new DueTime(fraction ? millis + 1 : millis, false);
     }
 
     /** The length of a span in milliseconds, rounded up. */
     public static long ceilToMillis(Duration span) {
         long millis = span.toMillis();
-        return (span.getNano() % 1_000_000 != 0) ? millis + 1 : millis;
+        return (span.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis;
     }
 
 }

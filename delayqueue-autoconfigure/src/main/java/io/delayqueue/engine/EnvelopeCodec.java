@@ -5,15 +5,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.delayqueue.PayloadConversionException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.util.ByteArrayBuilder;
-import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.exc.PropertyBindingException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -28,6 +31,9 @@ import tools.jackson.databind.json.JsonMapper;
 public final class EnvelopeCodec {
 
     private static final int VERSION = 1;
+
+    /** Most steps of a path that are told. */
+    private static final int MAX_STEPS = 10;
 
     private final JsonMapper mapper;
 
@@ -49,16 +55,39 @@ public final class EnvelopeCodec {
                 json.writeEndObject();
             }
             json.writeName("payload");
+            int fields = json.streamWriteContext().getEntryCount();
             this.mapper.writeValue(json, payload);
+            boolean written = json.streamWriteContext().getEntryCount() > fields;
             json.writeEndObject();
             json.flush();
-            return bytes.toByteArray();
+            byte[] envelope = bytes.toByteArray();
+            if (!written || endsInNull(envelope)) {
+                throw new PayloadConversionException("Payload of %s cannot be written as JSON: it turns into null"
+                    .formatted(payload.getClass().getName()), null);
+            }
+            return envelope;
         }
-        catch (JacksonException ex) {
+        catch (PayloadConversionException ex) {
+            throw ex;
+        }
+        catch (RuntimeException ex) {
+            // Not only Jackson's: a serializer of the application may throw anything.
             throw new PayloadConversionException(
                     "Payload of %s cannot be written as JSON: %s".formatted(payload.getClass().getName(), describe(ex)),
                     ex);
         }
+    }
+
+    /**
+     * Whether the payload, which comes last, is {@code null}: nobody could read it. No
+     * other value of JSON ends with an l.
+     */
+    private static boolean endsInNull(byte[] envelope) {
+        int last = envelope.length - 2;
+        while (Character.isWhitespace(envelope[last])) {
+            last--;
+        }
+        return envelope[last] == 'l';
     }
 
     /**
@@ -86,6 +115,9 @@ public final class EnvelopeCodec {
             json.nextToken();
             if (name.equals("payload")) {
                 int start = (int) json.currentTokenLocation().getByteOffset();
+                // Jackson would read other encodings too, but cannot say where a value
+                // lies.
+                expect(start >= 0, "it is not in UTF-8");
                 json.skipChildren();
                 token = json.nextToken();
                 payload = slice(envelope, start, (int) json.currentTokenLocation().getByteOffset());
@@ -147,7 +179,10 @@ public final class EnvelopeCodec {
             }
             return value;
         }
-        catch (JacksonException ex) {
+        catch (PayloadConversionException ex) {
+            throw ex;
+        }
+        catch (RuntimeException ex) {
             throw new PayloadConversionException(
                     "The payload cannot be read as %s: %s".formatted(javaType.toCanonical(), describe(ex)), null);
         }
@@ -159,15 +194,36 @@ public final class EnvelopeCodec {
     }
 
     /**
-     * What went wrong and where. Jackson's own message may quote the payload, which is
-     * why it is neither repeated nor kept as a cause when reading.
+     * What went wrong and where. The exception's own message may quote the payload, which
+     * is why it is neither repeated nor kept as a cause when reading.
      */
-    private static String describe(JacksonException ex) {
-        String location = (ex.getLocation() != null && ex.getLocation().getLineNr() >= 0)
-                ? " at line %d, column %d".formatted(ex.getLocation().getLineNr(), ex.getLocation().getColumnNr()) : "";
-        String path = (ex instanceof DatabindException databind && !databind.getPath().isEmpty())
-                ? " in " + databind.getPathReference() : "";
-        return ex.getClass().getSimpleName() + path + location;
+    private static String describe(RuntimeException ex) {
+        if (!(ex instanceof JacksonException failure)) {
+            return ex.getClass().getSimpleName();
+        }
+        String path = failure.getPath()
+            .stream()
+            .limit(MAX_STEPS)
+            .map((step) -> describe(step, failure))
+            .collect(Collectors.joining("->"));
+        TokenStreamLocation place = failure.getLocation();
+        String location = (place != null && place.getLineNr() >= 0)
+                ? " at line %d, column %d".formatted(place.getLineNr(), place.getColumnNr()) : "";
+        return failure.getClass().getSimpleName() + (path.isEmpty() ? "" : " in " + path) + location;
+    }
+
+    /**
+     * A step on the way to the failure. Keys of maps, and names nobody knows, are
+     * content.
+     */
+    private static String describe(JacksonException.Reference step, JacksonException failure) {
+        if (step.getPropertyName() == null) {
+            return "[" + step.getIndex() + "]";
+        }
+        Class<?> owner = (step.from() instanceof Class<?> type) ? type : step.from().getClass();
+        boolean content = Map.class.isAssignableFrom(owner) || JsonNode.class.isAssignableFrom(owner)
+                || failure instanceof PropertyBindingException;
+        return content ? "*" : step.getPropertyName();
     }
 
 }

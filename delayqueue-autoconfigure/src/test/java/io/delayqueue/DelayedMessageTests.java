@@ -1,0 +1,122 @@
+package io.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+/** A message to send: valid by construction, and silent about its payload. */
+class DelayedMessageTests {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    @Test
+    void aMessageThatSaysNothingElseIsDueAtOnce() {
+        DelayedMessage message = DelayedMessage.builder("q", "x").build();
+
+        assertThat(message.queue()).isEqualTo(new QueueName("q"));
+        assertThat(message.payload()).isEqualTo("x");
+        assertThat(message.delay()).isEmpty();
+        assertThat(message.dueAt()).isEmpty();
+        assertThat(message.id()).isEmpty();
+        assertThat(message.onDuplicate()).isEqualTo(OnDuplicate.KEEP);
+        assertThat(message.priority()).isEqualTo(4);
+        assertThat(message.timeToLive()).isEmpty();
+        assertThat(message.headers()).isEmpty();
+        assertThat(message.afterCommit()).isEmpty();
+    }
+
+    @Test
+    void toBuilderBeginsWithAllThatTheMessageSays() {
+        DelayedMessage message = DelayedMessage.builder("q", "x")
+            .delay(SECOND)
+            .id("a")
+            .onDuplicate(OnDuplicate.REPLACE)
+            .priority(0)
+            .timeToLive(SECOND)
+            .header("h", "v")
+            .afterCommit(false)
+            .build();
+
+        assertThat(message.toBuilder().build()).usingRecursiveComparison().isEqualTo(message);
+    }
+
+    @Test
+    void delayAndDueTimeTakeEachOthersPlace() {
+        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x").delay(SECOND).dueAt(Instant.EPOCH);
+        DelayedMessage dueAt = builder.build();
+        DelayedMessage delayed = builder.delay(SECOND).build();
+
+        assertThat(dueAt.delay()).isEmpty();
+        assertThat(dueAt.dueAt()).hasValue(Instant.EPOCH);
+        assertThat(delayed.delay()).hasValue(SECOND);
+        assertThat(delayed.dueAt()).isEmpty();
+    }
+
+    @Test
+    void aMessageDoesNotChangeWithItsBuilder() {
+        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x").header("a", "1");
+        DelayedMessage message = builder.build();
+        builder.header("b", "2");
+
+        assertThat(message.headers()).isEqualTo(Map.of("a", "1"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "", "id", "timestamp", "delayqueue_", "delayqueue_id" })
+    void reservedHeaderNamesAreRefused(String name) {
+        assertThatIllegalArgumentException().isThrownBy(() -> DelayedMessage.builder("q", "x").header(name, "v"))
+            .withMessageStartingWith("Header name '" + name + "' is not valid: use 1 to 128 characters");
+    }
+
+    @Test
+    void headerNamesHaveAtMost128CharactersAndNeedAValue() {
+        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x").header("a".repeat(128), "v");
+
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.header("a".repeat(129), "v"));
+        assertThatNullPointerException().isThrownBy(() -> builder.header("b", null));
+        assertThat(builder.build().headers()).hasSize(1);
+    }
+
+    @Test
+    void aHeaderTooManyIsRefusedAndLeavesTheBuilderAsItWas() {
+        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x");
+        for (int i = 0; i < 64; i++) {
+            builder.header("h" + i, "v");
+        }
+
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.header("more", "v"))
+            .withMessage("65 headers are too many: use at most 64");
+        assertThat(builder.header("h0", "new").build().headers()).hasSize(64)
+            .containsEntry("h0", "new")
+            .doesNotContainKey("more");
+    }
+
+    @Test
+    void everyValueIsCheckedWhereItIsGiven() {
+        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x");
+
+        assertThatIllegalArgumentException().isThrownBy(() -> DelayedMessage.builder("a b", "x"));
+        assertThatNullPointerException().isThrownBy(() -> DelayedMessage.builder("q", null));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.id("a b"));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.delay(SECOND.negated()));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.dueAt(MessageLimits.MAX_DUE_AT));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.priority(10));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.timeToLive(Duration.ZERO))
+            .withMessageStartingWith("Time to live PT0S is not valid");
+    }
+
+    @Test
+    void itsTextNeverShowsThePayload() {
+        assertThat(DelayedMessage.builder("q", "4111").id("a").header("h", "4111").build().toString())
+            .isEqualTo("DelayedMessage[queue=q, id=a, delay=null, dueAt=null]");
+    }
+
+}
