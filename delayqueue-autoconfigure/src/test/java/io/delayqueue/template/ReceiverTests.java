@@ -1,0 +1,481 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.ReceivedMessage;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Receiving: P3 (what becomes due is found, however the caller learns of it), P4 and P5
+ * (a lease is the caller's or goes back, and is settled by its token), P9 (what has
+ * failed or lapsed too often dies with its cause).
+ */
+class ReceiverTests {
+
+    private static final byte[] ENVELOPE = Templates.CODEC.write(Map.of("n", 7), Map.of("a", "b"));
+
+    private final Templates templates = new Templates(Templates::runningMillis);
+
+    private final FakeStore store = this.templates.store;
+
+    private final AtomicLong nanos = new AtomicLong();
+
+    private final DelayQueueTemplate template = this.templates.template();
+
+    /** With a clock that stands still unless moved. */
+    private final DelayQueueTemplate frozen = this.templates.template(false, Templates.AGES, this.nanos::get);
+
+    @AfterEach
+    void nobodyListensAnyMore() {
+        assertThat(this.store.subscriptions).isZero();
+    }
+
+    @Test
+    void whatIsDueIsLeasedToTheCallerWithoutASubscription() {
+        this.store.put("q", "a", 1, 0, false, ENVELOPE);
+
+        ReceivedMessage message = this.frozen.receive("q", Duration.ofMinutes(1)).orElseThrow();
+
+        assertThat(message.queue()).isEqualTo("q");
+        assertThat(message.id()).isEqualTo("a");
+        assertThat(message.attempt()).isEqualTo(2);
+        assertThat(message.dueAt()).isBefore(Instant.ofEpochMilli(Templates.runningMillis() + 1));
+        assertThat(message.headers()).isEqualTo(Map.of("a", "b"));
+        assertThat((Object) message.payload(Map.class)).isEqualTo(Map.of("n", 7));
+        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE);
+        assertThat(message).hasToString("ReceivedMessage[queue=q, id=a, attempt=2]");
+        assertThat(this.store.calls).containsExactly("claim q 1");
+    }
+
+    @Test
+    void aTimeoutOfZeroLooksOnce() {
+        assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
+        assertThat(this.store.calls).containsExactly("claim q 1");
+    }
+
+    @Test
+    void whatBecomesDueLaterIsFoundThenAndNotEarlier() {
+        this.template.send(DelayedMessage.builder("q", "x").id("a").delay(Duration.ofMillis(60)).build());
+
+        ReceivedMessage message = this.template.receive("q", Templates.AGES).orElseThrow();
+
+        assertThat(message.dueAt()).isBeforeOrEqualTo(Instant.ofEpochMilli(Templates.runningMillis()));
+        assertThat(this.store.calls.stream().filter("claim q 1"::equals).count()).isBetween(3L, 5L);
+    }
+
+    @Test
+    void aSendByAnotherThreadWakesTheCaller() throws Exception {
+        CountDownLatch waits = looksTwice();
+        CompletableFuture<Optional<ReceivedMessage>> received = CompletableFuture
+            .supplyAsync(() -> this.template.receive("q", Templates.AGES));
+        assertThat(waits.await(20, TimeUnit.SECONDS)).isTrue();
+
+        this.template.send(DelayedMessage.builder("q", "x").id("a").build());
+
+        // Well before the safety poll, which is as long as the timeout.
+        assertThat(received.get(10, TimeUnit.SECONDS)).map(ReceivedMessage::id).hasValue("a");
+    }
+
+    @Test
+    void aWakeUpWhileAClaimIsUnderWayIsNotLost() {
+        AtomicInteger claims = new AtomicInteger();
+        this.store.answers = (call, effect) -> {
+            Object answer = effect.get();
+            if (call.startsWith("claim") && claims.incrementAndGet() == 2) {
+                // Sent after this claim has looked, before its answer is there.
+                this.store.put("q", "a", 0, 0, false, ENVELOPE);
+                this.store.ring();
+            }
+            return CompletableFuture.completedFuture(answer);
+        };
+
+        long began = System.nanoTime();
+        assertThat(this.template.receive("q", Templates.AGES)).isPresent();
+
+        assertThat(claims).hasValue(3);
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Templates.AGES.dividedBy(2));
+    }
+
+    @Test
+    void whoWaitsOnOneQueueSharesASubscription() throws Exception {
+        CountDownLatch waits = new CountDownLatch(4);
+        this.store.answers = (call, effect) -> {
+            waits.countDown();
+            return CompletableFuture.completedFuture(effect.get());
+        };
+        List<CompletableFuture<Optional<ReceivedMessage>>> received = List.of(
+                CompletableFuture.supplyAsync(() -> this.template.receive("q", Templates.AGES),
+                        (task) -> new Thread(task).start()),
+                CompletableFuture.supplyAsync(() -> this.template.receive("q", Templates.AGES),
+                        (task) -> new Thread(task).start()));
+        assertThat(waits.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(this.store.calls.stream().filter("listen q"::equals)).hasSize(1);
+
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        this.store.put("q", "b", 0, 0, false, ENVELOPE);
+        this.store.ring();
+
+        for (CompletableFuture<Optional<ReceivedMessage>> one : received) {
+            assertThat(one.get(10, TimeUnit.SECONDS)).isPresent();
+        }
+    }
+
+    @Test
+    void nothingDueInTimeIsEmpty() {
+        this.template.send(DelayedMessage.builder("q", "x").delay(Duration.ofHours(1)).build());
+
+        assertThat(this.template.receive("q", Duration.ofMillis(30))).isEmpty();
+    }
+
+    @Test
+    void anOutageThatEndsInTimeIsSurvived() {
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        AtomicInteger claims = new AtomicInteger();
+        this.store.answers = (call, effect) -> (claims.incrementAndGet() < 4) ? CompletableFuture.failedFuture(away())
+                : CompletableFuture.completedFuture(effect.get());
+
+        assertThat(this.template.receive("q", Templates.AGES)).isPresent();
+    }
+
+    @Test
+    void aStoreThatWasAwayAllTheTimeIsToldWithItsEffect() {
+        this.store.failOn("claim", away());
+
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> this.template.receive("q", Duration.ofMillis(120)))
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+        assertThat(this.store.calls.stream().filter("claim q 1"::equals).count()).isBetween(2L, 5L);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> this.template.receive("q", Duration.ZERO));
+    }
+
+    @Test
+    void aStoreThatAnsweredOnceHasBeenReached() {
+        AtomicInteger claims = new AtomicInteger();
+        this.store.answers = (call, effect) -> (claims.incrementAndGet() == 2)
+                ? CompletableFuture.completedFuture(effect.get()) : CompletableFuture.failedFuture(away());
+
+        CompletableFuture<Void> rings = CompletableFuture.runAsync(this.store::ring);
+        assertThat(this.template.receive("q", Duration.ofMillis(120))).isEmpty();
+        rings.join();
+    }
+
+    @Test
+    void aStoreThatRefusesIsToldAtOnce() {
+        this.store.failOn("claim", new StoreRefusedException("no permission", null));
+
+        assertThatExceptionOfType(StoreRefusedException.class)
+            .isThrownBy(() -> this.template.receive("q", Templates.AGES));
+    }
+
+    @Test
+    void anInterruptedThreadTakesNothing() {
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        Thread.currentThread().interrupt();
+
+        assertThat(this.template.receive("q", Templates.AGES)).isEmpty();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(this.store.calls).isEmpty();
+    }
+
+    @Test
+    void anInterruptEndsTheWait() throws Exception {
+        CountDownLatch waits = looksTwice();
+        AtomicBoolean flag = new AtomicBoolean();
+        Thread thread = new Thread(() -> {
+            this.template.receive("q", Templates.AGES);
+            flag.set(Thread.currentThread().isInterrupted());
+        });
+        thread.start();
+        assertThat(waits.await(20, TimeUnit.SECONDS)).isTrue();
+
+        thread.interrupt();
+        thread.join(10_000);
+
+        assertThat(thread.isAlive()).isFalse();
+        assertThat(flag).isTrue();
+    }
+
+    @Test
+    void aMessageThatArrivesAfterTheInterruptIsGivenBack() {
+        assertGivenBackAfterInterruptDuring("claim", false);
+    }
+
+    @Test
+    void aSuspectIsGivenBackIfTheInterruptComesWhileItsStartIsRecorded() {
+        assertGivenBackAfterInterruptDuring("start", true);
+    }
+
+    private void assertGivenBackAfterInterruptDuring(String operation, boolean suspect) {
+        this.store.put("q", "a", 0, 1, suspect, ENVELOPE);
+        CompletableFuture<Object> late = new CompletableFuture<>();
+        Supplier<?>[] held = new Supplier<?>[1];
+        this.store.answers = (call, effect) -> {
+            if (call.startsWith(operation)) {
+                held[0] = effect;
+                Thread.currentThread().interrupt();
+                return late;
+            }
+            return CompletableFuture.completedFuture(effect.get());
+        };
+
+        assertThat(this.template.receive("q", Templates.AGES)).isEmpty();
+        assertThat(Thread.interrupted()).isTrue();
+        late.complete(held[0].get());
+
+        assertThat(this.store.calls).last().isEqualTo("release a PT0S");
+        assertThat(this.store.isLeased("q", "a")).isFalse();
+    }
+
+    @Test
+    void aMessageThatArrivesAfterTheWaitLimitIsGivenBack() {
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        CompletableFuture<Object> late = new CompletableFuture<>();
+        Supplier<?>[] held = new Supplier<?>[1];
+        this.store.answers = (call, effect) -> {
+            if (call.startsWith("claim")) {
+                held[0] = effect;
+                return late;
+            }
+            return CompletableFuture.completedFuture(effect.get());
+        };
+        DelayQueueTemplate impatient = this.templates.template(false, Duration.ofMillis(20), System::nanoTime);
+
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> impatient.receive("q", Duration.ZERO));
+        late.complete(held[0].get());
+
+        assertThat(this.store.isLeased("q", "a")).isFalse();
+    }
+
+    @Test
+    void theStartOfASuspectIsRecordedBeforeItIsHandedOut() {
+        this.store.put("q", "a", 0, 1, true, ENVELOPE);
+
+        assertThat(this.template.receive("q", Duration.ZERO)).isPresent();
+        assertThat(this.store.calls).containsExactly("claim q 1", "start a");
+    }
+
+    @Test
+    void aSuspectThatHasPassedOnIsNotHandedOut() {
+        this.store.put("q", "a", 0, 1, true, ENVELOPE);
+        this.store.answers = (call, effect) -> CompletableFuture
+            .completedFuture(call.startsWith("start") ? (Object) false : effect.get());
+
+        assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
+    }
+
+    @Test
+    void whatLapsedTooOftenDiesAndTheNextIsHandedOut() {
+        this.store.put("q", "a", 0, 2, true, ENVELOPE);
+        this.store.put("q", "b", 0, 1, false, ENVELOPE);
+
+        assertThat(this.template.receive("q", Duration.ZERO)).map(ReceivedMessage::id).hasValue("b");
+
+        assertThat(this.store.letters()).extracting(DeadLetter::cause)
+            .containsExactly("Its lease ran out 2 times after it had started; at most 2 are allowed");
+        assertThat(this.store.calls).noneMatch((call) -> call.startsWith("start a"));
+    }
+
+    @Test
+    void whatFailedTooOftenDiesAndIsToldWithoutCountingAnotherFailure() {
+        this.store.put("q", "a", 3, 0, false, ENVELOPE);
+
+        assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
+
+        String cause = "It failed 3 times; at most 3 attempts are allowed";
+        DeadLetter letter = this.store.letters().get(0);
+        assertThat(letter.cause()).isEqualTo(cause);
+        assertThat(this.templates.events).containsExactly(new DeadLetterEvent("q", "a", letter.letterId(), 3, cause));
+    }
+
+    @Test
+    void whatIsNotReadableDiesWithItsCause() {
+        this.store.put("q", "a", 0, 0, false, "garbage 4111".getBytes());
+        this.store.put("q", "b", 0, 0, false, ENVELOPE);
+
+        assertThat(this.template.receive("q", Duration.ZERO)).map(ReceivedMessage::id).hasValue("b");
+
+        assertThat(this.store.letters()).extracting(DeadLetter::cause)
+            .singleElement()
+            .asString()
+            .startsWith("The stored message is not readable")
+            .doesNotContain("4111");
+    }
+
+    @Test
+    void aLeaseThatIsOverWhenItArrivesIsNotHandedOut() {
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        this.store.answers = (call, effect) -> {
+            Object answer = effect.get();
+            this.nanos.addAndGet(call.startsWith("claim") ? Templates.LEASE.toNanos() : 0);
+            return CompletableFuture.completedFuture(answer);
+        };
+
+        AtomicInteger releases = new AtomicInteger();
+        var slow = this.store.answers;
+        this.store.answers = (call, effect) -> {
+            if (call.startsWith("release")) {
+                releases.incrementAndGet();
+                return CompletableFuture.completedFuture(List.of(false));
+            }
+            return slow.apply(call, effect);
+        };
+
+        assertThat(this.frozen.receive("q", Duration.ZERO)).isEmpty();
+        assertThat(releases).hasValue(1);
+    }
+
+    @Test
+    void leasedForIsCountedFromBeforeTheClaimAndEndsAtZero() {
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        this.store.answers = (call, effect) -> {
+            this.nanos.addAndGet(Duration.ofSeconds(1).toNanos());
+            return CompletableFuture.completedFuture(effect.get());
+        };
+
+        ReceivedMessage message = this.frozen.receive("q", Duration.ZERO).orElseThrow();
+
+        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE.minusSeconds(1));
+        this.nanos.addAndGet(Templates.LEASE.toNanos());
+        assertThat(message.leasedFor()).isZero();
+    }
+
+    @Test
+    void extendProlongsButNeverShortens() {
+        ReceivedMessage message = received(0);
+
+        assertThat(message.extend(Duration.ofSeconds(10))).isTrue();
+        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE);
+        assertThat(message.extend(Duration.ofSeconds(40).plusNanos(1))).isTrue();
+        assertThat(message.leasedFor()).isEqualTo(Duration.ofSeconds(40).plusMillis(1));
+        assertThatIllegalArgumentException().isThrownBy(() -> message.extend(Duration.ZERO))
+            .withMessageContaining("PT0S");
+    }
+
+    @Test
+    void acknowledgeEndsTheLeaseOnce() {
+        ReceivedMessage message = received(0);
+
+        assertThat(message.acknowledge()).isTrue();
+        assertThat(message.leasedFor()).isZero();
+        assertThat(message.acknowledge()).isFalse();
+        assertThat(message.retry(Duration.ZERO, "late")).isFalse();
+        assertThat(message.release(Duration.ZERO)).isFalse();
+        assertThat(message.deadLetter("late")).isFalse();
+        assertThat(message.extend(Duration.ofSeconds(1))).isFalse();
+        assertThat(this.templates.events).isEmpty();
+    }
+
+    @Test
+    void retryMakesTheMessageDueAgainAndBurnsAnAttempt() {
+        assertThat(received(0).retry(Duration.ofNanos(1), "boom")).isTrue();
+
+        assertThat(this.store.calls).last().isEqualTo("retry a PT0.001S boom");
+    }
+
+    @Test
+    void retryAfterTheLastAttemptMakesADeadLetter() {
+        assertThat(received(2).retry(Duration.ofSeconds(1), "boom\n  at x")).isTrue();
+
+        DeadLetter letter = this.store.letters().get(0);
+        assertThat(letter.failures()).isEqualTo(3);
+        assertThat(letter.cause()).isEqualTo("boom\n  at x");
+        assertThat(this.templates.events)
+            .containsExactly(new DeadLetterEvent("q", "a", letter.letterId(), 3, "boom   at x"));
+    }
+
+    @Test
+    void releaseBurnsNoAttempt() {
+        assertThat(received(0).release(Duration.ZERO)).isTrue();
+
+        assertThat(this.frozen.receive("q", Duration.ZERO)).map(ReceivedMessage::attempt).hasValue(1);
+    }
+
+    @Test
+    void deadLetterKeepsItsReasonWithinBounds() {
+        assertThat(received(0).deadLetter("x".repeat(5000))).isTrue();
+
+        DeadLetter letter = this.store.letters().get(0);
+        assertThat(letter.failures()).isZero();
+        assertThat(letter.cause()).hasSize(4000).endsWith("...");
+        assertThat(this.templates.events).singleElement()
+            .satisfies((event) -> assertThat(((DeadLetterEvent) event).reason()).hasSize(500));
+    }
+
+    @Test
+    void wrongDelaysAreRefusedBeforeTheStoreHearsOfThem() {
+        ReceivedMessage message = received(0);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> message.retry(Duration.ofSeconds(-1), "x"));
+        assertThatIllegalArgumentException().isThrownBy(() -> message.release(Duration.ofSeconds(-1)));
+        assertThat(this.store.calls).containsExactly("claim q 1");
+    }
+
+    @Test
+    void settlingMayBeRepeatedAfterAnOutage() {
+        ReceivedMessage message = received(0);
+        this.store.failOn("acknowledge", away());
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(message::acknowledge);
+        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE);
+
+        this.store.recover();
+
+        assertThat(message.acknowledge()).isTrue();
+    }
+
+    @Test
+    void aPayloadOfAnotherTypeIsToldAndTheMessageStaysLeased() {
+        ReceivedMessage message = received(0);
+
+        assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> message.payload(int.class));
+        assertThat(this.store.isLeased("q", "a")).isTrue();
+    }
+
+    private ReceivedMessage received(int failures) {
+        this.store.put("q", "a", failures, 0, false, ENVELOPE);
+        return this.frozen.receive("q", Duration.ZERO).orElseThrow();
+    }
+
+    /** The second claim is the one after listening, so the caller waits next. */
+    private CountDownLatch looksTwice() {
+        CountDownLatch claims = new CountDownLatch(2);
+        this.store.answers = (call, effect) -> {
+            Object answer = effect.get();
+            if (call.startsWith("claim")) {
+                claims.countDown();
+            }
+            return CompletableFuture.completedFuture(answer);
+        };
+        return claims;
+    }
+
+    private static StoreUnavailableException away() {
+        return new StoreUnavailableException("away", Effect.UNKNOWN, null);
+    }
+
+}

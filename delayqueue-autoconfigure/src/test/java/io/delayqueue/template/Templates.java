@@ -1,0 +1,48 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A template on a store that tests look into. */
+final class Templates {
+
+    static final EnvelopeCodec CODEC = new EnvelopeCodec(JsonMapper.builder().build());
+
+    static final int MAX_PAYLOAD_SIZE = 500_000;
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+
+    /** Far longer than anything should take; reached only by a test that fails. */
+    static final Duration AGES = Duration.ofSeconds(20);
+
+    final List<Object> events = new CopyOnWriteArrayList<>();
+
+    final FakeStore store;
+
+    Templates(LongSupplier millis) {
+        this.store = new FakeStore(millis);
+    }
+
+    DelayQueueTemplate template() {
+        return template(false, AGES, System::nanoTime);
+    }
+
+    DelayQueueTemplate template(boolean afterCommit, Duration waitLimit, LongSupplier nanoTime) {
+        ReceiveSettings receive = new ReceiveSettings(LEASE, 3, 2, ExpiredPolicy.DROP, AGES);
+        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store), CODEC,
+                new TemplateSettings(MAX_PAYLOAD_SIZE, afterCommit, waitLimit, (queue) -> receive), this.events::add,
+                nanoTime);
+    }
+
+    /** The store's clock where it shall move: one of its own, and not the epoch's. */
+    static long runningMillis() {
+        return 5_000_000 + System.nanoTime() / 1_000_000;
+    }
+
+}
