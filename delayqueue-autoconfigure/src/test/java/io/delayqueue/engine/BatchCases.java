@@ -1,0 +1,180 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.IntStream;
+
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import org.junit.jupiter.api.Test;
+
+import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.LEASE;
+import static io.delayqueue.engine.StoreValues.QUEUE;
+import static io.delayqueue.engine.StoreValues.at;
+import static io.delayqueue.engine.StoreValues.called;
+import static io.delayqueue.engine.StoreValues.inLane;
+import static io.delayqueue.engine.StoreValues.keep;
+import static io.delayqueue.engine.StoreValues.lease;
+import static io.delayqueue.engine.StoreValues.neverGiven;
+import static io.delayqueue.engine.StoreValues.result;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Many messages, many leases, many threads. */
+abstract class BatchCases extends StoreCases {
+
+    BatchCases(MessageStoreContract contract) {
+        super(contract);
+    }
+
+    @Test
+    void areStoredAndClaimedInFull() {
+        assertThat(this.dq.sendAll(many(100))).hasSize(100).allMatch((sent) -> sent.outcome() == SendOutcome.SCHEDULED);
+
+        assertThat(this.dq.claim().messages()).hasSize(100);
+    }
+
+    @Test
+    void answerInTheOrderTheyWereSent() {
+        this.dq.scheduled();
+
+        List<SendResult> results = this.dq
+            .sendAll(List.of(called("b", LEASE), keep("second", LEASE), inLane(9, "c", Duration.ZERO)));
+
+        assertThat(results).containsExactly(new SendResult(QUEUE.value(), "b", at(30), SendOutcome.SCHEDULED),
+                result(SendOutcome.KEPT, at(10)), new SendResult(QUEUE.value(), "c", at(0), SendOutcome.SCHEDULED));
+    }
+
+    @Test
+    void areClaimedUpToTheLimit() {
+        this.dq.sendAll(many(100));
+
+        Claimed claim = this.dq.claim(30, LEASE, ExpiredPolicy.DROP);
+
+        assertThat(claim.messages()).hasSize(30);
+        assertThat(claim.nextAt()).isEqualTo(at(0));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 70, 70, 30, 0, at(0)));
+    }
+
+    @Test
+    void areAcknowledgedOneByOne() {
+        this.dq.sendAll(many(3));
+        List<Lease> stale = this.dq.claim().leases();
+        this.dq.advance(LEASE);
+        List<Lease> live = this.dq.claim().leases();
+
+        assertThat(this.dq.acknowledgeAll(List.of(live.get(0), stale.get(1), live.get(2), neverGiven())))
+            .containsExactly(true, false, true, false);
+
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 1, 0, null));
+    }
+
+    @Test
+    void areAcknowledgedWithTheirSuccessors() {
+        this.dq.sendAll(many(3));
+        List<Lease> leases = this.dq.claim().leases();
+        this.dq.sendAll(List.of(called("m001", DELAY)));
+
+        assertThat(this.dq.acknowledgeAll(leases)).containsExactly(true, true, true);
+
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 0, 0, 0, at(10)));
+    }
+
+    @Test
+    void areReleasedOneByOne() {
+        this.dq.sendAll(many(3));
+        List<Lease> stale = this.dq.claim().leases();
+        this.dq.advance(LEASE);
+        List<Lease> live = this.dq.claim().leases();
+
+        assertThat(this.dq.releaseAll(List.of(stale.get(0), live.get(1), live.get(2)))).containsExactly(false, true,
+                true);
+
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 2, 2, 1, 0, at(30)));
+    }
+
+    @Test
+    void shareOneToken() {
+        this.dq.sendAll(many(3));
+
+        assertThat(this.dq.claim().leases()).extracting(Lease::token).containsOnly(lease(at(30)).token());
+    }
+
+    @Test
+    void comeBackAHundredAtATimeWhenTheirLeasesRanOut() {
+        for (int i = 0; i < 250; i += 50) {
+            this.dq.sendAll(many(i, i + 50));
+        }
+        this.dq.claim();
+        this.dq.claim();
+        this.dq.claim();
+        this.dq.advance(LEASE);
+
+        Claimed first = this.dq.claim();
+        Claimed second = this.dq.claim();
+        Claimed third = this.dq.claim();
+
+        assertThat(List.of(first.messages().size(), second.messages().size(), third.messages().size()))
+            .containsExactly(100, 100, 50);
+        assertThat(List.of(first.nextAt(), second.nextAt(), third.nextAt())).containsExactly(at(30), at(30), at(60));
+    }
+
+    @Test
+    void doNotKeepWhatIsDueFromBeingClaimedWhenTheirLeasesRanOut() {
+        this.dq.sendAll(many(100));
+        this.dq.claim();
+        this.dq.send(called("x", DELAY));
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP).ids()).containsExactly("x");
+    }
+
+    @Test
+    void goToOneOfManyThreadsEach() {
+        for (int i = 0; i < 400; i += 100) {
+            this.dq.sendAll(many(i, i + 100));
+        }
+        List<String> handled = Collections.synchronizedList(new ArrayList<>());
+
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            CompletableFuture<?>[] workers = IntStream.range(0, 4)
+                .mapToObj((worker) -> CompletableFuture.runAsync(() -> handleAll(handled), threads))
+                .toArray(CompletableFuture[]::new);
+            CompletableFuture.allOf(workers).join();
+        }
+        finally {
+            threads.shutdown();
+        }
+
+        assertThat(handled).hasSize(400).doesNotHaveDuplicates();
+    }
+
+    private void handleAll(List<String> handled) {
+        List<Lease> leases;
+        do {
+            Claimed claim = this.dq.claim(7, LEASE, ExpiredPolicy.DROP);
+            leases = claim.leases();
+            handled.addAll(claim.ids());
+            if (!leases.isEmpty()) {
+                this.dq.acknowledgeAll(leases);
+            }
+        }
+        while (!leases.isEmpty());
+    }
+
+    private static List<NewMessage> many(int count) {
+        return many(0, count);
+    }
+
+    private static List<NewMessage> many(int from, int to) {
+        return IntStream.range(from, to).mapToObj((i) -> called("m%03d".formatted(i), Duration.ZERO)).toList();
+    }
+
+}

@@ -1,0 +1,147 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.LEASE;
+import static io.delayqueue.engine.StoreValues.at;
+import static io.delayqueue.engine.StoreValues.firstAttempt;
+import static io.delayqueue.engine.StoreValues.held;
+import static io.delayqueue.engine.StoreValues.lease;
+import static io.delayqueue.engine.StoreValues.letter;
+import static io.delayqueue.engine.StoreValues.suspect;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** {@code claim}, in each state. */
+abstract class ClaimCases extends StoreCases {
+
+    ClaimCases(MessageStoreContract contract) {
+        super(contract);
+    }
+
+    @Test
+    void findsNothingInAnEmptyQueue() {
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(null));
+    }
+
+    @Test
+    void leavesAMessageThatIsNotDueAndTellsWhenItIs() {
+        this.dq.scheduled();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(10)));
+
+        this.dq.advance(DELAY.minusMillis(1));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(10)));
+    }
+
+    @Test
+    void leasesAMessageThatIsDue() {
+        this.dq.due();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(firstAttempt("first", at(0))));
+
+        assertThat(this.dq.find()).contains(held("first", at(30)));
+    }
+
+    @Test
+    void leavesAMessageThatIsLeasedAndTellsWhenThatEnds() {
+        this.dq.leased();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(30)));
+
+        this.dq.advance(LEASE.minusMillis(1));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(30)));
+    }
+
+    @Test
+    void leasesAMessageAgainWhenItsLeaseRanOut() {
+        this.dq.lapsed();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+
+        assertThat(this.dq.find()).contains(held("first", at(60)));
+    }
+
+    @Test
+    void leasesAMessageWhoseLapseWasNoticed() {
+        this.dq.noticed();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+    }
+
+    @Test
+    void leavesASuccessorWhileTheLeaseLasts() {
+        this.dq.withSuccessor();
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(30)));
+    }
+
+    @Test
+    void leasesTheSuccessorOfALeaseThatRanOut() {
+        this.dq.withSuccessor();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim().messages())
+            .containsExactly(new Taken(lease(at(60)), at(10), 0, 0, false, null, "second"));
+    }
+
+    @Test
+    void leavesACancelledMessageWhileTheLeaseLasts() {
+        this.dq.cancelled();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(30)));
+    }
+
+    @Test
+    void endsACancelledMessageWhoseLeaseRanOut() {
+        this.dq.cancelled();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(null));
+    }
+
+    @Test
+    void leavesADeadLetterAlone() {
+        Lease lease = this.dq.dead();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(null));
+
+        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+    }
+
+    @Test
+    void costsOneLeaseTimeWhenRepeated() {
+        this.dq.due();
+
+        assertThat(this.dq.replay(() -> this.dq.claim())).isEqualTo(Claimed.nothing(at(30)));
+
+        this.dq.advance(LEASE);
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+    }
+
+    @Test
+    void givesEveryLeaseOfAMessageALaterToken() {
+        Lease first = this.dq.leased();
+        this.dq.release(first);
+
+        Lease second = this.dq.claim(1, Duration.ofSeconds(1), ExpiredPolicy.DROP).messages().get(0).lease();
+
+        assertThat(Long.parseLong(second.token())).isGreaterThan(Long.parseLong(first.token()));
+        assertThat(this.dq.acknowledge(first)).isFalse();
+        assertThat(this.dq.acknowledge(second)).isTrue();
+    }
+
+    @Test
+    void showsWhatIsKnownOfEarlierAttempts() {
+        this.dq.retry(this.dq.leased(), Duration.ofSeconds(1), "failure");
+        this.dq.advance(Duration.ofSeconds(1));
+        this.dq.start(this.dq.claimOne());
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(31), 1, 1)));
+    }
+
+}

@@ -1,0 +1,150 @@
+package io.delayqueue.engine;
+
+import org.junit.jupiter.api.Test;
+
+import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.at;
+import static io.delayqueue.engine.StoreValues.firstAttempt;
+import static io.delayqueue.engine.StoreValues.held;
+import static io.delayqueue.engine.StoreValues.letter;
+import static io.delayqueue.engine.StoreValues.neverGiven;
+import static io.delayqueue.engine.StoreValues.suspect;
+import static io.delayqueue.engine.StoreValues.waiting;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** {@code release}, in each state. */
+abstract class ReleaseCases extends StoreCases {
+
+    ReleaseCases(MessageStoreContract contract) {
+        super(contract);
+    }
+
+    @Test
+    void isRefusedWhereTheQueueDoesNotHoldTheMessage() {
+        assertThat(this.dq.release(neverGiven())).isFalse();
+    }
+
+    @Test
+    void isRefusedForAMessageThatWaits() {
+        this.dq.scheduled();
+
+        assertThat(this.dq.release(neverGiven())).isFalse();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10)));
+    }
+
+    @Test
+    void isRefusedForAMessageThatIsDue() {
+        this.dq.due();
+
+        assertThat(this.dq.release(neverGiven())).isFalse();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(firstAttempt("first", at(0))));
+    }
+
+    @Test
+    void makesAMessageDueAfterTheDelayWithNoAttemptBurned() {
+        Lease lease = this.dq.leased();
+
+        assertThat(this.dq.release(lease, DELAY)).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10)));
+        this.dq.advance(DELAY);
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(firstAttempt("first", at(10))));
+    }
+
+    @Test
+    void isRefusedOnceTheMessageIsLeasedByAnother() {
+        Lease stale = this.dq.leasedByAnother();
+
+        assertThat(this.dq.release(stale)).isFalse();
+
+        assertThat(this.dq.find()).contains(held("first", at(60)));
+    }
+
+    @Test
+    void givesBackAMessageWhoseLapseNobodyNoticed() {
+        Lease lease = this.dq.lapsed();
+
+        assertThat(this.dq.release(lease)).isTrue();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(firstAttempt("first", at(30))));
+    }
+
+    @Test
+    void isRefusedOnceTheLapseWasNoticed() {
+        Lease stale = this.dq.noticed();
+
+        assertThat(this.dq.release(stale)).isFalse();
+
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+    }
+
+    @Test
+    void makesRoomForASuccessor() {
+        Lease lease = this.dq.withSuccessor();
+
+        assertThat(this.dq.release(lease)).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("second", at(10)));
+    }
+
+    @Test
+    void endsAMessageThatWasCancelled() {
+        Lease lease = this.dq.cancelled();
+
+        assertThat(this.dq.release(lease)).isTrue();
+
+        assertThat(this.dq.find()).isEmpty();
+    }
+
+    @Test
+    void isRefusedForADeadLetter() {
+        Lease lease = this.dq.dead();
+
+        assertThat(this.dq.release(lease)).isFalse();
+
+        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+    }
+
+    @Test
+    void answersARepeatedCallAsTheFirst() {
+        Lease lease = this.dq.leased();
+
+        assertThat(this.dq.replay(() -> this.dq.release(lease, DELAY))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10)));
+    }
+
+    @Test
+    void leavesASuspectThatWasNotStartedOne() {
+        this.dq.lapsed();
+        Lease lease = this.dq.claimOne();
+
+        assertThat(this.dq.release(lease)).isTrue();
+
+        assertThat(this.dq.claim().messages()).extracting(Taken::suspect).containsExactly(true);
+    }
+
+    @Test
+    void clearsASuspectThatWasStarted() {
+        this.dq.lapsed();
+        Lease lease = this.dq.claimOne();
+        this.dq.start(lease);
+
+        assertThat(this.dq.release(lease)).isTrue();
+
+        assertThat(this.dq.claim().messages()).extracting(Taken::suspect).containsExactly(false);
+    }
+
+    @Test
+    void keepsTheFailures() {
+        this.dq.retry(this.dq.leased());
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.release(this.dq.claimOne())).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+    }
+
+}

@@ -1,0 +1,300 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoredMessage;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+
+import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.ID;
+import static io.delayqueue.engine.StoreValues.LEASE;
+import static io.delayqueue.engine.StoreValues.QUEUE;
+import static io.delayqueue.engine.StoreValues.at;
+import static io.delayqueue.engine.StoreValues.keep;
+
+/**
+ * Speaks to a store in the words of the contract: waits for answers, and puts the message
+ * {@link StoreValues#ID} into a state. What values should be, {@link StoreValues} says.
+ */
+final class StoreDriver {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    private final MessageStoreContract contract;
+
+    StoreDriver(MessageStoreContract contract) {
+        this.contract = contract;
+    }
+
+    // The state of the message that a case begins with.
+
+    /** SCHEDULED, due at second 10. */
+    void scheduled() {
+        send(keep("first", DELAY));
+    }
+
+    /** SCHEDULED, due at second 0, which is now. */
+    void due() {
+        send(keep("first", Duration.ZERO));
+    }
+
+    /** LEASED until second 30. */
+    Lease leased() {
+        due();
+        return claimOne();
+    }
+
+    /** LEASED until second 30, which is now; nobody has noticed. */
+    Lease lapsed() {
+        Lease lease = leased();
+        advance(LEASE);
+        return lease;
+    }
+
+    /** SCHEDULED, as it was noticed that its lease ran out at second 30, which is now. */
+    Lease noticed() {
+        Lease stale = lapsed();
+        send(keep("ignored", DELAY));
+        return stale;
+    }
+
+    /** LEASED by another until second 60, as the lease ran out at second 30. */
+    Lease leasedByAnother() {
+        Lease stale = lapsed();
+        claimOne();
+        return stale;
+    }
+
+    /** LEASED until second 30, with a successor that says second, due at second 10. */
+    Lease withSuccessor() {
+        Lease lease = leased();
+        send(keep("second", DELAY));
+        return lease;
+    }
+
+    /** LEASED until second 30, and not to be retried. */
+    Lease cancelled() {
+        Lease lease = leased();
+        cancel();
+        return lease;
+    }
+
+    /** DEAD at second 0 of a failure; the lease names the letter. */
+    Lease dead() {
+        Lease lease = leased();
+        deadLetter(lease);
+        return lease;
+    }
+
+    // What a case does.
+
+    SendResult send(NewMessage message) {
+        return await(store().schedule(QUEUE, List.of(message))).get(0);
+    }
+
+    List<SendResult> sendAll(List<NewMessage> messages) {
+        return await(store().schedule(QUEUE, messages));
+    }
+
+    Claimed claim() {
+        return claim(MessageStore.BATCH_LIMIT, LEASE, ExpiredPolicy.DROP);
+    }
+
+    Claimed claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
+        return Claimed.of(await(store().claim(QUEUE, limit, leaseTime, policy)));
+    }
+
+    /** The lease of the one message that is due. */
+    Lease claimOne() {
+        return claim().messages().get(0).lease();
+    }
+
+    boolean acknowledge(Lease lease) {
+        return await(store().acknowledge(QUEUE, List.of(lease))).get(0);
+    }
+
+    List<Boolean> acknowledgeAll(List<Lease> leases) {
+        return await(store().acknowledge(QUEUE, leases));
+    }
+
+    boolean extend(Lease lease, Duration leaseTime) {
+        return await(store().extend(QUEUE, List.of(lease), leaseTime)).get(0);
+    }
+
+    boolean start(Lease lease) {
+        return await(store().start(lease));
+    }
+
+    boolean retry(Lease lease) {
+        return await(store().retry(lease, DELAY, "failure"));
+    }
+
+    boolean retry(Lease lease, Duration delay, String failure) {
+        return await(store().retry(lease, delay, failure));
+    }
+
+    boolean release(Lease lease) {
+        return release(lease, Duration.ZERO);
+    }
+
+    boolean release(Lease lease, Duration delay) {
+        return await(store().release(QUEUE, List.of(lease), delay)).get(0);
+    }
+
+    List<Boolean> releaseAll(List<Lease> leases) {
+        return await(store().release(QUEUE, leases, Duration.ZERO));
+    }
+
+    boolean deadLetter(Lease lease) {
+        return deadLetter(lease, new Death("failure", true, at(0)));
+    }
+
+    boolean deadLetter(Lease lease, Death death) {
+        return await(store().deadLetter(lease, death));
+    }
+
+    CancelResult cancel() {
+        return cancel(ID);
+    }
+
+    CancelResult cancel(String id) {
+        return await(store().cancel(QUEUE, id));
+    }
+
+    RescheduleResult reschedule(Duration delay) {
+        return await(store().reschedule(QUEUE, ID, DueTime.after(delay)));
+    }
+
+    RedriveResult redrive(Lease lease) {
+        return await(store().redrive(QUEUE, lease.letterId()));
+    }
+
+    boolean purge(Lease lease) {
+        return await(store().purge(QUEUE, lease.letterId()));
+    }
+
+    int purgeOlderThan(Duration age) {
+        return await(store().purgeOlderThan(QUEUE, age));
+    }
+
+    Optional<StoredMessage> find() {
+        return find(ID);
+    }
+
+    Optional<StoredMessage> find(String id) {
+        return await(this.contract.inspector().find(QUEUE, id));
+    }
+
+    QueueStatistics statistics() {
+        return await(this.contract.inspector().statistics(QUEUE));
+    }
+
+    List<DeadLetter> letters() {
+        return letters(null, MessageStore.BATCH_LIMIT).letters();
+    }
+
+    DeadLetterPage letters(@Nullable String cursor, int limit) {
+        return await(this.contract.inspector().deadLetters(QUEUE, cursor, limit));
+    }
+
+    void advance(Duration time) {
+        this.contract.clock().advance(time);
+    }
+
+    /** Makes a call take place twice; the answer of the second time. */
+    <T> T replay(Supplier<T> call) {
+        return this.contract.replay(call);
+    }
+
+    /** The same for a send or a redrive; skips the case if that is not possible. */
+    <T> T replayStamped(Supplier<T> call) {
+        Assumptions.assumeTrue(this.contract.replaysStamps(), "this store knows no repeated sends");
+        return this.contract.replay(call);
+    }
+
+    Bell listen() {
+        Bell bell = new Bell();
+        bell.subscription = this.contract.wakeUps().listen(QUEUE, bell.rung::release);
+        if (this.contract.ringsWhenSubscribed()) {
+            bell.rings();
+        }
+        return bell;
+    }
+
+    /** Ends all messages and dead letters, if there are any, and looks for leaks. */
+    void finish() {
+        QueueStatistics left = statistics();
+        if (left.scheduled() + left.leased() + left.dead() > 0) {
+            advance(Duration.ofDays(1_000));
+            for (Claimed claim = claim(); claim.nextAt() != null; claim = claim()) {
+                acknowledgeAll(claim.leases());
+            }
+            while (purgeOlderThan(Duration.ZERO) > 0) {
+                continue;
+            }
+        }
+        this.contract.assertNothingLeft();
+    }
+
+    private MessageStore store() {
+        return this.contract.store();
+    }
+
+    private static <T> T await(CompletableFuture<T> answer) {
+        try {
+            return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (ExecutionException | InterruptedException | TimeoutException ex) {
+            throw new AssertionError("The store gave no answer", ex);
+        }
+    }
+
+    /** Counts wake-ups. */
+    static final class Bell implements AutoCloseable {
+
+        private final Semaphore rung = new Semaphore(0);
+
+        private WakeUps.@Nullable Subscription subscription;
+
+        /** Whether it has rung since this was last asked, or does so before long. */
+        boolean rings() {
+            try {
+                boolean rings = this.rung.tryAcquire(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+                this.rung.drainPermits();
+                return rings;
+            }
+            catch (InterruptedException ex) {
+                throw new AssertionError(ex);
+            }
+        }
+
+        boolean hasRung() {
+            return this.rung.tryAcquire();
+        }
+
+        @Override
+        public void close() {
+            if (this.subscription != null) {
+                this.subscription.close();
+            }
+        }
+
+    }
+
+}
