@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
 import io.delayqueue.QueueName;
@@ -25,6 +26,8 @@ public final class RedisAccess implements AutoCloseable {
     private final String namespace;
 
     private final Map<QueueName, RedisKeys> keys = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean refused = new AtomicBoolean();
 
     RedisAccess(ScriptRunner runner, String namespace) {
         this.runner = runner;
@@ -75,6 +78,14 @@ public final class RedisAccess implements AutoCloseable {
     /** Runs a script on messages with new ids in the normal lane: with fewer keys. */
     CompletableFuture<List<Object>> runPlain(RedisScript script, QueueName queue, byte[]... arguments) {
         return this.runner.run(script, keysOf(queue).plain(), arguments);
+    }
+
+    /**
+     * Notes that wake-ups may not be published.
+     * @return whether that is news; who is told so tells the people
+     */
+    boolean noticeRefusal() {
+        return this.refused.compareAndSet(false, true);
     }
 
     @Override

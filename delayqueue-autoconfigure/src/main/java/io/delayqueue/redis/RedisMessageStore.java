@@ -7,7 +7,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.MessageLimits;
@@ -61,8 +60,6 @@ public final class RedisMessageStore implements MessageStore {
     private static final int CLAIM_FIELDS = 5;
 
     private final RedisAccess redis;
-
-    private final AtomicBoolean toldOfRefusal = new AtomicBoolean();
 
     public RedisMessageStore(RedisAccess redis) {
         this.redis = redis;
@@ -203,7 +200,7 @@ public final class RedisMessageStore implements MessageStore {
      * Says once that wake-ups are not permitted: messages are stored, and found later.
      */
     private void noticeRefusal(QueueName queue, Object refused) {
-        if (number(refused) == 1 && this.toldOfRefusal.compareAndSet(false, true)) {
+        if (number(refused) == 1 && this.redis.noticeRefusal()) {
             logger.warn(
                     "The Redis user may not publish to channel '{}', nor probably to those of other queues; "
                             + "workers find messages by their safety poll, up to some seconds late",

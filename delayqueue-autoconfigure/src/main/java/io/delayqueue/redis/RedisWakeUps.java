@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -31,7 +32,7 @@ import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.PatternTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 import org.springframework.data.redis.listener.Topic;
-import org.springframework.util.backoff.FixedBackOff;
+import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Wake-ups by Redis' pub/sub. One connection serves all queues of the process; it exists
@@ -54,6 +55,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
 
     private static final Duration RETRY = Duration.ofSeconds(1);
+
+    private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(2);
 
@@ -84,6 +87,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private @Nullable RedisMessageListenerContainer container;
 
     private boolean away;
+
+    private Duration pause = RETRY;
+
+    /** One for all queues: they share the connection that could not be had. */
+    private boolean retryPlanned;
 
     private volatile boolean running = true;
 
@@ -134,15 +142,17 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     private void subscribe(Alarms queue) {
-        if (!this.running || queue.subscribed || this.alarms.get(queue.name) != queue) {
+        if (!this.running || this.retryPlanned || queue.subscribed || this.alarms.get(queue.name) != queue) {
             return;
         }
         try {
             if (this.container == null) {
+                requireServer(queue);
                 this.container = connect();
             }
             this.container.addMessageListener(queue, queue.topic);
             queue.subscribed = true;
+            this.pause = RETRY;
             if (this.away) {
                 this.away = false;
                 logger.info("Subscribed to the wake-ups of queue '{}' again", queue.name);
@@ -153,6 +163,14 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
+    /**
+     * Throws if the server is away. Spring Data would report that as an error with its
+     * stack, at every attempt.
+     */
+    private void requireServer(Alarms queue) {
+        this.redis.run(RedisScripts.STATISTICS, queue.name).join();
+    }
+
     private RedisMessageListenerContainer connect() {
         RedisMessageListenerContainer fresh = new RedisMessageListenerContainer();
         fresh.setConnectionFactory(this.factory);
@@ -160,7 +178,9 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         SimpleAsyncTaskExecutor subscriptions = new SimpleAsyncTaskExecutor("delayqueue-subscription-");
         subscriptions.setDaemon(true);
         fresh.setSubscriptionExecutor(subscriptions);
-        fresh.setRecoveryBackoff(new FixedBackOff(RETRY.toMillis(), FixedBackOff.UNLIMITED_ATTEMPTS));
+        ExponentialBackOff recovery = new ExponentialBackOff(RETRY.toMillis(), 2);
+        recovery.setMaxInterval(LONGEST_RETRY.toMillis());
+        fresh.setRecoveryBackoff(recovery);
         fresh.setMaxSubscriptionRegistrationWaitingTime(SUBSCRIPTION_LIMIT.toMillis());
         fresh.afterPropertiesSet();
         fresh.start();
@@ -171,12 +191,17 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private void subscribeAllLater(Alarms queue, RuntimeException failure) {
         if (!this.away) {
             this.away = true;
-            logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again every {}, meanwhile its "
-                    + "messages are found by the safety poll: {}", queue.name, RETRY, failure.toString());
+            logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again, meanwhile its messages are "
+                    + "found by the safety poll: {}", queue.name, failure.toString());
         }
         disconnect();
+        if (!(failure instanceof CompletionException)) {
+            // The server answers and will not have it, which may last.
+            this.pause = (this.pause.compareTo(LONGEST_RETRY) < 0) ? this.pause.multipliedBy(2) : LONGEST_RETRY;
+        }
         try {
-            this.thread.schedule(this::subscribeAll, RETRY.toMillis(), TimeUnit.MILLISECONDS);
+            this.thread.schedule(this::retry, this.pause.toMillis(), TimeUnit.MILLISECONDS);
+            this.retryPlanned = true;
         }
         catch (RejectedExecutionException ex) {
             logger.debug("Wake-ups are closed already");
@@ -196,6 +221,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         if (this.alarms.isEmpty()) {
             disconnect();
         }
+    }
+
+    private void retry() {
+        this.retryPlanned = false;
+        subscribeAll();
     }
 
     private void subscribeAll() {

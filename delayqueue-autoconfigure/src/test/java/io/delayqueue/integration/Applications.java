@@ -1,0 +1,140 @@
+package io.delayqueue.integration;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.api.sync.RedisServerCommands;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The applications of one test, all in one namespace; closed after it, the last first.
+ * Threads: the test's own.
+ */
+final class Applications implements AfterEachCallback, AutoCloseable {
+
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Long enough that nobody looks into a queue for no reason while a test runs. */
+    static final String NO_SAFETY_POLL = "delayqueue.safety-poll=1h";
+
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final String namespace;
+
+    private final Deque<ConfigurableApplicationContext> running = new ArrayDeque<>();
+
+    Applications() {
+        Class<?> test = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass();
+        this.namespace = test.getSimpleName() + "-" + COUNT.incrementAndGet();
+    }
+
+    String namespace() {
+        return this.namespace;
+    }
+
+    /** Starts an application that handles orders. */
+    Application withHandler(RedisServer redis, String... properties) {
+        return start(HandlerConfiguration.class, at(redis.port(), properties));
+    }
+
+    /** Starts an application that only sends. */
+    Application withoutHandler(RedisServer redis, String... properties) {
+        return start(SenderConfiguration.class, at(redis.port(), properties));
+    }
+
+    static String[] at(int port, String... properties) {
+        List<String> all = new ArrayList<>(
+                List.of("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port));
+        all.addAll(List.of(properties));
+        return all.toArray(String[]::new);
+    }
+
+    /** Starts an application; its namespace can be overruled. */
+    Application start(Class<?> configuration, String... properties) {
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(configuration)
+            .web(WebApplicationType.NONE)
+            .registerShutdownHook(false)
+            .properties("spring.main.banner-mode=off", "spring.main.log-startup-info=false",
+                    "delayqueue.namespace=" + this.namespace)
+            .run(arguments(properties));
+        this.running.push(context);
+        return new Application(context);
+    }
+
+    private static String[] arguments(String... properties) {
+        return List.of(properties).stream().map((property) -> "--" + property).toArray(String[]::new);
+    }
+
+    /** All keys that messages of this test have. */
+    List<String> keys(RedisServer redis) {
+        return redis.commands().keys(this.namespace + ":*");
+    }
+
+    /** P10: waits for the last acknowledgement, after which nothing may be left. */
+    void assertNoKeysLeft(RedisServer redis) {
+        await(() -> assertThat(keys(redis)).isEmpty());
+    }
+
+    /** The clock that messages are due by. */
+    static Instant timeOf(RedisServerCommands<String, String> commands) {
+        List<String> time = commands.time();
+        return Instant.ofEpochSecond(Long.parseLong(time.get(0)), Long.parseLong(time.get(1)) * 1000);
+    }
+
+    static void await(ThrowingRunnable assertion) {
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(10)).untilAsserted(assertion);
+    }
+
+    static void awaitTrue(String what, Callable<Boolean> condition) {
+        Awaitility.await(what).atMost(PATIENCE).pollInterval(Duration.ofMillis(10)).until(condition);
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        close();
+    }
+
+    @Override
+    public void close() {
+        while (!this.running.isEmpty()) {
+            this.running.pop().close();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class SenderConfiguration {
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class HandlerConfiguration {
+
+        @Bean
+        OrderHandler orderHandler() {
+            return new OrderHandler();
+        }
+
+    }
+
+}

@@ -1,0 +1,200 @@
+package io.delayqueue.integration;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.integration.OrderHandler.Order;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.TcpProxy;
+import io.lettuce.core.KillArgs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Redis goes and comes back: no acknowledged send is lost (P1), work goes on by itself
+ * (P3), the log says so once, and a send that was given up is not made up for later
+ * (P11).
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class OutageIntegrationTests {
+
+    private RedisServer redis;
+
+    @RegisterExtension
+    final Applications applications = new Applications();
+
+    @BeforeEach
+    void start() {
+        this.redis = RedisServer.start(RedisBinary.preferred(), "appendonly yes", "appendfsync always");
+    }
+
+    @AfterEach
+    void stop() {
+        this.applications.close();
+        this.redis.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "lettuce", "jedis" })
+    void anApplicationStartsWithoutRedisAndCatchesUpWhenItComes(String client, CapturedOutput output) throws Exception {
+        this.redis.kill();
+        Application application = this.applications.withHandler(this.redis, "test.queues=orders,b,c",
+                "spring.data.redis.client-type=" + client);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> application.queue().send("orders", new Order(1), Duration.ZERO))
+            .satisfies(
+                    (ex) -> assertThat(ex.effect()).isEqualTo(client.equals("lettuce") ? Effect.NONE : Effect.UNKNOWN));
+        Applications.awaitTrue("it was tried", () -> LogCount.of(output, "WARN", "Cannot claim from") == 1);
+
+        this.redis.restart();
+        Applications.await(() -> application.queue().send("orders", new Order(2), Duration.ZERO));
+        assertThat(application.handler().next().number()).isEqualTo(2);
+        Applications.awaitTrue("it says so", () -> LogCount.of(output, "INFO", "The store answers again") == 1);
+        Applications.awaitTrue("wake-ups are there again",
+                () -> LogCount.of(output, "INFO", "Subscribed to the wake-ups") == 1);
+        assertThat(LogCount.of(output, "WARN", "Redis is not reachable")).isEqualTo(1);
+        assertThat(LogCount.of(output, "WARN", "Cannot claim from")).isEqualTo(1);
+        assertThat(LogCount.of(output, "WARN", "Cannot subscribe")).isEqualTo(1);
+        assertThat(LogCount.of(output, " ERROR ")).isZero();
+        this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @Test
+    void aRestartOfRedisLosesNothingAndIsToldOfOnce(CapturedOutput output) throws Exception {
+        Application application = this.applications.withHandler(this.redis, "delayqueue.command-timeout=1s");
+        Set<Integer> expected = new HashSet<>();
+        Instant last = Instant.EPOCH;
+        for (int i = 0; i < 50; i++) {
+            last = application.queue().send("orders", new Order(i), Duration.ofMillis(1000 + 20 * i)).dueAt();
+            expected.add(i);
+        }
+
+        this.redis.kill();
+        Applications.awaitTrue("the loss is noticed", () -> LogCount.of(output, "WARN", "Cannot claim from") > 0);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> application.queue().send("orders", new Order(99), Duration.ZERO));
+        this.redis.restart();
+
+        Set<Integer> handled = new HashSet<>();
+        while (handled.size() < expected.size()) {
+            handled.add(application.handler().next().number());
+        }
+        assertThat(handled).isEqualTo(expected);
+        Applications.awaitTrue("it says so", () -> LogCount.of(output, "INFO", "The store answers again") > 0);
+        SendResult after = application.queue().send("orders", new Order(100), Duration.ZERO);
+        assertThat(application.handler().next().assertNotBefore(after.dueAt()).number()).isEqualTo(100);
+        assertThat(LogCount.of(output, "WARN", "Cannot claim from")).isEqualTo(1);
+        assertThat(LogCount.of(output, "INFO", "The store answers again")).isEqualTo(1);
+        assertThat(LogCount.of(output, " ERROR ")).isZero();
+        this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @Test
+    void aServerThatForgotItsScriptsIsTaughtThemAgain() throws Exception {
+        Application application = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
+        for (int i = 0; i < 3; i++) {
+            application.queue().send("orders", new Order(i), Duration.ofMillis(20));
+            this.redis.commands().scriptFlush();
+            assertThat(application.handler().next().number()).isEqualTo(i);
+        }
+        this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "lettuce", "jedis" })
+    void aLostSubscriptionIsMadeAgainAndWhatWasMissedIsLookedFor(String client) throws Exception {
+        Application worker = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL,
+                "spring.data.redis.client-type=" + client);
+        Application sender = this.applications.withoutHandler(this.redis);
+        Applications.awaitTrue("it listens", () -> !this.redis.commands().pubsubChannels().isEmpty());
+
+        this.redis.commands().clientKill(KillArgs.Builder.typePubsub());
+        // Nobody is there to hear of this one, unless the subscription is back already.
+        sender.queue().send("orders", new Order(1), Duration.ZERO);
+        assertThat(worker.handler().next().number()).isEqualTo(1);
+        Applications.awaitTrue("it listens again", () -> !this.redis.commands().pubsubChannels().isEmpty());
+        sender.queue().send("orders", new Order(2), Duration.ZERO);
+        assertThat(worker.handler().next().number()).isEqualTo(2);
+        this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @Test
+    void killedConnectionsAreMadeAgain() throws Exception {
+        Application application = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
+        for (int i = 0; i < 5; i++) {
+            this.redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
+            DelayedMessage message = DelayedMessage.builder("orders", new Order(i)).id("order:" + i).build();
+            // The first may be the one that finds the connection broken.
+            Applications
+                .await(() -> application.queue().send(message.toBuilder().delay(Duration.ofMillis(300)).build()));
+            assertThat(application.handler().next().number()).isEqualTo(i);
+        }
+        this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @Test
+    void aSendWithoutAnAnswerFailsWithItsTimeLimitAndIsNotMadeUpForLater() {
+        try (TcpProxy proxy = TcpProxy.to(this.redis)) {
+            Application sender = this.applications.start(Applications.SenderConfiguration.class,
+                    Applications.at(proxy.port(), "delayqueue.command-timeout=300ms"));
+            DelayedMessage lost = DelayedMessage.builder("orders", new Order(1)).id("lost").build();
+            sender.queue().send(lost.toBuilder().id("first").build());
+
+            proxy.blackhole();
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> sender.queue().send(lost))
+                .withMessageContaining("within 300 ms")
+                .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+            // What is on its way is gone with the connection; only the client could
+            // repeat it.
+            this.redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
+            proxy.pass();
+            Applications.await(() -> sender.queue().send(lost.toBuilder().id("second").build()));
+
+            assertThat(sender.queue().find("orders", "lost")).isEmpty();
+            assertThat(sender.queue().statistics("orders").scheduled()).isEqualTo(2);
+            sender.queue().cancel("orders", "first");
+            sender.queue().cancel("orders", "second");
+            this.applications.assertNoKeysLeft(this.redis);
+        }
+    }
+
+    @Test
+    void aSendWhileTheConnectionIsDownIsNotMadeUpForLater() {
+        try (TcpProxy proxy = TcpProxy.to(this.redis)) {
+            Application sender = this.applications.start(Applications.SenderConfiguration.class,
+                    Applications.at(proxy.port(), "delayqueue.command-timeout=300ms"));
+            DelayedMessage lost = DelayedMessage.builder("orders", new Order(1)).id("lost").build();
+            sender.queue().cancel("orders", "anything");
+
+            proxy.refuse();
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> sender.queue().send(lost));
+            proxy.pass();
+            Applications.await(() -> assertThat(sender.queue().send(lost.toBuilder().id("later").build()).outcome())
+                .isIn(SendOutcome.SCHEDULED, SendOutcome.KEPT));
+
+            assertThat(sender.queue().find("orders", "lost")).isEmpty();
+            sender.queue().cancel("orders", "later");
+            this.applications.assertNoKeysLeft(this.redis);
+        }
+    }
+
+}
