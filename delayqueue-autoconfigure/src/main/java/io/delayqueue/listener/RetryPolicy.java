@@ -39,7 +39,8 @@ public record RetryPolicy(Duration initial, double multiplier, Duration max, dou
                 (double) this.initial.toMillis() * Math.pow(this.multiplier, Math.max(0, failures - 1)),
                 (double) this.max.toMillis());
         double share = this.jitter * (2 * random.getAsDouble() - 1);
-        double jittered = Double.isNaN(millis) ? 0 : millis * (1 + share);
+        // Not a number if infinity times zero, which rounds to zero.
+        double jittered = millis * (1 + share);
         return Duration.ofMillis(Math.min(Math.round(jittered), MessageLimits.MAX_DURATION.toMillis()));
     }
 

@@ -74,7 +74,7 @@ public final class TransferWorker implements SmartLifecycle {
     public void stop() {
         WorkerRun run = end();
         if (run != null) {
-            run.stopAll();
+            run.awaitEnd();
         }
     }
 
@@ -87,7 +87,7 @@ public final class TransferWorker implements SmartLifecycle {
         }
         Thread thread = new Thread(() -> {
             try {
-                run.stopAll();
+                run.awaitEnd();
             }
             finally {
                 callback.run();
@@ -104,6 +104,7 @@ public final class TransferWorker implements SmartLifecycle {
         WorkerRun run = this.current.getAndSet(null);
         if (run != null) {
             this.registry.detach(run);
+            run.stop();
         }
         return run;
     }

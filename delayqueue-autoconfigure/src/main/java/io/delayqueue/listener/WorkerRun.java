@@ -60,11 +60,15 @@ final class WorkerRun {
         loops.forEach((loop) -> loop.stop(this.context.settings().shutdownTimeout()));
     }
 
-    /** Stops everything, and waits for it as long as the shutdown timeout says. */
-    void stopAll() {
+    /** Ends all claiming, and does not wait. */
+    void stop() {
+        stop(List.copyOf(this.threads.keySet()));
+    }
+
+    /** Waits, after {@link #stop()}, as long as the shutdown timeout says. */
+    void awaitEnd() {
         long start = System.nanoTime();
         Duration limit = this.context.settings().shutdownTimeout().plus(GRACE);
-        stop(List.copyOf(this.threads.keySet()));
         boolean interrupted = false;
         for (Thread thread : this.threads.values()) {
             try {

@@ -254,6 +254,17 @@ class DeliveryProcessorTests {
     }
 
     @Test
+    void recordsNoStartAfterTheLocalEndOfTheLease() {
+        this.message.suspect = true;
+        PollLoop loop = this.bed.loop();
+        loop.pollOnce();
+        this.bed.clock.advance(TestBed.LEASE);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
+    }
+
+    @Test
     void countsTheLeaseFromBeforeTheClaimWasSent() {
         PollLoop loop = this.bed.loop();
         this.bed.store.during("claim", () -> this.bed.clock.advance(Duration.ofSeconds(2)));

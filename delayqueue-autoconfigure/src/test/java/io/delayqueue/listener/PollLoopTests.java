@@ -165,37 +165,59 @@ class PollLoopTests {
         thread.join(30_000);
     }
 
-    @Test
-    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() throws Exception {
-        Duration never = Duration.ofDays(1);
+    /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
+    private PollLoop sleepyLoop() {
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
         }, Runnable::run, this.bed.timer, this.bed.context.outage(),
-                new WorkerSettings(Duration.ZERO, never, null, false), this.bed.clock);
+                new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
+        return new PollLoop(this.bed.queue(), context);
+    }
+
+    @Test
+    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() throws Exception {
         CountDownLatch handled = new CountDownLatch(1);
         this.bed.handler = (message, delivery) -> () -> {
             handled.countDown();
             return null;
         };
-        PollLoop loop = new PollLoop(this.bed.queue(), context);
-        boolean[] first = { true };
-        this.bed.store.during("claim", () -> {
-            if (first[0]) {
-                first[0] = false;
-                this.bed.store.wakeUp(TestBed.QUEUE);
-            }
-        });
-        // Answered before the message is there, woken before the answer.
         CompletableFuture<Void> answer = this.bed.store.stall("claim");
+        PollLoop loop = sleepyLoop();
         Thread thread = loop.start(this.bed.store);
-        TestBed.await(() -> this.bed.store.count("claim") > 0);
+        // The claim has found nothing, and its answer is on the way.
+        TestBed.await(() -> answer.getNumberOfDependents() > 0);
         synchronized (this.bed.store) {
             this.bed.store.add("m", Duration.ZERO);
         }
+        this.bed.store.wakeUp(TestBed.QUEUE);
         answer.complete(null);
 
         assertThat(handled.await(30, TimeUnit.SECONDS)).isTrue();
         loop.stop(Duration.ZERO);
         thread.join(30_000);
+    }
+
+    @Test
+    void sleepsAgainAfterAWakeUp() throws Exception {
+        PollLoop loop = sleepyLoop();
+        Thread thread = loop.start(this.bed.store);
+        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        this.bed.store.wakeUp(TestBed.QUEUE);
+        TestBed.await(() -> this.bed.store.count("claim") == 2 && thread.getState() == Thread.State.TIMED_WAITING);
+
+        loop.stop(Duration.ZERO);
+        thread.join(30_000);
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+    }
+
+    @Test
+    void handlesNothingOfAClaimThatAStopOvertakes() {
+        PollLoop loop = sleepyLoop();
+        this.bed.store.add("m", Duration.ZERO);
+        this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
+        loop.run();
+
+        assertThat(this.bed.handled).isEmpty();
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
     }
 
     @Test
@@ -432,6 +454,26 @@ class PollLoopTests {
         assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] in PT0S", "acknowledge [a]");
         assertThat(this.bed.handled).containsExactly("a");
         assertThat(this.bed.store.messages).containsOnlyKeys("b");
+    }
+
+    @Test
+    void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() throws Exception {
+        CompletableFuture<Void> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> () -> future;
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        loop.pollOnce();
+        this.bed.runHandlers();
+        loop.stop(Duration.ofHours(1));
+        Thread thread = new Thread(loop);
+        thread.start();
+        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+
+        future.complete(null);
+        this.bed.runHandlers();
+        thread.join(30_000);
+        assertThat(thread.isAlive()).isFalse();
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
     }
 
     @Test
