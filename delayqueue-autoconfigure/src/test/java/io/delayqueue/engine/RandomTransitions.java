@@ -123,7 +123,7 @@ public final class RandomTransitions {
         this.checks.whenDrained().run();
     }
 
-    /** Odd microseconds, so that no two tokens of an id are the same by chance. */
+    /** By some microseconds at least, so that no two leases get one token by chance. */
     private void moveClock() {
         long millis = switch (this.random.nextInt(20)) {
             case 0 -> this.random.nextInt(300_000);
