@@ -220,7 +220,8 @@ public final class EnvelopeCodec {
         if (step.getPropertyName() == null) {
             return "[" + step.getIndex() + "]";
         }
-        Class<?> owner = (step.from() instanceof Class<?> type) ? type : step.from().getClass();
+        Object from = step.from();
+        Class<?> owner = (from instanceof Class<?> type) ? type : (from != null) ? from.getClass() : Map.class;
         boolean content = Map.class.isAssignableFrom(owner) || JsonNode.class.isAssignableFrom(owner)
                 || failure instanceof PropertyBindingException;
         return content ? "*" : step.getPropertyName();

@@ -196,6 +196,15 @@ class BatchSenderTests {
         assertThat(this.store.scheduled).extracting(NewMessage::id).containsExactly("b");
     }
 
+    @Test
+    void theFirstOfSeveralFailuresIsTheCause() {
+        this.store.answers = (call, effect) -> CompletableFuture.failedFuture(new StoreRefusedException(call, null));
+
+        assertThatExceptionOfType(BatchSendException.class)
+            .isThrownBy(() -> this.template.sendAll(List.of(message("q1", "a"), message("q2", "b"))))
+            .withMessageEndingWith("schedule q1 [a]");
+    }
+
     private static List<DelayedMessage> messages(int count) {
         return IntStream.range(0, count).mapToObj((i) -> message("q", "m" + i)).toList();
     }

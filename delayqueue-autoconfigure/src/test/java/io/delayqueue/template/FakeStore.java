@@ -100,6 +100,10 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
         this.entries.put(queue + "/" + id, entry);
     }
 
+    synchronized void expire(String queue, String id, Duration in) {
+        this.entries.get(queue + "/" + id).expiresAt = Instant.ofEpochMilli(this.millis.getAsLong()).plus(in);
+    }
+
     synchronized void addLetter(String queue, String id) {
         this.letters.add(letter(queue, id, id + "#1", "x", 1));
     }

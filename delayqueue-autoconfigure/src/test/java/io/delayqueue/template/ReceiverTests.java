@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import io.delayqueue.DeadLetter;
@@ -80,8 +81,10 @@ class ReceiverTests {
     void whatBecomesDueLaterIsFoundThenAndNotEarlier() {
         this.template.send(DelayedMessage.builder("q", "x").id("a").delay(Duration.ofMillis(60)).build());
 
+        long began = System.nanoTime();
         ReceivedMessage message = this.template.receive("q", Templates.AGES).orElseThrow();
 
+        assertSoon(began);
         assertThat(message.dueAt()).isBeforeOrEqualTo(Instant.ofEpochMilli(Templates.runningMillis()));
         assertThat(this.store.calls.stream().filter("claim q 1"::equals).count()).isBetween(3L, 5L);
     }
@@ -116,7 +119,23 @@ class ReceiverTests {
         assertThat(this.template.receive("q", Templates.AGES)).isPresent();
 
         assertThat(claims).hasValue(3);
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Templates.AGES.dividedBy(2));
+        assertSoon(began);
+    }
+
+    @Test
+    void aWakeUpIsHeardOnce() {
+        AtomicInteger claims = new AtomicInteger();
+        this.store.answers = (call, effect) -> {
+            if (call.startsWith("claim") && claims.incrementAndGet() == 2) {
+                this.store.ring();
+            }
+            return CompletableFuture.completedFuture(effect.get());
+        };
+
+        assertThat(this.template.receive("q", Duration.ofMillis(100))).isEmpty();
+
+        // Without listening, with it, after the wake-up, and at the end.
+        assertThat(claims).hasValue(4);
     }
 
     @Test
@@ -147,7 +166,9 @@ class ReceiverTests {
     void nothingDueInTimeIsEmpty() {
         this.template.send(DelayedMessage.builder("q", "x").delay(Duration.ofHours(1)).build());
 
+        long began = System.nanoTime();
         assertThat(this.template.receive("q", Duration.ofMillis(30))).isEmpty();
+        assertSoon(began);
     }
 
     @Test
@@ -337,7 +358,7 @@ class ReceiverTests {
         };
 
         AtomicInteger releases = new AtomicInteger();
-        var slow = this.store.answers;
+        BiFunction<String, Supplier<Object>, CompletableFuture<Object>> slow = this.store.answers;
         this.store.answers = (call, effect) -> {
             if (call.startsWith("release")) {
                 releases.incrementAndGet();
@@ -348,6 +369,22 @@ class ReceiverTests {
 
         assertThat(this.frozen.receive("q", Duration.ZERO)).isEmpty();
         assertThat(releases).hasValue(1);
+    }
+
+    @Test
+    void aMessageThatExpiresOnItsWayIsGivenBack() {
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        this.store.expire("q", "a", Duration.ofMillis(1500));
+        this.store.answers = (call, effect) -> {
+            Object answer = effect.get();
+            this.nanos.addAndGet(call.startsWith("claim") ? Duration.ofSeconds(2).toNanos() : 0);
+            this.store.expire("q", "a", Duration.ofHours(1));
+            return CompletableFuture.completedFuture(answer);
+        };
+
+        assertThat(this.frozen.receive("q", Duration.ZERO)).isPresent();
+
+        assertThat(this.store.calls).containsExactly("claim q 1", "release a PT0S", "claim q 1");
     }
 
     @Test
@@ -472,6 +509,11 @@ class ReceiverTests {
             return CompletableFuture.completedFuture(answer);
         };
         return claims;
+    }
+
+    /** Long before the safety poll, and the end of the caller's patience. */
+    private static void assertSoon(long began) {
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Templates.AGES.dividedBy(2));
     }
 
     private static StoreUnavailableException away() {
