@@ -147,4 +147,14 @@ abstract class ReleaseCases extends StoreCases {
         assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
     }
 
+    @Test
+    void isRefusedAfterAnotherGaveTheMessageBack() {
+        Lease stale = this.dq.lapsed();
+        this.dq.release(this.dq.claimOne());
+
+        assertThat(this.dq.release(stale)).isFalse();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(30)));
+    }
+
 }

@@ -164,4 +164,14 @@ abstract class RetryCases extends StoreCases {
         assertThat(this.dq.acknowledge(next)).isTrue();
     }
 
+    @Test
+    void isRefusedAfterAnotherGaveTheMessageBack() {
+        Lease stale = this.dq.lapsed();
+        this.dq.release(this.dq.claimOne());
+
+        assertThat(this.dq.retry(stale)).isFalse();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(30)));
+    }
+
 }
