@@ -1,10 +1,10 @@
 package io.delayqueue.autoconfigure;
 
 import java.util.List;
-import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -19,23 +19,32 @@ final class ConnectionFactoryChoice {
 
     static RedisConnectionFactory among(ListableBeanFactory beans, @Nullable String name) {
         if (name != null) {
-            Map<String, RedisConnectionFactory> all = beans.getBeansOfType(RedisConnectionFactory.class);
-            RedisConnectionFactory named = all.get(name);
-            if (named == null) {
-                throw new ConnectionFactoryChoiceException(
-                        "delayqueue.connection-factory is '%s', but there is no RedisConnectionFactory bean of that name"
-                            .formatted(name),
-                        List.copyOf(all.keySet()));
-            }
-            return named;
+            return named(name, beans);
         }
         RedisConnectionFactory only = beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
         if (only == null) {
-            List<String> names = List.of(beans.getBeanNamesForType(RedisConnectionFactory.class));
+            List<String> names = namesIn(beans);
             throw new ConnectionFactoryChoiceException(names.isEmpty() ? "There is no RedisConnectionFactory bean"
                     : "There are several RedisConnectionFactory beans and none is primary", names);
         }
         return only;
+    }
+
+    /**
+     * Asks for that one only, so that the others come into being when they are needed.
+     */
+    private static RedisConnectionFactory named(String name, ListableBeanFactory beans) {
+        if (!beans.containsBean(name) || !beans.isTypeMatch(name, RedisConnectionFactory.class)) {
+            throw new ConnectionFactoryChoiceException(
+                    "delayqueue.connection-factory is '%s', but there is no RedisConnectionFactory bean of that name"
+                        .formatted(name),
+                    namesIn(beans));
+        }
+        return beans.getBean(name, RedisConnectionFactory.class);
+    }
+
+    private static List<String> namesIn(ListableBeanFactory beans) {
+        return List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedisConnectionFactory.class));
     }
 
 }

@@ -21,15 +21,19 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.data.redis.core.RedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
@@ -37,8 +41,7 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  * Auto-configuration for the delay queue: the store, and the operations that send to it.
  * Handlers are configured by {@link DelayQueueListenerAutoConfiguration}.
  */
-@AutoConfiguration(after = DataRedisAutoConfiguration.class,
-        afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@AutoConfiguration(after = DataRedisAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(DelayQueueProperties.class)
 @ImportRuntimeHints(DelayQueueRuntimeHints.class)
@@ -72,15 +75,19 @@ public final class DelayQueueAutoConfiguration {
         return new StorePorts(messages, inspector, wakeUps);
     }
 
-    /** Messages in Redis. */
+    /**
+     * Messages in Redis. The way to Redis is lazy: an application with a store, an
+     * inspector and wake-ups of its own needs none.
+     */
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnProperty(name = "delayqueue.store", havingValue = "redis", matchIfMissing = true)
+    @Conditional(OnRedis.class)
     static class RedisConfiguration {
 
         /**
          * Not a candidate where somebody asks for a template without naming it, so the
          * application's own injections stay as they are.
          */
+        @Lazy
         @Bean(name = REDIS_TEMPLATE, defaultCandidate = false)
         @ConditionalOnMissingBean(name = REDIS_TEMPLATE)
         RedisTemplate<String, byte[]> delayQueueRedisTemplate(ListableBeanFactory beans,
@@ -93,6 +100,7 @@ public final class DelayQueueAutoConfiguration {
             return template;
         }
 
+        @Lazy
         @Bean
         @ConditionalOnMissingBean
         RedisAccess delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
@@ -121,6 +129,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
         ServerCheckLifecycle delayQueueServerCheck(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisAccess redis, DelayQueueProperties properties) {
             return new ServerCheckLifecycle(new RedisServerCheck(redis, template, properties.wakeup()),
@@ -138,6 +147,23 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean({ MessageStore.class, MessageInspector.class, WakeUps.class })
         InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
             return new InMemoryMessageStore(codec, new ProcessClock());
+        }
+
+    }
+
+    /**
+     * Any store but memory, and so also a value that does not exist: the properties
+     * refuse that one, with a better reason than that of a bean that is missing.
+     */
+    static class OnRedis extends NoneNestedConditions {
+
+        OnRedis() {
+            super(ConfigurationPhase.PARSE_CONFIGURATION);
+        }
+
+        @ConditionalOnProperty(name = "delayqueue.store", havingValue = "memory")
+        static class Memory {
+
         }
 
     }

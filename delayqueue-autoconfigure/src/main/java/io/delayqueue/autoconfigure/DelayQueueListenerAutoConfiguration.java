@@ -24,8 +24,7 @@ import org.springframework.validation.Validator;
  * {@link io.delayqueue.DelayedListener} and works for them. An application that has none
  * starts nothing.
  */
-@AutoConfiguration(after = DelayQueueAutoConfiguration.class,
-        afterName = "org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration")
+@AutoConfiguration(after = DelayQueueAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
 public final class DelayQueueListenerAutoConfiguration {
 
@@ -44,12 +43,16 @@ public final class DelayQueueListenerAutoConfiguration {
         return new DelayedListenerLazyInitializationExcludeFilter();
     }
 
+    /**
+     * Payloads are validated by Boot's validator, which is primary. Several without it,
+     * as validators of single types are, leave none that is meant for any payload.
+     */
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, EnvelopeCodec codec,
             ObjectProvider<Validator> validator) {
         return new DelayedListenerRegistry(properties::listenerSettings,
-                new HandlerMethodFactory(codec, validator.getIfAvailable(), null));
+                new HandlerMethodFactory(codec, validator.getIfUnique(), null));
     }
 
     @Bean

@@ -1,7 +1,6 @@
 package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -17,6 +16,7 @@ import io.delayqueue.template.ReceiveSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
@@ -29,12 +29,13 @@ import org.springframework.util.unit.DataSize;
  * a Redis and not their queues need different ones.
  * @param connectionFactory Name of the RedisConnectionFactory bean to use. Needed where
  * there are several and none is primary.
- * @param commandTimeout Longest time to wait for an answer from Redis, whatever the
- * client's own limit is.
+ * @param commandTimeout Longest time to wait for an answer from Redis. Clients other than
+ * Lettuce wait as long as they are configured to.
  * @param wakeup How workers learn of messages that are due earlier than they know.
  * @param safetyPoll Longest time without looking into a listened queue. Bounds the
  * lateness after a lost wake-up.
- * @param maxPayloadSize Largest payload as JSON, its headers included.
+ * @param maxPayloadSize Largest message in its stored form, which is the payload as JSON
+ * and its headers. A larger one is refused when it is sent.
  * @param send Settings of sending.
  * @param listener Settings of all listeners.
  * @param deadLetters Settings of dead letters.
@@ -50,21 +51,24 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
+    private static final Duration LONGEST_WAIT = Duration.ofHours(1);
+
+    private static final String ZERO_OR_MORE = "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays());
+
     private static final DataSize LARGEST_PAYLOAD = DataSize.ofMegabytes(16);
 
     public DelayQueueProperties {
-        check("delayqueue.namespace", () -> RedisAccess.requireNamespace(namespace));
-        require(commandTimeout.compareTo(SHORTEST_WAIT) >= 0, "delayqueue.command-timeout", "at least 100ms",
+        check("delayqueue.namespace: ", () -> RedisAccess.requireNamespace(namespace));
+        require(isWithin(commandTimeout, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.command-timeout", "100ms to 1h",
                 commandTimeout);
-        require(safetyPoll.compareTo(SHORTEST_WAIT) >= 0 && safetyPoll.compareTo(Duration.ofHours(1)) <= 0,
-                "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
+        require(isWithin(safetyPoll, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
         require(maxPayloadSize.toBytes() >= 1 && maxPayloadSize.compareTo(LARGEST_PAYLOAD) <= 0,
                 "delayqueue.max-payload-size", "1B to 16MB", maxPayloadSize);
+        check("delayqueue.listener.", () -> listener.settings(null));
         queues = Map.copyOf(queues);
-        check("delayqueue.listener", () -> listener.settings(null));
         queues.forEach((name, queue) -> {
-            check("delayqueue.queues", () -> new QueueName(name));
-            check("delayqueue.queues." + name, () -> listener.settings(queue));
+            check("delayqueue.queues: ", () -> new QueueName(name));
+            check(propertiesOf(name), () -> listener.settings(queue));
         });
     }
 
@@ -87,29 +91,34 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
                 retention.isZero() ? null : retention, virtualThreads);
     }
 
+    private static boolean isWithin(Duration value, Duration shortest, Duration longest) {
+        return value.compareTo(shortest) >= 0 && value.compareTo(longest) <= 0;
+    }
+
     private static void require(boolean met, String property, String rule, Object value) {
         if (!met) {
             throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule, value));
         }
     }
 
-    /** Says which property it was that a value of the library did not accept. */
+    /**
+     * Says which property it was that a value of the library did not accept. The failure
+     * of that value is not the cause, or Boot would show it, being the last, instead.
+     */
     private static void check(String property, Runnable value) {
         try {
             value.run();
         }
         catch (IllegalArgumentException ex) {
-            String problem = String.valueOf(ex.getMessage());
-            String separator = problem.matches("^[a-z][A-Za-z.]* must .*") ? "." : ": ";
-            throw new IllegalArgumentException(property + separator + kebab(problem), ex);
+            String[] problem = String.valueOf(ex.getMessage()).split(" ", 2);
+            throw new IllegalArgumentException(
+                    property + DataObjectPropertyName.toDashedForm(problem[0]) + " " + problem[1]);
         }
     }
 
-    /** Writes the name that a problem begins with as it stands in the configuration. */
-    private static String kebab(String problem) {
-        int end = problem.indexOf(' ');
-        return problem.substring(0, end).replaceAll("(?<=[a-z])([A-Z])", "-$1").toLowerCase(Locale.ROOT)
-                + problem.substring(end);
+    /** Beginning of the properties of a queue, as they have to be written. */
+    private static String propertiesOf(String queue) {
+        return queue.matches("[a-z0-9-]+") ? "delayqueue.queues." + queue + "." : "delayqueue.queues[" + queue + "].";
     }
 
     /** Where messages are kept. */
@@ -135,14 +144,14 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /**
      * Settings of dead letters.
      *
-     * @param retention How long dead letters are kept; zero for ever.
+     * @param retention How long dead letters are kept; zero for ever. Only queues that
+     * somebody listens to are tidied.
      */
     public record DeadLetters(@DefaultValue("30d") Duration retention) {
 
         public DeadLetters {
-            require(!retention.isNegative() && retention.compareTo(MessageLimits.MAX_DURATION) <= 0,
-                    "delayqueue.dead-letters.retention",
-                    "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), retention);
+            require(isWithin(retention, Duration.ZERO, MessageLimits.MAX_DURATION), "delayqueue.dead-letters.retention",
+                    ZERO_OR_MORE, retention);
         }
 
     }
@@ -155,14 +164,15 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param lease How long a claimed message is kept from others. Renewed while its
      * handler runs, so it bounds the time to recover from a crash, not the time a handler
      * may take.
-     * @param timeout Longest time a handler may take; none if not set.
+     * @param timeout Longest time a handler may take; zero or not set for no limit.
      * @param maxAttempts Failures after which a message becomes a dead letter.
      * @param maxLapses How often the process of a message may vanish, after its start was
      * recorded, before the message becomes a dead letter.
      * @param expired What becomes of a message that was not handled within its time to
      * live.
      * @param autoStartup Whether listeners start with the application.
-     * @param shutdownTimeout How long a stop waits for handlers that run.
+     * @param shutdownTimeout How long a stop waits for handlers that run. Should be less
+     * than spring.lifecycle.timeout-per-shutdown-phase.
      * @param backoff Waits between the attempts.
      */
     public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,
@@ -171,18 +181,19 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
             @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
 
         public Listener {
-            require(!shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
-                    "delayqueue.listener.shutdown-timeout", "zero or more", shutdownTimeout);
+            require(isWithin(shutdownTimeout, Duration.ZERO, MessageLimits.MAX_DURATION),
+                    "delayqueue.listener.shutdown-timeout", ZERO_OR_MORE, shutdownTimeout);
         }
 
         ListenerSettings settings(@Nullable Queue queue) {
             Queue own = (queue != null) ? queue : Queue.NONE;
+            Duration limit = (own.timeout() != null) ? own.timeout() : this.timeout;
             BackoffOfQueue wait = own.backoff();
             RetryPolicy policy = new RetryPolicy(either(wait.initial(), this.backoff.initial()),
                     either(wait.multiplier(), this.backoff.multiplier()), either(wait.max(), this.backoff.max()),
                     either(wait.jitter(), this.backoff.jitter()));
             return new ListenerSettings(either(own.concurrency(), this.concurrency), either(own.lease(), this.lease),
-                    (own.timeout() != null) ? own.timeout() : this.timeout, either(own.maxAttempts(), this.maxAttempts),
+                    (limit != null && limit.isZero()) ? null : limit, either(own.maxAttempts(), this.maxAttempts),
                     either(own.maxLapses(), this.maxLapses), policy, either(own.expired(), this.expired),
                     either(own.autoStartup(), this.autoStartup), Set.of());
         }
@@ -197,8 +208,9 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * Waits between the attempts.
      *
      * @param initial Wait after the first failure.
-     * @param multiplier What the wait is multiplied by after each further failure.
-     * @param max Longest wait.
+     * @param multiplier What the wait is multiplied by after each further failure, at
+     * least 1.
+     * @param max Longest wait, before jitter.
      * @param jitter Greatest random share by which a wait is made longer or shorter, 0 to
      * 1.
      */
@@ -212,7 +224,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param concurrency Most messages that a listener of this process handles at the
      * same time.
      * @param lease How long a claimed message is kept from others.
-     * @param timeout Longest time a handler may take.
+     * @param timeout Longest time a handler may take; zero for no limit.
      * @param maxAttempts Failures after which a message becomes a dead letter.
      * @param maxLapses How often the process of a message may vanish before the message
      * becomes a dead letter.

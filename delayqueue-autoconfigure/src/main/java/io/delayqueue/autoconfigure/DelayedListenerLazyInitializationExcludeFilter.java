@@ -1,15 +1,16 @@
 package io.delayqueue.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
+import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.MethodIntrospector.MetadataLookup;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
@@ -18,28 +19,17 @@ import org.springframework.core.annotation.AnnotationUtils;
  */
 final class DelayedListenerLazyInitializationExcludeFilter implements LazyInitializationExcludeFilter {
 
-    private final Set<Class<?>> without = ConcurrentHashMap.newKeySet();
-
     @Override
     public boolean isExcluded(String beanName, BeanDefinition beanDefinition, Class<?> beanType) {
-        return hasListener(beanType);
+        MetadataLookup<Boolean> lookup = DelayedListenerLazyInitializationExcludeFilter::listensOrNull;
+        return AnnotationUtils.isCandidateClass(beanType, Set.of(DelayedListener.class, DelayedListeners.class))
+                && !MethodIntrospector.selectMethods(beanType, lookup).isEmpty();
     }
 
-    private boolean hasListener(Class<?> type) {
-        if (AopInfrastructureBean.class.isAssignableFrom(type) || this.without.contains(type)
-                || !AnnotationUtils.isCandidateClass(type, Set.of(DelayedListener.class, DelayedListeners.class))) {
-            return false;
-        }
-        boolean found = !MethodIntrospector
-            .selectMethods(type,
-                    (MethodIntrospector.MetadataLookup<Boolean>) (method) -> AnnotatedElementUtils
-                        .getMergedRepeatableAnnotations(method, DelayedListener.class, DelayedListeners.class)
-                        .isEmpty() ? null : Boolean.TRUE)
-            .isEmpty();
-        if (!found) {
-            this.without.add(type);
-        }
-        return found;
+    private static @Nullable Boolean listensOrNull(Method method) {
+        return AnnotatedElementUtils
+            .getMergedRepeatableAnnotations(method, DelayedListener.class, DelayedListeners.class)
+            .isEmpty() ? null : Boolean.TRUE;
     }
 
 }

@@ -1,0 +1,236 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.HandlerMethodFactory;
+import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.memory.InMemoryMessageStore;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Positive;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.validation.Validator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.mock;
+
+/** Whether handlers are found, called, and left alone. */
+class DelayQueueListenerAutoConfigurationTests {
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+        .withConfiguration(
+                AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class))
+        .withPropertyValues("delayqueue.store=memory");
+
+    private final ApplicationContextRunner lazyApplication = this.application.withInitializer(
+            (context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+
+    @Test
+    void bringsMessagesToHandlers() {
+        this.application.withBean(Handler.class)
+            .run((context) -> assertThat(
+                    sendAndAwait(context.getBean(DelayQueueOperations.class), context.getBean(Handler.class)))
+                .isEqualTo("hello"));
+    }
+
+    @Test
+    void bringsMessagesToHandlersOfALazyApplication() {
+        this.lazyApplication.withBean("handler", Handler.class).run((context) -> {
+            assertThat(context.getBeanFactory().getSingleton("handler")).isNotNull();
+            assertThat(sendAndAwait(context.getBean(DelayQueueOperations.class), context.getBean(Handler.class)))
+                .isEqualTo("hello");
+        });
+    }
+
+    @Test
+    void leavesOtherBeansOfALazyApplicationLazy() {
+        this.lazyApplication.withBean("text", StringBuilder.class)
+            .run((context) -> assertThat(context.getBeanFactory().getSingleton("text")).isNull());
+    }
+
+    @Test
+    void isAbsentWhenDisabled() {
+        this.application.withBean(Handler.class)
+            .withPropertyValues("delayqueue.enabled=false")
+            .run((context) -> assertThat(context).hasNotFailed()
+                .doesNotHaveBean(TransferWorker.class)
+                .doesNotHaveBean(DelayedListenerAnnotationBeanPostProcessor.class)
+                .doesNotHaveBean(DelayedListenerLazyInitializationExcludeFilter.class));
+    }
+
+    @Test
+    void configuresTheListenersOfAQueue() {
+        this.application.withBean(Handler.class)
+            .withPropertyValues("delayqueue.queues.orders.auto-startup=false")
+            .run((context) -> assertThat(listeners(context.getBean(DelayedListenerRegistry.class)))
+                .allMatch((listener) -> !listener.isRunning()));
+    }
+
+    @Test
+    void backsOffFromARegistryOfTheApplication() {
+        this.application.withBean(Handler.class).withUserConfiguration(OwnRegistry.class).run((context) -> {
+            assertThat(context).getBeanNames(DelayedListenerRegistry.class).containsExactly("own");
+            assertThat(context.getBean(DelayedListenerRegistry.class).listeners()).hasSize(1);
+        });
+    }
+
+    @Test
+    void backsOffFromAWorkerOfTheApplication() {
+        this.application.withUserConfiguration(OwnWorker.class)
+            .run((context) -> assertThat(context).getBeanNames(TransferWorker.class).containsExactly("own"));
+    }
+
+    @Test
+    void backsOffFromAPostProcessorOfTheApplication() {
+        this.application.withUserConfiguration(OwnPostProcessor.class)
+            .run((context) -> assertThat(context).getBeanNames(DelayedListenerAnnotationBeanPostProcessor.class)
+                .containsExactly("own"));
+    }
+
+    @Test
+    void validatesPayloadsWithTheValidatorOfTheApplication() {
+        this.application.withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+            .withBean(ValidatingHandler.class)
+            .run((context) -> {
+                DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+                queue.send("orders", new Order(-1), Duration.ZERO);
+                await().atMost(LIMIT).untilAsserted(() -> assertThat(queue.statistics("orders").dead()).isOne());
+            });
+    }
+
+    @Test
+    void startsWithSeveralValidatorsOfWhichNoneIsPrimary() {
+        this.application.withBean("one", Validator.class, () -> mock())
+            .withBean("two", Validator.class, () -> mock())
+            .run((context) -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void saysWhichListenerIsWrongAndWhy() {
+        this.application.withBean("wrong", WrongHandler.class).run((context) -> {
+            FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+            assertThat(text.getDescription().lines().toList())
+                .containsExactly("The @DelayedListener on method '%s.on(String)' of bean 'wrong' cannot work:"
+                    .formatted(WrongHandler.class.getName()), "", "    concurrency must be 1 to 10000, but was 0");
+            assertThat(text.getAction()).isEqualTo("Correct the annotation, the signature of the method, or the "
+                    + "property that the value comes from.");
+        });
+    }
+
+    @Test
+    void runsHandlersOnPlatformThreadsByDefault() {
+        this.application.withBean(ThreadHandler.class).run((context) -> {
+            context.getBean(DelayQueueOperations.class).send("orders", "hello", Duration.ZERO);
+            assertThat(context.getBean(ThreadHandler.class).threads.poll(20, TimeUnit.SECONDS).getName())
+                .isEqualTo("delayqueue-handler-1");
+        });
+    }
+
+    private static String sendAndAwait(DelayQueueOperations queue, Handler handler) throws InterruptedException {
+        queue.send("orders", "hello", Duration.ofMillis(10));
+        return handler.seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    private static List<ListenerContainer> listeners(DelayedListenerRegistry registry) {
+        assertThat(registry.listeners()).isNotEmpty();
+        return List.copyOf(registry.listeners());
+    }
+
+    static class Handler {
+
+        final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+
+        @DelayedListener("orders")
+        void on(String payload) {
+            this.seen.add(payload);
+        }
+
+    }
+
+    static class ThreadHandler {
+
+        final BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+
+        @DelayedListener("orders")
+        void on(String payload) {
+            this.threads.add(Thread.currentThread());
+        }
+
+    }
+
+    static class WrongHandler {
+
+        @DelayedListener(queues = "orders", concurrency = "0")
+        void on(String payload) {
+        }
+
+    }
+
+    static class ValidatingHandler {
+
+        @DelayedListener("orders")
+        void on(@Valid @Payload Order order) {
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnRegistry {
+
+        @Bean
+        DelayedListenerRegistry own(DelayQueueProperties properties, EnvelopeCodec codec) {
+            return new DelayedListenerRegistry(properties::listenerSettings,
+                    new HandlerMethodFactory(codec, null, null));
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnWorker {
+
+        @Bean
+        TransferWorker own(InMemoryMessageStore store, DelayedListenerRegistry registry,
+                ApplicationEventPublisher events, DelayQueueProperties properties) {
+            return new TransferWorker(store, store, registry, events, properties.workerSettings(false));
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnPostProcessor {
+
+        @Bean
+        static DelayedListenerAnnotationBeanPostProcessor own(ObjectProvider<DelayedListenerRegistry> registry) {
+            return new DelayedListenerAnnotationBeanPostProcessor(registry);
+        }
+
+    }
+
+    /** A payload. */
+    record Order(@Positive int number) {
+    }
+
+}

@@ -1,0 +1,199 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.listener.ListenerSettings;
+import io.delayqueue.listener.RetryPolicy;
+import io.delayqueue.listener.WorkerSettings;
+import io.delayqueue.template.ReceiveSettings;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the configuration turns into, and what it must not be. */
+class DelayQueuePropertiesTests {
+
+    private static final QueueName ORDERS = new QueueName("orders");
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner().withConfiguration(
+            AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class));
+
+    private static DelayQueueProperties bind(Map<String, String> values) {
+        return new Binder(new MapConfigurationPropertySource(values)).bindOrCreate("delayqueue",
+                DelayQueueProperties.class);
+    }
+
+    @Test
+    void settingsOfAQueueThatNobodyConfigured() {
+        DelayQueueProperties properties = bind(Map.of());
+
+        assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(10, Duration.ofSeconds(30), null,
+                5, 3, new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2), ExpiredPolicy.DROP, true,
+                Set.of()));
+        assertThat(properties.receiveSettings(ORDERS))
+            .isEqualTo(new ReceiveSettings(Duration.ofSeconds(30), 5, 3, ExpiredPolicy.DROP, Duration.ofSeconds(5)));
+        assertThat(properties.workerSettings(true))
+            .isEqualTo(new WorkerSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30), true));
+    }
+
+    @Test
+    void settingsOfAllListenersReachEveryQueue() {
+        DelayQueueProperties properties = bind(Map.ofEntries(Map.entry("delayqueue.listener.concurrency", "3"),
+                Map.entry("delayqueue.listener.lease", "1m"), Map.entry("delayqueue.listener.timeout", "2m"),
+                Map.entry("delayqueue.listener.max-attempts", "7"), Map.entry("delayqueue.listener.max-lapses", "2"),
+                Map.entry("delayqueue.listener.expired", "dead-letter"),
+                Map.entry("delayqueue.listener.auto-startup", "false"),
+                Map.entry("delayqueue.listener.shutdown-timeout", "9s"),
+                Map.entry("delayqueue.listener.backoff.initial", "2s"),
+                Map.entry("delayqueue.listener.backoff.multiplier", "3"),
+                Map.entry("delayqueue.listener.backoff.max", "4m"),
+                Map.entry("delayqueue.listener.backoff.jitter", "0"), Map.entry("delayqueue.safety-poll", "1s"),
+                Map.entry("delayqueue.dead-letters.retention", "0")));
+
+        assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(3, Duration.ofMinutes(1),
+                Duration.ofMinutes(2), 7, 2, new RetryPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
+                ExpiredPolicy.DEAD_LETTER, false, Set.of()));
+        assertThat(properties.receiveSettings(ORDERS)).isEqualTo(
+                new ReceiveSettings(Duration.ofMinutes(1), 7, 2, ExpiredPolicy.DEAD_LETTER, Duration.ofSeconds(1)));
+        assertThat(properties.workerSettings(false))
+            .isEqualTo(new WorkerSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false));
+    }
+
+    @Test
+    void settingsOfAQueueStandBeforeThoseOfAllListeners() {
+        DelayQueueProperties properties = bind(Map.ofEntries(Map.entry("delayqueue.listener.concurrency", "3"),
+                Map.entry("delayqueue.queues.orders.concurrency", "4"),
+                Map.entry("delayqueue.queues.orders.lease", "1m"), Map.entry("delayqueue.queues.orders.timeout", "2m"),
+                Map.entry("delayqueue.queues.orders.max-attempts", "7"),
+                Map.entry("delayqueue.queues.orders.max-lapses", "2"),
+                Map.entry("delayqueue.queues.orders.expired", "dead-letter"),
+                Map.entry("delayqueue.queues.orders.auto-startup", "false"),
+                Map.entry("delayqueue.queues.orders.backoff.initial", "2s"),
+                Map.entry("delayqueue.queues.orders.backoff.multiplier", "3"),
+                Map.entry("delayqueue.queues.orders.backoff.max", "4m"),
+                Map.entry("delayqueue.queues.orders.backoff.jitter", "0")));
+
+        assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(4, Duration.ofMinutes(1),
+                Duration.ofMinutes(2), 7, 2, new RetryPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
+                ExpiredPolicy.DEAD_LETTER, false, Set.of()));
+        assertThat(properties.listenerSettings(new QueueName("other")))
+            .isEqualTo(bind(Map.of("delayqueue.listener.concurrency", "3")).listenerSettings(ORDERS));
+    }
+
+    @Test
+    void aQueueThatSetsOneValueTakesTheOthersFromAllListeners() {
+        DelayQueueProperties properties = bind(
+                Map.of("delayqueue.listener.lease", "1m", "delayqueue.listener.backoff.initial", "3s",
+                        "delayqueue.queues.orders.max-attempts", "1", "delayqueue.queues.orders.backoff.jitter", "1"));
+
+        ListenerSettings settings = properties.listenerSettings(ORDERS);
+
+        assertThat(settings.lease()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(settings.maxAttempts()).isOne();
+        assertThat(settings.retryPolicy())
+            .isEqualTo(new RetryPolicy(Duration.ofSeconds(3), 2, Duration.ofMinutes(10), 1));
+    }
+
+    @Test
+    void aQueueTakesBackATimeoutOfAllListenersWithZero() {
+        DelayQueueProperties properties = bind(
+                Map.of("delayqueue.listener.timeout", "1m", "delayqueue.queues.orders.timeout", "0"));
+
+        assertThat(properties.listenerSettings(ORDERS).timeout()).isNull();
+        assertThat(properties.listenerSettings(new QueueName("other")).timeout()).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void anEmptyValueIsTheDefault() {
+        DelayQueueProperties properties = bind(Map.of("delayqueue.store", "", "delayqueue.command-timeout", "",
+                "delayqueue.max-payload-size", "", "delayqueue.listener.lease", "", "delayqueue.wakeup", "",
+                "delayqueue.queues.orders.lease", ""));
+
+        assertThat(properties).isEqualTo(bind(Map.of("delayqueue.queues.orders.max-lapses", "")));
+        assertThat(properties.listenerSettings(ORDERS)).isEqualTo(bind(Map.of()).listenerSettings(ORDERS));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "a.b", "Orders", "order_timeout", "a-b", "1.0" })
+    void aQueueOfAnyNameIsConfiguredInBrackets(String name) {
+        DelayQueueProperties properties = bind(Map.of("delayqueue.queues[" + name + "].lease", "7s"));
+
+        assertThat(properties.listenerSettings(new QueueName(name)).lease()).isEqualTo(Duration.ofSeconds(7));
+    }
+
+    @ParameterizedTest
+    @CsvSource(quoteCharacter = '"', delimiter = '|',
+            textBlock = """
+                    delayqueue.namespace                        | a{b}      | delayqueue.namespace: namespace 'a{b}' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_', ':' and '-', beginning with a letter or a digit
+                    delayqueue.namespace                        | :a        | delayqueue.namespace: namespace ':a' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_', ':' and '-', beginning with a letter or a digit
+                    delayqueue.command-timeout                  | 99ms      | delayqueue.command-timeout must be 100ms to 1h, but was PT0.099S
+                    delayqueue.command-timeout                  | 61m       | delayqueue.command-timeout must be 100ms to 1h, but was PT1H1M
+                    delayqueue.command-timeout                  | -5s       | delayqueue.command-timeout must be 100ms to 1h, but was PT-5S
+                    delayqueue.safety-poll                      | 99ms      | delayqueue.safety-poll must be 100ms to 1h, but was PT0.099S
+                    delayqueue.safety-poll                      | 61m       | delayqueue.safety-poll must be 100ms to 1h, but was PT1H1M
+                    delayqueue.max-payload-size                 | 0         | delayqueue.max-payload-size must be 1B to 16MB, but was 0B
+                    delayqueue.max-payload-size                 | 17MB      | delayqueue.max-payload-size must be 1B to 16MB, but was 17825792B
+                    delayqueue.dead-letters.retention           | -1d       | delayqueue.dead-letters.retention must be zero to 36500 days, but was PT-24H
+                    delayqueue.dead-letters.retention           | 36501d    | delayqueue.dead-letters.retention must be zero to 36500 days, but was PT876024H
+                    delayqueue.listener.concurrency             | 0         | delayqueue.listener.concurrency must be 1 to 10000, but was 0
+                    delayqueue.listener.concurrency             | 10001     | delayqueue.listener.concurrency must be 1 to 10000, but was 10001
+                    delayqueue.listener.lease                   | 999ms     | delayqueue.listener.lease must be at least 1s and at most 36500 days, but was PT0.999S
+                    delayqueue.listener.timeout                 | -1s       | delayqueue.listener.timeout must be more than zero and at most 36500 days, but was PT-1S
+                    delayqueue.listener.max-attempts            | 0         | delayqueue.listener.max-attempts must be at least 1, but was 0
+                    delayqueue.listener.max-lapses              | 0         | delayqueue.listener.max-lapses must be at least 1, but was 0
+                    delayqueue.listener.shutdown-timeout        | -1s       | delayqueue.listener.shutdown-timeout must be zero to 36500 days, but was PT-1S
+                    delayqueue.listener.backoff.initial         | -1s       | delayqueue.listener.backoff.initial must be zero to 36500 days, but was PT-1S
+                    delayqueue.listener.backoff.multiplier      | 0.9       | delayqueue.listener.backoff.multiplier must be at least 1, but was 0.9
+                    delayqueue.listener.backoff.multiplier      | NaN       | delayqueue.listener.backoff.multiplier must be at least 1, but was NaN
+                    delayqueue.listener.backoff.max             | 999ms     | delayqueue.listener.backoff.max must be at least backoff.initial (PT1S) and at most 36500 days, but was PT0.999S
+                    delayqueue.listener.backoff.jitter          | 1.1       | delayqueue.listener.backoff.jitter must be 0 to 1, but was 1.1
+                    delayqueue.queues.orders.concurrency        | 0         | delayqueue.queues.orders.concurrency must be 1 to 10000, but was 0
+                    delayqueue.queues.orders.lease              | 999ms     | delayqueue.queues.orders.lease must be at least 1s and at most 36500 days, but was PT0.999S
+                    delayqueue.queues.orders.timeout            | -1s       | delayqueue.queues.orders.timeout must be more than zero and at most 36500 days, but was PT-1S
+                    delayqueue.queues.orders.max-attempts       | 0         | delayqueue.queues.orders.max-attempts must be at least 1, but was 0
+                    delayqueue.queues.orders.max-lapses         | 0         | delayqueue.queues.orders.max-lapses must be at least 1, but was 0
+                    delayqueue.queues.orders.backoff.initial    | 11m       | delayqueue.queues.orders.backoff.max must be at least backoff.initial (PT11M) and at most 36500 days, but was PT10M
+                    delayqueue.queues.orders.backoff.multiplier | 0         | delayqueue.queues.orders.backoff.multiplier must be at least 1, but was 0.0
+                    delayqueue.queues.orders.backoff.max        | 0         | delayqueue.queues.orders.backoff.max must be at least backoff.initial (PT1S) and at most 36500 days, but was PT0S
+                    delayqueue.queues.orders.backoff.jitter     | -1        | delayqueue.queues.orders.backoff.jitter must be 0 to 1, but was -1.0
+                    delayqueue.queues[a.B].lease                | 0         | delayqueue.queues[a.B].lease must be at least 1s and at most 36500 days, but was PT0S
+                    delayqueue.queues[a b].lease                | 2s        | delayqueue.queues: queue name 'a b' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit
+                    """)
+    void valueThatCannotWorkIsRefusedAtStart(String property, String value, String reason) {
+        this.application.withPropertyValues("delayqueue.store=memory", property + "=" + value)
+            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription())
+                .endsWith(": " + reason));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            delayqueue.store                   | rediss
+            delayqueue.wakeup                  | push
+            delayqueue.command-timeout         | soon
+            delayqueue.max-payload-size        | big
+            delayqueue.send.after-commit       | perhaps
+            delayqueue.listener.expired        | keep
+            delayqueue.listener.concurrency    | ten
+            delayqueue.listener.auto-startup   | maybe
+            delayqueue.queues.orders.lease     | long
+            delayqueue.queues.orders.expired   | keep
+            """)
+    void valueOfAnotherKindIsRefusedAtStart(String property, String value) {
+        this.application.withPropertyValues(property + "=" + value)
+            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription())
+                .contains("Property: " + property, "Value: \"" + value + "\""));
+    }
+
+}

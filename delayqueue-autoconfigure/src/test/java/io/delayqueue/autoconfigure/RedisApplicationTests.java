@@ -1,0 +1,182 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.AclSetuserArgs;
+import io.lettuce.core.protocol.CommandType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** A started application on a real server: what it holds of it, and what it leaves. */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisApplicationTests {
+
+    private static final Duration LIMIT = Duration.ofSeconds(20);
+
+    private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
+
+    private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+
+    @AfterEach
+    void clean() {
+        this.redis.commands().aclDeluser("modest");
+        List<String> keys = this.redis.commands().keys("wiring:*");
+        if (!keys.isEmpty()) {
+            this.redis.commands().del(keys.toArray(String[]::new));
+        }
+    }
+
+    private ApplicationContextRunner application(int port) {
+        return new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class,
+                    DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class))
+            .withPropertyValues("spring.data.redis.port=" + port, "delayqueue.namespace=wiring");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "lettuce", "jedis" })
+    void bringsMessagesToHandlers(String client, CapturedOutput output) {
+        application(this.redis.port()).withPropertyValues("spring.data.redis.client-type=" + client)
+            .withBean(Handler.class)
+            .run((context) -> {
+                context.getBean(DelayQueueOperations.class).send("orders", "hello", Duration.ofMillis(10));
+
+                assertThat(context.getBean(Handler.class).seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isEqualTo("hello");
+            });
+        assertThat(output).doesNotContain("WARN").doesNotContain("ERROR");
+    }
+
+    @Test
+    void subscribesIfThereIsAListener() {
+        application(this.redis.port()).withBean(Handler.class)
+            .run((context) -> await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(channels()).containsExactly("wiring:{orders}:wake")));
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(channels()).isEmpty());
+    }
+
+    @Test
+    void hasNoSubscriptionAndNoThreadIfItOnlySends() {
+        application(this.redis.port()).run((context) -> {
+            context.getBean(DelayQueueOperations.class).send("orders", "hello", Duration.ofHours(1));
+
+            assertThat(channels()).isEmpty();
+            // The thread that makes a connection ends with that.
+            await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
+        });
+    }
+
+    @Test
+    void leavesNoThreadAndNoConnection() {
+        Set<String> connections = connections();
+        application(this.redis.port()).withBean(Handler.class)
+            .run((context) -> context.getBean(DelayQueueOperations.class).send("other", "hello", Duration.ofHours(1)));
+
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(connections()).isEqualTo(connections));
+    }
+
+    @Test
+    void refusesAServerOnWhichItsUserMayDoTooLittle() {
+        this.redis.commands()
+            .aclSetuser("modest",
+                    AclSetuserArgs.Builder.on()
+                        .addPassword("secret")
+                        .allKeys()
+                        .allChannels()
+                        .allCommands()
+                        .removeCommand(CommandType.ZADD));
+        application(this.redis.port())
+            .withPropertyValues("spring.data.redis.username=modest", "spring.data.redis.password=secret")
+            .run((context) -> {
+                FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+                assertThat(text.getDescription())
+                    .startsWith("Messages cannot be kept on this Redis server. The Redis user lacks a permission: ");
+                assertThat(text.getAction())
+                    .isEqualTo("Allow it that command on the keys of the namespace, or name another user.");
+            });
+    }
+
+    @Test
+    void startsWithoutItsServerAndLooksAtItWhenItIsBack(CapturedOutput output) {
+        try (RedisServer own = RedisServer.start(RedisBinary.REDIS_7_0, "maxmemory-policy allkeys-lru")) {
+            own.kill();
+            application(own.port()).withBean(Handler.class).run((context) -> {
+                assertThat(context).hasNotFailed();
+                assertThat(output).contains("Redis is not reachable; the application starts all the same");
+                own.restart();
+
+                await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(output).contains("Redis has maxmemory-policy 'allkeys-lru'"));
+                context.getBean(DelayQueueOperations.class).send("orders", "hello", Duration.ZERO);
+                assertThat(context.getBean(Handler.class).seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .isEqualTo("hello");
+            });
+        }
+    }
+
+    @Test
+    void stopsWhileItsServerIsAway() {
+        try (RedisServer own = RedisServer.start(RedisBinary.REDIS_7_0)) {
+            own.kill();
+            application(own.port()).withBean(Handler.class).run((context) -> assertThat(context).hasNotFailed());
+        }
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
+    }
+
+    private List<String> channels() {
+        return this.redis.commands().pubsubChannels("wiring:*");
+    }
+
+    private Set<String> connections() {
+        return this.redis.commands()
+            .clientList()
+            .lines()
+            .map((line) -> line.substring(0, line.indexOf(' ')))
+            .collect(Collectors.toSet());
+    }
+
+    private List<String> ownThreads() {
+        return Thread.getAllStackTraces()
+            .keySet()
+            .stream()
+            .filter((thread) -> !this.before.contains(thread) && thread.getName().startsWith("delayqueue-"))
+            .map(Thread::getName)
+            .toList();
+    }
+
+    static class Handler {
+
+        final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+
+        @DelayedListener("orders")
+        void on(String payload) {
+            this.seen.add(payload);
+        }
+
+    }
+
+}
