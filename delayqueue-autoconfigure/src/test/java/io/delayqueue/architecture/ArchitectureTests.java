@@ -1,0 +1,317 @@
+package io.delayqueue.architecture;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Calendar;
+import java.util.Collection;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.util.ReflectionUtils;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideOutsideOfPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * The packages and their arrows, and what main code may not do. A new arrow is a line
+ * here.
+ */
+class ArchitectureTests {
+
+    private static final String API = "io.delayqueue";
+
+    private static final String ENGINE = API + ".engine";
+
+    private static final String TEMPLATE = API + ".template";
+
+    private static final String MEMORY = API + ".memory";
+
+    private static final String REDIS = API + ".redis";
+
+    private static final String LISTENER = API + ".listener";
+
+    private static final String AUTOCONFIGURE = API + ".autoconfigure";
+
+    /** Reached by users only, and by what. */
+    private static final Set<String> PUBLIC_FOR_USERS = Set.of(
+            // DelayedListenerRegistry.listener(id) and what it counts
+            "ListenerContainer", "ListenerStatistics",
+            // Boot binds it; described in docs/configuration.md
+            "DelayQueueProperties");
+
+    private static final JavaClasses main = new ClassFileImporter()
+        .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+        .importPackages(API);
+
+    static Stream<Arguments> arrows() {
+        return Stream.of(from(API), //
+                from(ENGINE, API), //
+                from(TEMPLATE, API, ENGINE), //
+                from(MEMORY, API, ENGINE), //
+                from(REDIS, API, ENGINE), //
+                from(LISTENER, API, ENGINE), //
+                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER));
+    }
+
+    private static Arguments from(String name, String... others) {
+        return arguments(name, List.of(others));
+    }
+
+    @ParameterizedTest
+    @MethodSource("arrows")
+    void packageUsesOnlyWhatItMay(String name, List<String> others) {
+        String[] allowed = Stream.concat(Stream.of(name), others.stream()).toArray(String[]::new);
+        classes().that()
+            .resideInAPackage(name)
+            .should()
+            .onlyDependOnClassesThat(resideOutsideOfPackage(API + "..").or(resideInAnyPackage(allowed)))
+            .check(main);
+    }
+
+    @Test
+    void everyPackageHasItsArrows() {
+        assertThat(packages()).containsExactlyInAnyOrderElementsOf(
+                arrows().map((arrow) -> (String) Objects.requireNonNull(arrow.get()[0])).toList());
+    }
+
+    @Test
+    void packagesAreFreeOfCycles() {
+        slices().matching("io.(**)").should().beFreeOfCycles().check(main);
+    }
+
+    @Test
+    void onlyTheRedisAdapterAndTheWiringKnowRedis() {
+        noClasses().that()
+            .resideOutsideOfPackages(REDIS, AUTOCONFIGURE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("org.springframework.data..", "io.lettuce..", "redis.clients..")
+            .check(main);
+    }
+
+    @Test
+    void onlyTheWiringKnowsBoot() {
+        noClasses().that()
+            .resideOutsideOfPackage(AUTOCONFIGURE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("org.springframework.boot..")
+            .check(main);
+    }
+
+    @Test
+    void autoConfigurationsArePublicAndFinalAndMadeBySpringOnly() {
+        classes().that()
+            .areAnnotatedWith(AutoConfiguration.class)
+            .should()
+            .bePublic()
+            .andShould()
+            .haveModifier(JavaModifier.FINAL)
+            .andShould(haveOnlyPackagePrivate("constructors", JavaClass::getConstructors))
+            .andShould(haveOnlyPackagePrivate("bean methods",
+                    (type) -> type.getMethods()
+                        .stream()
+                        .filter((method) -> !method.getModifiers().contains(JavaModifier.SYNTHETIC))
+                        .toList()))
+            .check(main);
+    }
+
+    private static ArchCondition<JavaClass> haveOnlyPackagePrivate(String what,
+            Function<JavaClass, Collection<? extends JavaCodeUnit>> members) {
+        Set<JavaModifier> visible = Set.of(JavaModifier.PUBLIC, JavaModifier.PROTECTED, JavaModifier.PRIVATE);
+        return condition("have only package-private " + what,
+                (type, problems) -> members.apply(type)
+                    .stream()
+                    .filter((member) -> member.getModifiers().stream().anyMatch(visible::contains))
+                    .forEach((member) -> problems.add(member.getFullName() + " is not package-private")));
+    }
+
+    /** Hidden until needed. Of what is in the root package all is for users. */
+    @Test
+    void aTypeIsPublicOnlyIfAnotherPackageUsesIt() {
+        classes().that()
+            .resideOutsideOfPackage(API)
+            .and()
+            .arePublic()
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .areNotAnnotatedWith(AutoConfiguration.class)
+            .should(condition("be used by another package", (type, problems) -> {
+                if (!isUsedElsewhere(type) && !PUBLIC_FOR_USERS.contains(type.getSimpleName())) {
+                    problems.add(type.getName() + " is public and only used in its package");
+                }
+            }))
+            .check(main);
+    }
+
+    private static boolean isUsedElsewhere(JavaClass type) {
+        return type.getDirectDependenciesToSelf()
+            .stream()
+            .anyMatch((use) -> !use.getOriginClass().getPackageName().equals(type.getPackageName()));
+    }
+
+    @Test
+    void classesAreFinalOrMeantToHaveSubclasses() {
+        classes().that()
+            .areNotInterfaces()
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .doNotHaveModifier(JavaModifier.ABSTRACT)
+            .and()
+            .haveSimpleNameNotEndingWith("package-info")
+            .and()
+            .areNotEnums()
+            .should()
+            .haveModifier(JavaModifier.FINAL)
+            .check(main);
+    }
+
+    @Test
+    void nothingIsInjectedIntoFields() {
+        fields().should()
+            .notBeAnnotatedWith(Autowired.class)
+            .andShould()
+            .notBeAnnotatedWith(Value.class)
+            .andShould()
+            .notBeAnnotatedWith("jakarta.inject.Inject")
+            .andShould()
+            .notBeAnnotatedWith("jakarta.annotation.Resource")
+            .check(main);
+    }
+
+    /**
+     * The store's clock is the one clock; spans are measured by the monotonic one.
+     * {@code ProcessClock} is the store's clock where there is no server.
+     */
+    @Test
+    void nobodyReadsTheClockOfTheMachine() {
+        classes().that()
+            .doNotHaveFullyQualifiedName(MEMORY + ".ProcessClock")
+            .should(notCall("the wall clock", ArchitectureTests::isWallClock))
+            .check(main);
+    }
+
+    private static boolean isWallClock(CodeUnitAccessTarget target) {
+        JavaClass owner = target.getOwner();
+        String name = target.getName();
+        boolean noArguments = target.getRawParameterTypes().isEmpty();
+        return (owner.isEquivalentTo(System.class) && name.equals("currentTimeMillis"))
+                || (owner.getPackageName().startsWith("java.time") && name.equals("now"))
+                || (owner.isEquivalentTo(Clock.class) && (name.startsWith("system") || name.startsWith("tick")))
+                || (owner.isEquivalentTo(Calendar.class) && name.equals("getInstance"))
+                || (owner.isAssignableTo(Date.class) && name.equals("<init>") && noArguments);
+    }
+
+    @Test
+    void nobodySleeps() {
+        classes()
+            .should(notCall("sleep",
+                    (target) -> target.getName().equals("sleep") && (target.getOwner().isEquivalentTo(Thread.class)
+                            || target.getOwner().isEquivalentTo(TimeUnit.class))))
+            .check(main);
+    }
+
+    private static ArchCondition<JavaClass> notCall(String what, Predicate<CodeUnitAccessTarget> forbidden) {
+        return condition("not use " + what,
+                (type, problems) -> accesses(type).filter((access) -> forbidden.test(access.getTarget()))
+                    .forEach((access) -> problems.add(access.getDescription())));
+    }
+
+    /** Calls, and references such as {@code Instant::now}. */
+    private static Stream<? extends JavaCodeUnitAccess<?>> accesses(JavaClass type) {
+        return Stream
+            .of(type.getMethodCallsFromSelf(), type.getConstructorCallsFromSelf(), type.getMethodReferencesFromSelf(),
+                    type.getConstructorReferencesFromSelf())
+            .flatMap(Collection::stream);
+    }
+
+    /** Looked at with what it holds: a {@code Map} says nothing about itself. */
+    @Test
+    void noStaticFieldCanChange() {
+        assertThat(main.stream()
+            .flatMap((type) -> Arrays.stream(type.reflect().getDeclaredFields()))
+            .filter((field) -> Modifier.isStatic(field.getModifiers()) && !field.isSynthetic())
+            .filter(ArchitectureTests::canChange)).isEmpty();
+    }
+
+    private static boolean canChange(Field field) {
+        if (!Modifier.isFinal(field.getModifiers())) {
+            return true;
+        }
+        ReflectionUtils.makeAccessible(field);
+        Object value = ReflectionUtils.getField(field, null);
+        if (value instanceof Collection<?> || value instanceof Map<?, ?>) {
+            return !value.getClass().getName().startsWith("java.util.ImmutableCollections");
+        }
+        if (value instanceof Object[] || value instanceof byte[]) {
+            // There are no others than arrays that can change; nobody else gets at these.
+            return !Modifier.isPrivate(field.getModifiers());
+        }
+        return value != null && value.getClass().getPackageName().startsWith(AtomicBoolean.class.getPackageName());
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        assertThat(packages()).allSatisfy(
+                (name) -> assertThat(main.getPackage(name).isAnnotatedWith(NullMarked.class)).as(name).isTrue());
+    }
+
+    private static Set<String> packages() {
+        return main.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
+    }
+
+    private static ArchCondition<JavaClass> condition(String description, BiConsumer<JavaClass, List<String>> check) {
+        return new ArchCondition<>(description) {
+
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                List<String> problems = new ArrayList<>();
+                check.accept(type, problems);
+                problems.forEach((problem) -> events.add(SimpleConditionEvent.violated(type, problem)));
+            }
+
+        };
+    }
+
+}
