@@ -1,0 +1,147 @@
+package io.delayqueue.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.delayqueue.Backoff;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.autoconfigure.ConfigurationMetadata.Property;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.ClassUtils;
+import org.springframework.util.unit.DataSize;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whether docs/configuration.md tells of all settings, with their defaults, and of no
+ * others.
+ */
+class ConfigurationDocsTests {
+
+    private static final String PROPERTIES = "| Property | Type | Default | Meaning | Rule |";
+
+    private static final String QUEUE_PROPERTIES = "| Property | Type | Default |";
+
+    private static final String ATTRIBUTES = "| Attribute | Stands before |";
+
+    private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+
+    private static final Map<Class<?>, String> TYPES = Map.of(Boolean.class, "boolean", String.class, "text",
+            Duration.class, "duration", DataSize.class, "size", Integer.class, "integer", Double.class, "number");
+
+    @Test
+    void propertiesAreThoseOfTheMetadata() {
+        List<List<String>> documented = ConfigurationDocs.table(PROPERTIES)
+            .stream()
+            .map((cells) -> cells.subList(0, 3))
+            .toList();
+
+        assertThat(documented).containsExactlyInAnyOrderElementsOf(ConfigurationMetadata.properties()
+            .stream()
+            .filter((property) -> !property.name().equals("delayqueue.queues"))
+            .map(ConfigurationDocsTests::row)
+            .toList());
+    }
+
+    private static List<String> row(Property property) {
+        return List.of(code(property.name()), type(ClassUtils.resolveClassName(property.type(), null)),
+                (property.defaultValue() != null) ? code(property.defaultValue()) : "");
+    }
+
+    @Test
+    void everyPropertyIsExplained() {
+        assertThat(ConfigurationDocs.table(PROPERTIES)).allMatch((cells) -> cells.get(3).endsWith("."));
+    }
+
+    @Test
+    void propertiesOfAQueueAreThoseOfItsRecord() {
+        assertThat(ConfigurationDocs.table(QUEUE_PROPERTIES))
+            .containsExactlyInAnyOrderElementsOf(components(DelayQueueProperties.Queue.class, "")
+                .map((component) -> List.of(code("delayqueue.queues.<name>." + component.name()),
+                        type(component.type()), code("delayqueue.listener." + component.name())))
+                .toList());
+    }
+
+    private static Stream<Setting> components(Class<?> type, String prefix) {
+        return Arrays.stream(type.getRecordComponents())
+            .flatMap((component) -> component.getType().isRecord()
+                    ? components(component.getType(), prefix + ConfigurationDocs.kebab(component.getName()) + ".")
+                    : Stream
+                        .of(new Setting(prefix + ConfigurationDocs.kebab(component.getName()), component.getType())));
+    }
+
+    @Test
+    void attributesAreThoseOfTheAnnotation() {
+        List<String> documented = ConfigurationDocs.table(ATTRIBUTES)
+            .stream()
+            .flatMap((cells) -> codes(cells.get(0)))
+            .toList();
+
+        assertThat(documented).containsExactlyInAnyOrderElementsOf(
+                Stream
+                    .concat(attributes(DelayedListener.class).filter((name) -> !name.equals("backoff")),
+                            attributes(Backoff.class).map((name) -> "backoff." + name))
+                    .toList());
+    }
+
+    @Test
+    void attributesStandBeforePropertiesOfTheirName() {
+        List<String> settings = components(DelayQueueProperties.Queue.class, "").map(Setting::name).toList();
+
+        assertThat(ConfigurationDocs.table(ATTRIBUTES)).allSatisfy((cells) -> {
+            List<String> attributes = codes(cells.get(0)).map(ConfigurationDocs::kebab).toList();
+            List<String> properties = (cells.size() > 1) ? codes(cells.get(1)).toList() : List.of();
+            assertThat(properties).isEqualTo(attributes.stream().filter(settings::contains).toList());
+        });
+    }
+
+    /** Also outside the tables nothing is named that does not exist. */
+    @Test
+    void noOtherPropertyIsNamed() {
+        List<String> known = Stream
+            .concat(ConfigurationDocs.table(PROPERTIES).stream(), ConfigurationDocs.table(QUEUE_PROPERTIES).stream())
+            .flatMap((cells) -> codes(cells.get(0)))
+            .toList();
+
+        assertThat(ConfigurationDocs.lines()
+            .stream()
+            .flatMap(ConfigurationDocsTests::codes)
+            .filter((code) -> code.startsWith("delayqueue."))
+            .map((code) -> code.replaceAll("=.*", "").replaceAll("queues\\[[^]]*]", "queues.<name>"))
+            .filter((name) -> !name.endsWith(".*"))).isNotEmpty().isSubsetOf(known);
+    }
+
+    private static Stream<String> attributes(Class<?> annotation) {
+        return Arrays.stream(annotation.getDeclaredMethods()).map(Method::getName);
+    }
+
+    private static Stream<String> codes(String text) {
+        return CODE.matcher(text).results().map((match) -> match.group(1));
+    }
+
+    private static String code(String text) {
+        return "`" + text + "`";
+    }
+
+    private static String type(Class<?> type) {
+        if (type.isEnum()) {
+            return Arrays.stream(type.getEnumConstants())
+                .map((constant) -> code(((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-')))
+                .collect(Collectors.joining(", "));
+        }
+        return Objects.requireNonNull(TYPES.get(type), () -> "No word for " + type);
+    }
+
+    private record Setting(String name, Class<?> type) {
+    }
+
+}

@@ -1,0 +1,91 @@
+package io.delayqueue.autoconfigure;
+
+import java.lang.reflect.RecordComponent;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.delayqueue.autoconfigure.ConfigurationMetadata.Property;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What an editor shows of our properties, and that each is there for somebody. */
+class ConfigurationMetadataTests {
+
+    /** Those that are read by conditions only. */
+    private static final Set<String> READ_BY_CONDITIONS = Set.of("store");
+
+    private static final JavaClasses main = new ClassFileImporter()
+        .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+        .importPackages("io.delayqueue");
+
+    @Test
+    void everyPropertyIsDescribed() {
+        assertThat(ConfigurationMetadata.properties()).hasSizeGreaterThan(20)
+            .allSatisfy((property) -> assertThat(property.description()).as(property.name())
+                .isNotBlank()
+                .endsWith(".")
+                .doesNotStartWithIgnoringCase("the ")
+                .doesNotStartWithIgnoringCase("a "));
+    }
+
+    @Test
+    void everySwitchSaysWhatItSwitches() {
+        assertThat(ConfigurationMetadata.properties().stream().filter((one) -> one.type().endsWith("Boolean")))
+            .isNotEmpty()
+            .allSatisfy((one) -> assertThat(one.description()).as(one.name()).startsWith("Whether "));
+    }
+
+    static Stream<Class<?>> settings() {
+        return Stream
+            .concat(Stream.of(DelayQueueProperties.class),
+                    Arrays.stream(DelayQueueProperties.class.getDeclaredClasses()))
+            .filter(Class::isRecord);
+    }
+
+    @ParameterizedTest
+    @MethodSource("settings")
+    void everySettingHasAUser(Class<?> settings) {
+        assertThat(settings.getRecordComponents())
+            .filteredOn((component) -> !READ_BY_CONDITIONS.contains(component.getName()))
+            .allMatch((component) -> isUsed(main.get(settings), component));
+    }
+
+    /** The record itself reads its components too, in its constructor and accessors. */
+    private static boolean isUsed(JavaClass settings, RecordComponent component) {
+        String name = component.getName();
+        return Stream
+            .concat(settings.getField(name).getAccessesToSelf().stream(),
+                    settings.getMethod(name).getAccessesToSelf().stream())
+            .map(JavaAccess::getOrigin)
+            .anyMatch((origin) -> !isAccessor(origin, settings, name) && !origin.isConstructor());
+    }
+
+    private static boolean isAccessor(JavaCodeUnit origin, JavaClass settings, String name) {
+        return origin.getOwner().equals(settings) && origin.getName().equals(name);
+    }
+
+    @Test
+    void noPropertyIsKnownToEditorsOnly() {
+        assertThat(ConfigurationMetadata.properties().stream().map(Property::name)).contains("delayqueue.enabled")
+            .filteredOn((name) -> !name.equals("delayqueue.enabled"))
+            .allMatch((name) -> has(DelayQueueProperties.class, name.substring("delayqueue.".length())));
+    }
+
+    private static boolean has(Class<?> settings, String name) {
+        String[] parts = name.split("\\.", 2);
+        return Arrays.stream(settings.getRecordComponents())
+            .filter((component) -> ConfigurationDocs.kebab(component.getName()).equals(parts[0]))
+            .anyMatch((component) -> parts.length == 1 || has(component.getType(), parts[1]));
+    }
+
+}
