@@ -1,0 +1,15 @@
+package io.delayqueue.sample;
+
+import java.time.Instant;
+
+import io.delayqueue.DeadLetter;
+
+/** A dead letter as shown: without its payload, and without the stack of its cause. */
+record DeadLetterView(String letterId, String orderId, Instant diedAt, int failures, String cause) {
+
+    static DeadLetterView of(DeadLetter letter) {
+        String cause = letter.cause().lines().findFirst().orElse("");
+        return new DeadLetterView(letter.letterId(), letter.id(), letter.diedAt(), letter.failures(), cause);
+    }
+
+}

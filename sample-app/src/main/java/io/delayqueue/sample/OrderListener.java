@@ -1,0 +1,41 @@
+package io.delayqueue.sample;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.Delivery;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Handles what becomes due while an order is not paid. A message is handled at least once
+ * and its order may be paid by now, so both handlers look at the order first. An order
+ * that is not known was placed before a restart.
+ */
+@Component
+class OrderListener {
+
+    private final Orders orders;
+
+    private final EventLog events;
+
+    OrderListener(Orders orders, EventLog events) {
+        this.orders = orders;
+        this.events = events;
+    }
+
+    @DelayedListener(Queues.ORDER_REMINDER)
+    void remind(OrderReminder reminder, Delivery delivery) {
+        this.orders.find(reminder.orderId())
+            .filter((order) -> order.state() == Order.State.OPEN)
+            .ifPresent((order) -> this.events.add(ShopEvent.Kind.REMINDED, order.id(), "please pay " + order.item(),
+                    delivery.lateness()));
+    }
+
+    @DelayedListener(Queues.ORDER_TIMEOUT)
+    void cancelUnpaid(OrderTimeout timeout, Delivery delivery) {
+        this.orders.find(timeout.orderId())
+            .filter(Order::cancel)
+            .ifPresent((order) -> this.events.add(ShopEvent.Kind.CANCELLED, order.id(), "not paid in time",
+                    delivery.lateness()));
+    }
+
+}

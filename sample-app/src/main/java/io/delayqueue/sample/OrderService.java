@@ -1,0 +1,114 @@
+package io.delayqueue.sample;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.RescheduleResult;
+
+import org.springframework.stereotype.Service;
+
+/**
+ * Places orders and takes payments. The id of an order is also the id of its messages, so
+ * that they can be cancelled and rescheduled by it.
+ */
+@Service
+class OrderService {
+
+    private final DelayQueueOperations delayQueue;
+
+    private final Orders orders;
+
+    private final EventLog events;
+
+    private final SampleProperties properties;
+
+    OrderService(DelayQueueOperations delayQueue, Orders orders, EventLog events, SampleProperties properties) {
+        this.delayQueue = delayQueue;
+        this.orders = orders;
+        this.events = events;
+        this.properties = properties;
+    }
+
+    OrderView place(PlaceOrder request) {
+        Duration window = this.properties.paymentWindow();
+        Order order = new Order(UUID.randomUUID().toString().substring(0, 8), request.validItem(),
+                request.validAmount(), request.simulation(), window);
+        this.orders.add(order);
+        try {
+            this.delayQueue.sendAll(List.of(reminder(order, window.dividedBy(2)), timeout(order, window)));
+        }
+        catch (DelayQueueException ex) {
+            // One of the two may be stored nevertheless; its handler finds no order then.
+            this.orders.remove(order);
+            throw ex;
+        }
+        this.events.add(ShopEvent.Kind.PLACED, order.id(),
+                "%s, to be paid within %d s".formatted(order.item(), window.toSeconds()));
+        return order.view();
+    }
+
+    Payment pay(String id) {
+        Order order = find(id);
+        // The timeout may be handled at this very moment. The order's state decides
+        // who was first, here as in the handler. Only then the messages are cancelled:
+        // after a crash in between, the timeout still comes and finds the order paid.
+        if (!order.pay()) {
+            throw new ConflictException("Too late: order '%s' is %s".formatted(id, order.state()));
+        }
+        CancelResult timeout = this.delayQueue.cancel(Queues.ORDER_TIMEOUT, id);
+        CancelResult reminder = this.delayQueue.cancel(Queues.ORDER_REMINDER, id);
+        this.delayQueue.send(receipt(order));
+        this.events.add(ShopEvent.Kind.PAID, id, switch (timeout) {
+            case CANCELLED -> "timeout cancelled";
+            case LEASED -> "too late to cancel the timeout, which is being handled and finds the order paid";
+            case NOT_FOUND -> "there was no timeout to cancel";
+        });
+        return new Payment(order.view(), timeout, reminder);
+    }
+
+    OrderView extend(String id) {
+        Order order = find(id);
+        Duration window = this.properties.paymentWindow();
+        RescheduleResult timeout = this.delayQueue.reschedule(Queues.ORDER_TIMEOUT, id, window);
+        if (timeout != RescheduleResult.RESCHEDULED) {
+            throw new ConflictException(
+                    "Too late: order '%s' is %s, its timeout %s".formatted(id, order.state(), timeout));
+        }
+        // Not found if the customer has been reminded already, and once is enough.
+        this.delayQueue.reschedule(Queues.ORDER_REMINDER, id, window.dividedBy(2));
+        order.showTimeLeft(window);
+        this.events.add(ShopEvent.Kind.EXTENDED, id, "another %d s to pay".formatted(window.toSeconds()));
+        return order.view();
+    }
+
+    private Order find(String id) {
+        return this.orders.find(id).orElseThrow(() -> new NotFoundException("There is no order '%s'".formatted(id)));
+    }
+
+    private static DelayedMessage reminder(Order order, Duration delay) {
+        return DelayedMessage.builder(Queues.ORDER_REMINDER, new OrderReminder(order.id()))
+            .id(order.id())
+            .delay(delay)
+            .build();
+    }
+
+    private static DelayedMessage timeout(Order order, Duration delay) {
+        return DelayedMessage.builder(Queues.ORDER_TIMEOUT, new OrderTimeout(order.id()))
+            .id(order.id())
+            .delay(delay)
+            .build();
+    }
+
+    private DelayedMessage receipt(Order order) {
+        return DelayedMessage.builder(Queues.RECEIPT, order.receipt())
+            .id(order.id())
+            .delay(this.properties.receiptDelay())
+            .build();
+    }
+
+}

@@ -1,0 +1,5 @@
+package io.delayqueue.sample;
+
+/** Message: the time to pay an order is up. */
+record OrderTimeout(String orderId) {
+}
