@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
@@ -26,6 +28,12 @@ final class RedisFailures {
 
     private static final Set<String> REFUSALS = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE",
             "MISCONF", "NOSCRIPT", "CROSSSLOT", "EXECABORT", "UNKILLABLE");
+
+    /** As Redis before 7.0 words an error inside a script. */
+    private static final Pattern IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
+
+    /** Error replies to a write that another server, or this one later, would take. */
+    private static final Set<String> NOT_NOW = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
 
     private RedisFailures() {
     }
@@ -72,10 +80,24 @@ final class RedisFailures {
      * The first word of the error reply at the bottom of the failure, or null if none is.
      */
     private static @Nullable String errorCode(Throwable failure) {
-        String text = errorText(failure);
-        int end = text.indexOf(' ');
-        String word = (end < 0) ? text : text.substring(0, end);
+        String word = codeOf(errorText(failure));
         return (PASSING.contains(word) || REFUSALS.contains(word)) ? word : null;
+    }
+
+    /**
+     * Whether an error reply says that the server cannot write, and nothing of rights.
+     */
+    static boolean isNotNow(String error) {
+        return NOT_NOW.contains(codeOf(error));
+    }
+
+    private static String codeOf(String error) {
+        Matcher inScript = IN_SCRIPT.matcher(error);
+        if (inScript.find()) {
+            return inScript.group(1);
+        }
+        int end = error.indexOf(' ');
+        return (end < 0) ? error : error.substring(0, end);
     }
 
     private static String errorText(Throwable failure) {

@@ -52,7 +52,7 @@ public final class RedisServerCheck {
     /**
      * Looks at the server.
      * @param limit longest time to wait
-     * @return whether the server answered; if not, nothing is known
+     * @return whether the server answered and can be written to; if not, nothing is known
      * @throws UnsuitableRedisException if the server cannot do what is needed
      */
     public boolean run(Duration limit) {
@@ -77,7 +77,12 @@ public final class RedisServerCheck {
             return false;
         }
         requireVersion(Replies.text(reply.get(0)));
-        requirePermissions(Replies.text(reply.get(2)));
+        String denied = Replies.text(reply.get(2));
+        if (RedisFailures.isNotNow(denied)) {
+            logger.debug("Redis cannot be written to: {}", denied);
+            return false;
+        }
+        requirePermissions(denied);
         warnOfEviction(Replies.text(reply.get(1)));
         warnOfWakeUps(Replies.number(reply.get(3)) == 1);
         return true;

@@ -2,13 +2,16 @@ package io.delayqueue.integration;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.SendResult;
 import io.delayqueue.integration.OrderHandler.Handled;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.AclSetuserArgs;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -100,7 +103,7 @@ class WakeUpIntegrationTests {
     void aWaitingReceiveIsWokenToo() throws Exception {
         Application receiver = this.applications.withoutHandler(redis, Applications.NO_SAFETY_POLL);
         Application sender = this.applications.withoutHandler(redis);
-        var received = new java.util.concurrent.CompletableFuture<Boolean>();
+        var received = new CompletableFuture<Boolean>();
         Thread thread = new Thread(() -> received.complete(receiver.queue()
             .receive("by-hand", Applications.PATIENCE.multipliedBy(10))
             .orElseThrow()
@@ -131,17 +134,10 @@ class WakeUpIntegrationTests {
     void withoutTheRightToPublishMessagesAreStoredAndFoundBySafetyPoll(String binary, CapturedOutput output)
             throws Exception {
         RedisServer server = RedisServer.shared(RedisBinary.valueOf(binary));
-        String user = this.applications.namespace().toLowerCase();
+        String user = this.applications.namespace().toLowerCase(Locale.ROOT);
         server.commands()
-            .dispatch(io.lettuce.core.protocol.CommandType.ACL,
-                    new io.lettuce.core.output.StatusOutput<>(io.lettuce.core.codec.StringCodec.UTF8),
-                    new io.lettuce.core.protocol.CommandArgs<>(io.lettuce.core.codec.StringCodec.UTF8).add("SETUSER")
-                        .add(user)
-                        .add("on")
-                        .add(">secret")
-                        .add("~*")
-                        .add("resetchannels")
-                        .add("+@all"));
+            .aclSetuser(user,
+                    AclSetuserArgs.Builder.on().addPassword("secret").allKeys().allCommands().resetChannels());
         Application application = this.applications.withHandler(server, "spring.data.redis.username=" + user,
                 "spring.data.redis.password=secret", "delayqueue.safety-poll=300ms");
         for (int i = 0; i < 3; i++) {

@@ -1,0 +1,56 @@
+package io.delayqueue.redis;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** P1: a failure says whether its effect is known, whatever version words it. */
+class RedisFailuresTests {
+
+    @ParameterizedTest
+    @ValueSource(strings = { "READONLY You can't write against a read only replica. script: abc, on @user_script:202.",
+            "ERR Error running script (call to f_abc): @user_script:80: @user_script: 80: -READONLY You can't write "
+                    + "against a read only replica.",
+            "LOADING Redis is loading the dataset in memory", "CLUSTERDOWN The cluster is down",
+            "NOREPLICAS Not enough good replicas to write." })
+    void whatPassesByItselfIsUnavailableAndChangedNothing(String error) {
+        DelayQueueException failure = translate(new IllegalStateException("wrapped", new RuntimeException(error)));
+
+        assertThat(failure).isInstanceOf(StoreUnavailableException.class).hasMessageContaining("nothing was changed");
+        assertThat(failure.effect()).isEqualTo(Effect.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "OOM command not allowed when used memory > 'maxmemory'. script: abc, on @user_script:8.",
+            "ERR Error running script (call to f_abc): @user_script:80: @user_script: 80: -OOM command not allowed",
+            "NOPERM this user has no permissions to run the 'evalsha' command",
+            "ERR Error running script (call to f_abc): @user_script:1: user_script:1: attempt to index a nil value" })
+    void whatSomebodyHasToMendIsRefused(String error) {
+        DelayQueueException failure = translate(new RuntimeException(error));
+
+        assertThat(failure).isInstanceOf(StoreRefusedException.class).hasMessageContaining("nothing was changed");
+    }
+
+    @Test
+    void whatNobodyAnsweredIsUnknown() {
+        assertThat(translate(new CancellationException()).effect()).isEqualTo(Effect.UNKNOWN);
+        DelayQueueException reset = translate(new IOException("Connection reset"));
+        assertThat(reset).isInstanceOf(StoreUnavailableException.class);
+        assertThat(reset.effect()).isEqualTo(Effect.UNKNOWN);
+    }
+
+    private static DelayQueueException translate(Throwable failure) {
+        return RedisFailures.translate(RedisScripts.SCHEDULE, failure, Duration.ofSeconds(1));
+    }
+
+}
