@@ -2,6 +2,7 @@ package io.delayqueue.template;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.AfterCommitSendFailedEvent;
 import io.delayqueue.BatchSendException;
@@ -13,19 +14,17 @@ import io.delayqueue.StoreUnavailableException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
-import org.springframework.transaction.support.SmartTransactionObject;
-import org.springframework.transaction.SavepointManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Sends that wait for a commit: DEFERRED under P1, never after a rollback, never lost
@@ -102,9 +101,8 @@ class AfterCommitSendsTests {
         this.transaction.executeWithoutResult((status) -> assertThat(this.template
             .sendAll(List.of(message("a"), message("b").toBuilder().afterCommit(false).build(), message("c"))))
             .extracting(SendResult::id, SendResult::outcome)
-            .containsExactly(org.assertj.core.groups.Tuple.tuple("a", SendOutcome.DEFERRED),
-                    org.assertj.core.groups.Tuple.tuple("b", SendOutcome.SCHEDULED),
-                    org.assertj.core.groups.Tuple.tuple("c", SendOutcome.DEFERRED)));
+            .containsExactly(tuple("a", SendOutcome.DEFERRED), tuple("b", SendOutcome.SCHEDULED),
+                    tuple("c", SendOutcome.DEFERRED)));
 
         assertThat(this.store.calls).containsExactly("schedule q [b]", "schedule q [a, c]");
     }
@@ -112,13 +110,12 @@ class AfterCommitSendsTests {
     @Test
     void aMixedBatchThatFailsKeepsNothingBack() {
         this.store.failOn("schedule", unavailable());
-        this.transaction.executeWithoutResult(
-                (status) -> org.assertj.core.api.Assertions.assertThatExceptionOfType(BatchSendException.class)
-                    .isThrownBy(() -> this.template
-                        .sendAll(List.of(message("a"), message("b").toBuilder().afterCommit(false).build())))
-                    .satisfies((ex) -> assertThat(ex.notStored()).extracting((message) -> message.id().orElseThrow())
-                        .containsExactly("a"))
-                    .satisfies((ex) -> assertThat(ex.unknown()).hasSize(1)));
+        this.transaction.executeWithoutResult((status) -> assertThatExceptionOfType(BatchSendException.class)
+            .isThrownBy(() -> this.template
+                .sendAll(List.of(message("a"), message("b").toBuilder().afterCommit(false).build())))
+            .satisfies((ex) -> assertThat(ex.notStored()).extracting((message) -> message.id().orElseThrow())
+                .containsExactly("a"))
+            .satisfies((ex) -> assertThat(ex.unknown()).hasSize(1)));
 
         assertThat(this.store.calls).containsExactly("schedule q [b]");
     }
@@ -234,7 +231,7 @@ class AfterCommitSendsTests {
 
     @Test
     void anInterruptOfTheCommittingThreadDoesNotCostTheMessages() {
-        this.store.answers = (call, effect) -> java.util.concurrent.CompletableFuture.supplyAsync(effect);
+        this.store.answers = (call, effect) -> CompletableFuture.supplyAsync(effect);
 
         this.transaction.executeWithoutResult((status) -> {
             this.template.send(message("a"));
@@ -334,87 +331,6 @@ class AfterCommitSendsTests {
 
     private static SendResult deferred(String id) {
         return new SendResult("q", id, null, SendOutcome.DEFERRED);
-    }
-
-    /**
-     * Transactions without a resource: the life cycle, suspension and savepoints alone.
-     */
-    private static class Transactions extends AbstractPlatformTransactionManager implements PlatformTransactionManager {
-
-        private static final long serialVersionUID = 1L;
-
-        private transient Begun current;
-
-        Transactions() {
-            setNestedTransactionAllowed(true);
-        }
-
-        @Override
-        protected Object doGetTransaction() {
-            return (this.current != null) ? this.current : new Begun();
-        }
-
-        @Override
-        protected boolean isExistingTransaction(Object transaction) {
-            return this.current != null;
-        }
-
-        @Override
-        protected void doBegin(Object transaction, TransactionDefinition definition) {
-            this.current = new Begun();
-        }
-
-        @Override
-        protected Object doSuspend(Object transaction) {
-            Begun suspended = this.current;
-            this.current = null;
-            return suspended;
-        }
-
-        @Override
-        protected void doResume(Object transaction, Object suspended) {
-            this.current = (Begun) suspended;
-        }
-
-        @Override
-        protected void doCommit(DefaultTransactionStatus status) {
-        }
-
-        @Override
-        protected void doRollback(DefaultTransactionStatus status) {
-        }
-
-        @Override
-        protected void doCleanupAfterCompletion(Object transaction) {
-            this.current = null;
-        }
-
-    }
-
-    private static final class Begun implements SavepointManager, SmartTransactionObject {
-
-        @Override
-        public Object createSavepoint() {
-            return new Object();
-        }
-
-        @Override
-        public void rollbackToSavepoint(Object savepoint) {
-        }
-
-        @Override
-        public void releaseSavepoint(Object savepoint) {
-        }
-
-        @Override
-        public boolean isRollbackOnly() {
-            return false;
-        }
-
-        @Override
-        public void flush() {
-        }
-
     }
 
 }
