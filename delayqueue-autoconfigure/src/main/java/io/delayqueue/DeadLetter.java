@@ -30,6 +30,11 @@ public record DeadLetter(String queue, String letterId, String id, Instant dueAt
         headers = Map.copyOf(headers);
     }
 
+    /** The first line of {@link #cause()}: what went wrong, without the stack. */
+    public String reason() {
+        return this.cause.lines().findFirst().orElse("");
+    }
+
     /** Names the dead letter without its payload and cause, which may be private. */
     @Override
     public String toString() {

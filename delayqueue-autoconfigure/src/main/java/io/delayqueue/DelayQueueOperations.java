@@ -99,7 +99,9 @@ public interface DelayQueueOperations {
     Optional<ReceivedMessage> receive(String queue, Duration timeout);
 
     /**
-     * Removes a message that is not being handled.
+     * Removes a message that is not being handled. One that is being handled goes on, but
+     * is not tried again should that fail: who only wants to know whether it is too late
+     * looks with {@link #find}.
      * @param queue the queue the message was sent to
      * @param id the id of the message
      * @return what happened

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
+import io.delayqueue.DeadLetterEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,11 +16,15 @@ import org.jspecify.annotations.Nullable;
  * @param nextAt when there may be more to claim: the earliest due time or end of a lease;
  * {@code null} if the queue is empty
  * @param expired how many messages were found expired and removed
+ * @param buried the dead letters that the claim added: of expired messages if the policy
+ * is to keep them, and of messages whose content was missing
  */
-public record Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired) {
+public record Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
+        List<DeadLetterEvent> buried) {
 
     public Claim {
         messages = List.copyOf(messages);
+        buried = List.copyOf(buried);
     }
 
     /**

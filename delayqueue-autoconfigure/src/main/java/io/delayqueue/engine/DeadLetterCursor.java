@@ -1,9 +1,11 @@
 package io.delayqueue.engine;
 
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterPage;
 
 /**
  * Where a page of dead letters ended, as callers pass it on.
@@ -15,9 +17,17 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
 
     private static final Pattern FORM = Pattern.compile("(\\d{1,15}):(.{1,200})");
 
-    /** The cursor, as text, of a page that ended with this letter. */
-    public static String after(DeadLetter last) {
-        return last.diedAt().toEpochMilli() + ":" + last.letterId();
+    /**
+     * Makes a page.
+     * @param letters the letters of the page and, if there are more, one more
+     * @param limit most letters of the page
+     */
+    public static DeadLetterPage page(List<DeadLetter> letters, int limit) {
+        if (letters.size() <= limit) {
+            return new DeadLetterPage(letters, null);
+        }
+        DeadLetter last = letters.get(limit - 1);
+        return new DeadLetterPage(letters.subList(0, limit), last.diedAt().toEpochMilli() + ":" + last.letterId());
     }
 
     /**

@@ -12,9 +12,17 @@ import io.delayqueue.QueueName;
  */
 public record Lease(QueueName queue, String id, String token) {
 
+    /** Between id and token in the name of a dead letter; means nothing in a URL. */
+    private static final char SEPARATOR = '~';
+
     /** The name that a dead letter has if this lease ends in one. */
     public String letterId() {
-        return this.id + "#" + this.token;
+        return this.id + SEPARATOR + this.token;
+    }
+
+    /** The id of the message that a dead letter was. */
+    public static String idOf(String letterId) {
+        return letterId.substring(0, letterId.lastIndexOf(SEPARATOR));
     }
 
 }

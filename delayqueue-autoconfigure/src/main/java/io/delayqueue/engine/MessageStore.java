@@ -58,7 +58,10 @@ public interface MessageStore {
      */
     CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy);
 
-    /** Ends leases because their messages were handled; the messages are gone. */
+    /**
+     * Ends leases because their messages were handled; the messages are gone.
+     * @param leases at most {@link #BATCH_LIMIT}, each once
+     */
     CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases);
 
     /** Makes leases last at least {@code leaseTime} from now; never shortens one. */

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Lease;
@@ -189,11 +191,24 @@ final class PollLoop implements Runnable {
         this.permits.release(room - claim.messages().size());
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
         this.queue.counters().expired.add(claim.expired());
+        claim.buried().forEach(this::tell);
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), room, this.queue.name());
         if (!dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())))) {
             return null;
         }
         return untilNext(answer);
+    }
+
+    /** Elsewhere, as who listens for it may take its time. */
+    private void tell(DeadLetterEvent death) {
+        this.queue.counters().dead.increment();
+        logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
+        try {
+            this.context.handlerThreads().execute(() -> this.context.tell(death));
+        }
+        catch (RejectedExecutionException ex) {
+            this.context.tell(death);
+        }
     }
 
     private Duration untilNext(Answer answer) {

@@ -118,15 +118,8 @@ final class Settlement {
 
     private void publish(HeldLease held, boolean failed, String reason) {
         Lease lease = held.lease();
-        try {
-            this.context.events()
-                .publishEvent(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(),
-                        held.message().failures() + (failed ? 1 : 0), reason));
-        }
-        catch (Throwable ex) {
-            logger.warn("A listener for the dead letter '{}' of queue '{}' failed; the letter is kept",
-                    lease.letterId(), lease.queue(), ex);
-        }
+        this.context.tell(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(),
+                held.message().failures() + (failed ? 1 : 0), reason));
     }
 
     private Answer settle(HeldLease held, Supplier<CompletableFuture<Boolean>> call, String what) {

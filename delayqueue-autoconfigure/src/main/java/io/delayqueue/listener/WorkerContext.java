@@ -4,7 +4,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.MessageStore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
@@ -20,6 +24,19 @@ import org.springframework.context.ApplicationEventPublisher;
  */
 record WorkerContext(MessageStore store, ApplicationEventPublisher events, Executor handlerThreads, Timer timer,
         Outage outage, WorkerSettings settings, LongSupplier nanoTime) {
+
+    private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
+
+    /** Tells the application of a death. A listener that fails changes nothing. */
+    void tell(DeadLetterEvent death) {
+        try {
+            this.events.publishEvent(death);
+        }
+        catch (Throwable ex) {
+            logger.warn("A listener for the dead letter '{}' of queue '{}' failed; the letter is kept",
+                    death.letterId(), death.queue(), ex);
+        }
+    }
 
     long now() {
         return this.nanoTime.getAsLong();

@@ -131,7 +131,7 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     @Override
     public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
         return in(queue,
-                (held, now) -> Optional.ofNullable(held.find(id)).map((message) -> stored(queue, message, now)));
+                (held, now) -> Optional.ofNullable(held.find(id, now)).map((message) -> stored(queue, message, now)));
     }
 
     /** A lease that ran out shows as it will be once somebody notices. */
@@ -154,10 +154,9 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : null;
         return in(queue, (held, now) -> {
-            List<DeadLetter> letters = each(held.deadLetters(from, limit),
+            List<DeadLetter> letters = each(held.deadLetters(from, limit + 1),
                     (letter) -> letter.toDeadLetter(queue.value(), this.codec));
-            return new DeadLetterPage(letters,
-                    (letters.size() < limit) ? null : DeadLetterCursor.after(letters.get(letters.size() - 1)));
+            return DeadLetterCursor.page(letters, limit);
         });
     }
 

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
@@ -114,6 +115,7 @@ final class MemoryQueue {
         long millis = Micros.floorToMillis(now);
         List<MemoryMessage> taken = new ArrayList<>();
         int expired = 0;
+        List<DeadLetterEvent> buried = new ArrayList<>();
         for (MemoryMessage message : due(limit, millis)) {
             if (!message.isExpired(millis)) {
                 taken.add(message);
@@ -122,15 +124,16 @@ final class MemoryQueue {
             remove(message);
             expired++;
             if (policy == ExpiredPolicy.DEAD_LETTER) {
-                bury(message, message.id + "#" + now, new Death("expired", false, Instant.ofEpochMilli(message.due)),
-                        now);
+                String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
+                bury(message, letterId, new Death("expired", false, Instant.ofEpochMilli(message.due)), now);
+                buried.add(new DeadLetterEvent(this.name.value(), message.id, letterId, message.failures, "expired"));
             }
         }
         lease(taken, now + Micros.of(leaseTime));
         this.wakeUp |= !due(1, millis).isEmpty(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
         return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now), earliest(heads(), ends),
-                expired);
+                expired, buried);
     }
 
     private void endLapsedLeases(long now) {
@@ -150,14 +153,14 @@ final class MemoryQueue {
             .toList();
     }
 
-    /** Leases messages until a time which is later than all tokens that they had. */
+    /** Leases messages, with a token that is later than all that they had. */
     private void lease(List<MemoryMessage> taken, long until) {
         long token = taken.stream().mapToLong((message) -> message.token + 1).reduce(until, Math::max);
         for (MemoryMessage message : taken) {
             lane(message).remove(message);
             message.leased = true;
             message.token = token;
-            message.deadline = token;
+            message.deadline = until;
             message.givenBack = false;
             this.leased.add(message);
         }
@@ -376,8 +379,13 @@ final class MemoryQueue {
         return this.lanes.get(message.lane);
     }
 
-    @Nullable MemoryMessage find(String id) {
-        return this.messages.get(id);
+    /** The message of that id, or what its lease leaves if that has run out. */
+    @Nullable MemoryMessage find(String id, long now) {
+        MemoryMessage message = this.messages.get(id);
+        if (message == null || !message.leased || message.deadline > now || !message.isSuperseded()) {
+            return message;
+        }
+        return message.successor;
     }
 
     QueueStatistics statistics(long now) {

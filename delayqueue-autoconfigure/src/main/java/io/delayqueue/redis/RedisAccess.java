@@ -46,7 +46,7 @@ public final class RedisAccess implements AutoCloseable {
         return new RedisAccess(runner(factory, limit), namespace);
     }
 
-    private static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {
+    static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {
         boolean lettuce = ClassUtils.isPresent("io.lettuce.core.RedisClient", factory.getClass().getClassLoader());
         return (lettuce && LettuceDetection.isLettuce(factory)) ? new LettuceScriptRunner(factory, limit)
                 : new BlockingScriptRunner(factory, limit);

@@ -20,6 +20,7 @@ import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.redis.Replies.Attempts;
 import io.delayqueue.redis.Replies.Details;
@@ -73,14 +74,13 @@ public final class RedisMessageInspector implements MessageInspector {
     public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : new DeadLetterCursor(0, "");
         return this.redis
-            .run(RedisScripts.DEAD_LETTERS, queue, bytes(from.letterId()), bytes(from.diedMillis()), bytes(limit))
+            .run(RedisScripts.DEAD_LETTERS, queue, bytes(from.letterId()), bytes(from.diedMillis()), bytes(limit + 1))
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
                 for (int i = 0; i < reply.size(); i += 2) {
                     letters.add(toLetter(queue, text(reply.get(i)), (byte[]) reply.get(i + 1)));
                 }
-                return new DeadLetterPage(letters,
-                        (letters.size() < limit) ? null : DeadLetterCursor.after(letters.get(letters.size() - 1)));
+                return DeadLetterCursor.page(letters, limit);
             });
     }
 
@@ -101,7 +101,7 @@ public final class RedisMessageInspector implements MessageInspector {
         String cause = new String(content, start, causeEnd - start, StandardCharsets.UTF_8);
         String first = new String(content, causeEnd, firstEnd - causeEnd, StandardCharsets.UTF_8);
         Envelope envelope = readOrNull(Arrays.copyOfRange(content, firstEnd, content.length));
-        return new DeadLetter(queue.value(), letterId, letterId.substring(0, letterId.lastIndexOf('#')),
+        return new DeadLetter(queue.value(), letterId, Lease.idOf(letterId),
                 Instant.ofEpochMilli(Long.parseLong(fields[1])), Instant.ofEpochMilli(Long.parseLong(fields[0])),
                 Integer.parseInt(fields[2]), Integer.parseInt(fields[3]), cause,
                 (first.isEmpty() || first.equals(cause)) ? null : first,

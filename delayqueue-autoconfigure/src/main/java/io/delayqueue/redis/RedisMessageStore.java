@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
@@ -55,7 +56,7 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int SEND_FIELDS = 6;
 
-    private static final int CLAIM_HEADER = 5;
+    private static final int CLAIM_HEADER = 6;
 
     private static final int CLAIM_FIELDS = 5;
 
@@ -114,7 +115,17 @@ public final class RedisMessageStore implements MessageStore {
                     Replies.envelopeOf((byte[]) reply.get(i + 4))));
         }
         return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
-                (int) number(reply.get(3)));
+                (int) number(reply.get(3)), toEvents(queue, (List<?>) reply.get(5)));
+    }
+
+    private static List<DeadLetterEvent> toEvents(QueueName queue, List<?> buried) {
+        List<DeadLetterEvent> events = new ArrayList<>();
+        for (int i = 0; i < buried.size(); i += 3) {
+            String letterId = text(buried.get(i));
+            events.add(new DeadLetterEvent(queue.value(), Lease.idOf(letterId), letterId,
+                    (int) number(buried.get(i + 1)), text(buried.get(i + 2))));
+        }
+        return events;
     }
 
     @Override

@@ -47,9 +47,14 @@ final class Leases {
      * Claims one message. If the wait for it ends early, what it brings is given back.
      */
     Claim claimOne(QueueName queue, ReceiveSettings settings) throws InterruptedException {
-        return awaitOrGiveBack(
+        Claim claim = awaitOrGiveBack(
                 this.store.claim(queue, 1, MessageWriter.wholeMillis(settings.lease()), settings.expired()), "claim",
                 (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
+        claim.buried().forEach((death) -> {
+            logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
+            publish(death);
+        });
+        return claim;
     }
 
     /** Records that a suspect starts; {@code false} if it has passed on. */
@@ -110,13 +115,16 @@ final class Leases {
         int failures = message.failures() + (failed ? 1 : 0);
         logger.error("Message '{}' of queue '{}' is dead after {} failures and {} lapses: {}", lease.id(),
                 lease.queue(), failures, message.lapses(), reason);
+        publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures, reason));
+    }
+
+    private void publish(DeadLetterEvent death) {
         try {
-            this.events.publishEvent(
-                    new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures, reason));
+            this.events.publishEvent(death);
         }
         catch (RuntimeException ex) {
             logger.warn("A listener of DeadLetterEvent failed for message '{}' of queue '{}', which stays dead",
-                    lease.id(), lease.queue(), ex);
+                    death.id(), death.queue(), ex);
         }
     }
 

@@ -4,7 +4,7 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV  id, token, id, token, ...
+-- ARGV  id, token, id, token, ...   a lease that stands there twice is refused the second time
 --
 -- Returns  { refused, done, done, ... }
 --          done: 1, or 0 if the message is no longer the caller's and nothing changed
@@ -16,11 +16,13 @@ local reply, ids = { 0 }, {}
 for i = 1, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
 local deadlines = redis.call('ZMSCORE', LEASED, unpack(ids))
 
-local done = {}
+local renewed = redis.call('EXISTS', RENEWED) == 1 and redis.call('HMGET', RENEWED, unpack(ids)) or {}
+
+local done, seen = {}, {}
 for i, id in ipairs(ids) do
-  local token = ARGV[i * 2]
-  if deadlines[i] and (deadlines[i] == token or redis.call('HGET', RENEWED, id) == token) then
+  if deadlines[i] and ARGV[i * 2] == (renewed[i] or deadlines[i]) and not seen[id] then
     done[#done + 1] = id
+    seen[id] = true
     reply[i + 1] = 1
   else
     reply[i + 1] = 0

@@ -4,8 +4,8 @@
 --   SCHEDULED -> LEASED      at most `limit` that are due, the highest lane first
 --   SCHEDULED -> gone, DEAD  those found expired, by policy; DEAD those without an envelope
 --
--- The token of a lease is its deadline, in microseconds. Where a message has been leased
--- before, all tokens of the call are made later than its last one.
+-- The token of a lease is its deadline, in microseconds. Where a message was leased before
+-- for longer, a token later than its last one serves the whole call, noted in `renewed`.
 --
 -- The wake mark: a worker that had room looks again at `next_at`, so senders need not wake
 -- it for anything later. One that leaves due messages behind wakes the others, once a second
@@ -17,9 +17,11 @@
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  expired     'drop' or 'bury'
 --
--- Returns  { now, next_at, token, expired, refused, id, due, attempts, details, value, ... }
+-- Returns  { now, next_at, token, expired, refused, { letter, failures, cause, ... },
+--            id, due, attempts, details, value, ... }
 --          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
 --          expired: how many were removed; refused: 1 if this user may not publish;
+--          the inner list: dead letters that the call added, its failures as a string;
 --          attempts and details: as stored, '' for none; value: stamp + envelope
 --
 -- Keeps    I1 to I5 (see schedule.lua)
@@ -50,12 +52,18 @@ for _, lane in ipairs(lanes) do
   end
 end
 
-local expired, token = 0, now + tonumber(ARGV[2])
-local reply = { digits(now), '', '', 0, 0 }
+local expired, deadline = 0, now + tonumber(ARGV[2])
+local token = deadline
+local buried = {}
+local reply = { digits(now), '', '', 0, 0, buried }
 
 -- SCHEDULED -> gone or DEAD: what is not to be handled.
 local function remove(id, due, cause, keep)
-  if keep then bury(id, id .. '#' .. digits(now), cause, now_ms, tonumber(due), 0) end
+  if keep then
+    local letter, at = id .. '~' .. digits(now), #buried
+    local failures = bury(id, letter, cause, now_ms, tonumber(due), 0)
+    buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
+  end
   forget({ id })
 end
 
@@ -83,7 +91,10 @@ if #ids > 0 then
     end
   end
   local leases = {}
-  for _, id in ipairs(taken) do leases[#leases + 1], leases[#leases + 2] = digits(token), id end
+  for _, id in ipairs(taken) do
+    leases[#leases + 1], leases[#leases + 2] = digits(deadline), id
+    if token ~= deadline then redis.call('HSET', RENEWED, id, digits(token)) end
+  end
   if #leases > 0 then redis.call('ZADD', LEASED, unpack(leases)) end
 end
 

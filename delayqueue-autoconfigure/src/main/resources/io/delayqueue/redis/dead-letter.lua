@@ -18,7 +18,7 @@
 -- Keeps    I1 to I5 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, letter = ARGV[1], ARGV[1] .. '#' .. ARGV[2]
+local id, letter = ARGV[1], ARGV[1] .. '~' .. ARGV[2]
 if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', LETTERS, letter) } end
 
 local now = clock()

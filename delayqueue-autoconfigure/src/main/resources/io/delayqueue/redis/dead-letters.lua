@@ -4,7 +4,7 @@
 --
 -- ARGV[1]  letter where the page before ended, '' for the first page
 -- ARGV[2]  time of its death, ms; tells where to go on if it is gone
--- ARGV[3]  limit  1..100
+-- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last
 --
 -- Returns  { letter, content, letter, content, ... }   content: see bury in prelude.lua
 --

@@ -1,6 +1,7 @@
 -- find.lua: looks at a message; changes nothing.
 --
--- A lease that ran out shows as SCHEDULED.
+-- A lease that ran out shows as what it leaves: the message SCHEDULED, or its successor, or
+-- nothing if it was cancelled.
 --
 -- KEYS  see prelude.lua, all
 --
@@ -23,5 +24,11 @@ if not deadline then
   return { 'S', redis.call('ZSCORE', lane_key(lane), id) or '0', attempts, details, value }
 elseif tonumber(deadline) > clock() then
   return { 'L', deadline, attempts, details, value }
+end
+local due, expiry, next_lane, successor = successor_of(id)
+if due then
+  return { 'S', digits(due), '', digits(due) .. ':' .. digits(expiry) .. ':' .. digits(next_lane), successor }
+elseif redis.call('HEXISTS', NEXT, id) == 1 then
+  return {}
 end
 return { 'S', digits(original or math.floor(tonumber(deadline) / 1000)), attempts, details, value }

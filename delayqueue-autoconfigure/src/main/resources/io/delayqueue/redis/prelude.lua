@@ -16,10 +16,11 @@
 --                            once it came back from a lease. suspect: 0 no, 1 its last lease
 --                            ran out, 2 and its start is recorded. by: 'h' its holder gave
 --                            it back, 'l' its lease ran out. token: of its last lease
--- KEYS[7]  renewed    HASH   id -> token; only for leases that were extended
+-- KEYS[7]  renewed    HASH   id -> token; only where that is not the end of the lease: once
+--                            it was extended, or where the last token was a later time
 -- KEYS[8]  next       HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
 --                            'S<due>:<expiry>:<lane>:' + stamp + envelope, its successor
--- KEYS[9]  dead       ZSET   letter -> time of death, ms; a letter is named id#token
+-- KEYS[9]  dead       ZSET   letter -> time of death, ms; a letter is named id~token
 -- KEYS[10] letters    HASH   letter -> see bury
 -- KEYS[11] to [19]    ZSET   id -> due time, ms; the lanes 0-3 and 5-9
 
@@ -78,7 +79,7 @@ end
 -- Whether `token` is that of the lease that `id` has now, run out or not.
 local function holds(id, token)
   local deadline = redis.call('ZSCORE', LEASED, id)
-  return deadline ~= false and (deadline == token or redis.call('HGET', RENEWED, id) == token)
+  return deadline ~= false and token == (redis.call('HGET', RENEWED, id) or deadline)
 end
 
 -- Whether the holder of `token` gave `id` back, and nobody has claimed it since: the answer
@@ -159,17 +160,19 @@ local function is_leased(id, now)
   return false
 end
 
--- Adds a dead letter for a message that has left its set. The letter is
--- 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + cause
+-- Adds a dead letter for a message that has left its set, and returns its failures. The
+-- letter is 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + cause
 -- + first failure + stamp + envelope.
 local function bury(id, letter, cause, died, due, failed)
   local entry = attempts_of(id)
   local original, expiry, lane = details_of(id)
   if expiry > 0 then expiry = expiry - original end
+  local failures = entry.failures + failed
   redis.call('HSET', LETTERS, letter, table.concat({ digits(died), digits(due),
-    digits(entry.failures + failed), digits(entry.lapses), digits(expiry), digits(lane), digits(#cause),
+    digits(failures), digits(entry.lapses), digits(expiry), digits(lane), digits(#cause),
     digits(#entry.first), cause .. entry.first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
   redis.call('ZADD', DEAD, digits(died), letter)
+  return failures
 end
 
 -- Wakes the workers if a message became due before they plan to look. Returns 1 if this user

@@ -6,7 +6,7 @@
 --
 -- Returns  { server, memory, denied, refused }
 --          server, memory: these sections of INFO, '' if this user may not read them;
---          denied: why a command is not permitted, '' if all are;
+--          denied: the first command that is not permitted and why, '' if all are;
 --          refused: 1 if this user may not publish wake-ups
 --
 -- Cost     O(1)
@@ -16,7 +16,7 @@ local denied = ''
 local function try(...)
   local reply = redis.pcall(...)
   if type(reply) == 'table' and reply.err then
-    denied = denied == '' and reply.err or denied
+    denied = denied == '' and (...) .. ': ' .. reply.err or denied
     return ''
   end
   return reply

@@ -14,7 +14,7 @@
 -- Cost     O(log N)
 
 local letter, stamp, now = ARGV[1], ARGV[2], clock()
-local id = string.match(letter, '^(.*)#%d+$')
+local id = string.match(letter, '^(.*)~%d+$')
 local content = redis.call('HGET', LETTERS, letter)
 if not id or not content then
   local there = id and redis.call('HGET', MESSAGES, id)

@@ -10,8 +10,8 @@
 -- ARGV[1]  delay  ms
 -- then     id, token, id, token, ...
 --
--- Returns  { refused, done, done, ... }   done: 1, also for a repeated call; 0 if the message
---          is no longer the caller's
+-- Returns  { refused, done, done, ... }   done: 1, also for a repeated call that
+--          finds the message as the first one left it; 0 if it is no longer the caller's
 --
 -- Keeps    I1 to I5 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call

@@ -10,7 +10,8 @@
 -- ARGV[3]  delay    ms
 -- ARGV[4]  failure  kept if it is the first
 --
--- Returns  { refused, done }   done: 1, also for a repeated call; 0 if the message is no
+-- Returns  { refused, done }   done: 1, also for a repeated call that finds
+--          the message as the first one left it; 0 if the message is no
 --          longer the caller's and nothing changed
 --
 -- Keeps    I1 to I5 (see schedule.lua)

@@ -4,8 +4,8 @@
 --   SCHEDULED -> SCHEDULED   kept, or replaced in place
 --   LEASED    -> LEASED      kept in `next` as the successor
 --
--- A send that is repeated after its reply was lost finds its own stamp, in any state, and
--- answers as the first time. A lease that ran out is ended first.
+-- A send that is repeated after its reply was lost finds its own stamp, and answers as the
+-- first time; if the message is leased by then, only its due time is another. A lease that ran out is ended first.
 --
 -- KEYS  see prelude.lua; [1] to [8] suffice if all ids are new and all lanes normal
 --

@@ -1,6 +1,6 @@
 -- statistics.lua: counts; changes nothing.
 --
--- Leases that ran out count as due.
+-- Leases that ran out count as due, whatever they leave; the next claim tells.
 --
 -- KEYS  see prelude.lua, all
 --

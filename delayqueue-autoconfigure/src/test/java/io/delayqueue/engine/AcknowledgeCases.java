@@ -1,6 +1,7 @@
 package io.delayqueue.engine;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
@@ -146,6 +147,15 @@ abstract class AcknowledgeCases extends StoreCases {
         assertThat(this.dq.acknowledge(lease)).isTrue();
 
         assertThat(this.dq.claim()).isEqualTo(Claimed.of(firstAttempt("second", at(0))));
+    }
+
+    @Test
+    void isRefusedTheSecondTimeInOneCallAndKeepsTheSuccessor() {
+        Lease lease = this.dq.withSuccessor();
+
+        assertThat(this.dq.acknowledgeAll(List.of(lease, lease))).containsExactly(true, false);
+
+        assertThat(this.dq.find()).contains(waiting("second", at(10)));
     }
 
 }

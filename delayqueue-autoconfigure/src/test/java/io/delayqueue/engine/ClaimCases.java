@@ -4,6 +4,8 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
+import static io.delayqueue.engine.StoreValues.keep;
+import static io.delayqueue.engine.StoreValues.called;
 import static io.delayqueue.engine.StoreValues.DELAY;
 import static io.delayqueue.engine.StoreValues.LEASE;
 import static io.delayqueue.engine.StoreValues.at;
@@ -132,6 +134,22 @@ abstract class ClaimCases extends StoreCases {
         assertThat(Long.parseLong(second.token())).isGreaterThan(Long.parseLong(first.token()));
         assertThat(this.dq.acknowledge(first)).isFalse();
         assertThat(this.dq.acknowledge(second)).isTrue();
+    }
+
+    @Test
+    void holdsNoMessageLongerThanAskedForThoughItsTokenIsLater() {
+        this.dq.send(called("b", Duration.ZERO));
+        this.dq.send(keep("first", Duration.ZERO));
+        Lease first = this.dq.claim(1, Duration.ofHours(1), ExpiredPolicy.DROP).messages().get(0).lease();
+        this.dq.release(first);
+
+        Claimed claim = this.dq.claim(2, LEASE, ExpiredPolicy.DROP);
+
+        assertThat(claim.nextAt()).isEqualTo(at(30));
+        assertThat(claim.leases()).allSatisfy(
+                (lease) -> assertThat(Long.parseLong(lease.token())).isGreaterThan(Long.parseLong(first.token())));
+        assertThat(this.dq.acknowledge(first)).isFalse();
+        assertThat(this.dq.acknowledgeAll(claim.leases())).containsExactly(true, true);
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ abstract class ExpiryCases extends StoreCases {
         this.dq.send(expiring(Duration.ZERO, DELAY));
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1));
+        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1, List.of()));
 
         assertThat(this.dq.find()).isEmpty();
         assertThat(this.dq.letters()).isEmpty();
@@ -53,7 +54,8 @@ abstract class ExpiryCases extends StoreCases {
         this.dq.send(expiring(Duration.ZERO, DELAY));
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DEAD_LETTER)).isEqualTo(new Claimed(List.of(), null, 1));
+        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DEAD_LETTER)).isEqualTo(new Claimed(List.of(), null, 1,
+                List.of(new DeadLetterEvent(QUEUE.value(), ID, lease(at(10)).letterId(), 0, "expired"))));
 
         assertThat(this.dq.find()).isEmpty();
         assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.value(), lease(at(10)).letterId(), ID, at(0),
@@ -77,7 +79,7 @@ abstract class ExpiryCases extends StoreCases {
 
         assertThat(this.dq.find()).contains(expiring(at(10), at(10), 1));
         this.dq.advance(DELAY);
-        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1));
+        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1, List.of()));
     }
 
     @Test
@@ -129,7 +131,7 @@ abstract class ExpiryCases extends StoreCases {
         this.dq.advance(LEASE);
 
         assertThat(this.dq.find()).contains(expiring(at(0), at(10), 0));
-        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1));
+        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1, List.of()));
     }
 
     @Test
@@ -140,7 +142,7 @@ abstract class ExpiryCases extends StoreCases {
 
         assertThat(this.dq.find()).contains(expiring(at(0), at(10), 0));
         this.dq.advance(DELAY);
-        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1));
+        assertThat(this.dq.claim()).isEqualTo(new Claimed(List.of(), null, 1, List.of()));
     }
 
     @Test
@@ -159,7 +161,7 @@ abstract class ExpiryCases extends StoreCases {
         this.dq.sendAll(List.of(expiring(Duration.ZERO, DELAY), called("b", Duration.ZERO)));
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP)).isEqualTo(new Claimed(List.of(), at(0), 1));
+        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP)).isEqualTo(new Claimed(List.of(), at(0), 1, List.of()));
         assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP).ids()).containsExactly("b");
     }
 

@@ -132,4 +132,20 @@ abstract class FindCases extends StoreCases {
         assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 3, 1, 0, 0, at(0)));
     }
 
+    @Test
+    void showsTheSuccessorOnceTheLeaseRanOut() {
+        this.dq.withSuccessor();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.find()).contains(waiting("second", at(10)));
+    }
+
+    @Test
+    void findsNothingOnceTheLeaseOfACancelledMessageRanOut() {
+        this.dq.cancelled();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.find()).isEmpty();
+    }
+
 }

@@ -251,7 +251,7 @@ public final class RandomTransitions {
 
     private void administer(int dice) {
         List<DeadLetter> letters = both("look", (ports) -> ports.inspector().deadLetters(QUEUE, null, 100)).letters();
-        String letter = (letters.isEmpty() || this.random.nextInt(5) == 0) ? anyOf(IDS) + "#1"
+        String letter = (letters.isEmpty() || this.random.nextInt(5) == 0) ? anyOf(IDS) + "~1"
                 : anyOf(letters).letterId();
         if (dice < 97) {
             tell("redrive", both("redrive " + letter, (ports) -> ports.store().redrive(QUEUE, letter)));

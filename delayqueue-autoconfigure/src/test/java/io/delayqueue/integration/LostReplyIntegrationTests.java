@@ -293,7 +293,7 @@ class LostReplyIntegrationTests {
         this.store.extend(other, List.of(none), FAR).join();
         this.store.start(none).join();
         this.store.deadLetter(none, new Death("none", false, Instant.EPOCH)).join();
-        this.store.redrive(other, "none#1").join();
+        this.store.redrive(other, "none~1").join();
         this.application.queue().reschedule(other.value(), "other", FAR);
     }
 

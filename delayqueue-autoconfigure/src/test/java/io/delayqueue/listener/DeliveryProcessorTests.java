@@ -91,8 +91,8 @@ class DeliveryProcessorTests {
             .containsExactly("retry m in PT1S", "retry m in PT2S", "deadLetter m");
         assertThat(this.bed.handled).hasSize(3);
         assertThat(this.bed.events)
-            .containsExactly(new DeadLetterEvent("orders", "m", "m#3", 3, "java.lang.IllegalStateException: boom"));
-        Death death = this.bed.store.dead.get("m#3");
+            .containsExactly(new DeadLetterEvent("orders", "m", "m~3", 3, "java.lang.IllegalStateException: boom"));
+        Death death = this.bed.store.dead.get("m~3");
         assertThat(death.failed()).isTrue();
         assertThat(death.cause()).startsWith("java.lang.IllegalStateException: boom").contains("\tat ");
         assertThat(death.dueAt()).isEqualTo(TestClock.START.plusSeconds(3));
@@ -123,7 +123,7 @@ class DeliveryProcessorTests {
         this.bed.maxAttempts = 1;
         handle();
 
-        assertThat(this.bed.store.dead.get("m#1").cause()).hasSize(FailureText.MAX_CAUSE).endsWith("...");
+        assertThat(this.bed.store.dead.get("m~1").cause()).hasSize(FailureText.MAX_CAUSE).endsWith("...");
         assertThat(((DeadLetterEvent) this.bed.events.get(0)).reason()).hasSize(500);
     }
 
@@ -141,7 +141,7 @@ class DeliveryProcessorTests {
         handlerThrows(new FileNotFoundException("gone"));
         handle();
 
-        assertThat(this.bed.store.dead).containsOnlyKeys("m#1");
+        assertThat(this.bed.store.dead).containsOnlyKeys("m~1");
     }
 
     @Test
@@ -170,7 +170,7 @@ class DeliveryProcessorTests {
         };
         handle();
 
-        Death death = this.bed.store.dead.get("m#1");
+        Death death = this.bed.store.dead.get("m~1");
         assertThat(death.failed()).isFalse();
         assertThat(death.cause()).contains("cannot be read as Order");
         assertThat(statistics()).isEqualTo(new ListenerStatistics(0, 0, 0, 1, 0, 0, 0, 0));
@@ -226,8 +226,8 @@ class DeliveryProcessorTests {
         handle();
 
         assertThat(this.bed.store.dead)
-            .containsExactlyEntriesOf(Map.of("m#1", new Death("account closed", false, TestClock.START)));
-        assertThat(this.bed.events).containsExactly(new DeadLetterEvent("orders", "m", "m#1", 0, "account closed"));
+            .containsExactlyEntriesOf(Map.of("m~1", new Death("account closed", false, TestClock.START)));
+        assertThat(this.bed.events).containsExactly(new DeadLetterEvent("orders", "m", "m~1", 0, "account closed"));
     }
 
     @Test
@@ -312,7 +312,7 @@ class DeliveryProcessorTests {
         this.bed.clock.advance(Duration.ofSeconds(2));
         this.bed.runHandlers();
 
-        assertThat(this.bed.store.dead.get("m#1")).isEqualTo(new Death("expired", false, TestClock.START));
+        assertThat(this.bed.store.dead.get("m~1")).isEqualTo(new Death("expired", false, TestClock.START));
     }
 
     @Test
@@ -369,8 +369,8 @@ class DeliveryProcessorTests {
         handle();
 
         assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.dead.get("m#1").cause()).contains("lease ran out 3 times");
-        assertThat(this.bed.store.dead.get("m#1").failed()).isFalse();
+        assertThat(this.bed.store.dead.get("m~1").cause()).contains("lease ran out 3 times");
+        assertThat(this.bed.store.dead.get("m~1").failed()).isFalse();
     }
 
     @Test
@@ -379,9 +379,9 @@ class DeliveryProcessorTests {
         handle();
 
         assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.dead.get("m#1").cause()).contains("failed 3 times");
+        assertThat(this.bed.store.dead.get("m~1").cause()).contains("failed 3 times");
         assertThat(this.bed.events)
-            .containsExactly(new DeadLetterEvent("orders", "m", "m#1", 3, "It has failed 3 times (max-attempts is 3)"));
+            .containsExactly(new DeadLetterEvent("orders", "m", "m~1", 3, "It has failed 3 times (max-attempts is 3)"));
     }
 
     @Test

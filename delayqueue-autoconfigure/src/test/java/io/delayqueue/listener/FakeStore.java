@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
@@ -57,6 +58,9 @@ final class FakeStore implements MessageStore, WakeUps {
     private final Map<String, CompletableFuture<Void>> stalled = new ConcurrentHashMap<>();
 
     private long tokens;
+
+    /** Deaths that a claim causes and tells. */
+    final List<DeadLetterEvent> buried = new ArrayList<>();
 
     FakeStore(TestClock clock) {
         this.clock = clock;
@@ -134,7 +138,7 @@ final class FakeStore implements MessageStore, WakeUps {
                 .map((entry) -> (entry.token != null) ? entry.leasedUntil : entry.dueAt)
                 .min(Comparator.naturalOrder())
                 .orElse(null);
-            return new Claim(claimed, now, next, 0);
+            return new Claim(claimed, now, next, this.buried.size(), List.copyOf(this.buried));
         });
     }
 

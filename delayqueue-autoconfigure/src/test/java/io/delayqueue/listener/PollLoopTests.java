@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import ch.qos.logback.classic.Level;
+import io.delayqueue.DeadLetterEvent;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,6 +52,18 @@ class PollLoopTests {
     private ListenerSettings settings(int concurrency) {
         this.bed.concurrency = concurrency;
         return this.bed.listenerSettings();
+    }
+
+    @Test
+    void tellsOfTheDeathsThatAClaimCaused() {
+        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.value(), "old", "old~1", 0, "expired");
+        this.bed.store.buried.add(death);
+
+        this.bed.loop().pollOnce();
+        this.bed.runHandlers();
+
+        assertThat(this.bed.events).containsExactly(death);
+        assertThat(this.bed.counters.snapshot().dead()).isEqualTo(1);
     }
 
     @Test

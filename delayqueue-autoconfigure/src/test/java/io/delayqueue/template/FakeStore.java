@@ -15,6 +15,7 @@ import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
@@ -66,6 +67,9 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     volatile BiFunction<String, Supplier<Object>, CompletableFuture<Object>> answers = (call,
             effect) -> CompletableFuture.completedFuture(effect.get());
 
+    /** Deaths that a claim causes and tells. */
+    final List<DeadLetterEvent> buried = new ArrayList<>();
+
     FakeStore(LongSupplier millis) {
         this.millis = millis;
     }
@@ -105,7 +109,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     synchronized void addLetter(String queue, String id) {
-        this.letters.add(letter(queue, id, id + "#1", "x", 1));
+        this.letters.add(letter(queue, id, id + "~1", "x", 1));
     }
 
     synchronized List<String> ids(String queue) {
@@ -174,7 +178,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
                 .findFirst()
                 .map((entry) -> Instant.ofEpochMilli(entry.due))
                 .orElse(null);
-            return new Claim(claimed, Instant.ofEpochMilli(now), next, 0);
+            return new Claim(claimed, Instant.ofEpochMilli(now), next, this.buried.size(), List.copyOf(this.buried));
         });
     }
 
@@ -311,7 +315,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     @Override
     public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
         return call("deadLetters " + cursor + " " + limit, () -> {
-            if (cursor != null && !cursor.contains("#")) {
+            if (cursor != null && !cursor.contains("~")) {
                 throw new IllegalArgumentException("This cursor is not valid");
             }
             List<DeadLetter> rest = this.letters.stream()

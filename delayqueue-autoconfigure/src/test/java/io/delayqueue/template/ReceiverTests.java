@@ -321,6 +321,16 @@ class ReceiverTests {
     }
 
     @Test
+    void whatExpiredWhileItWaitedIsToldIfItIsKept() {
+        DeadLetterEvent death = new DeadLetterEvent("q", "old", "old~1", 0, "expired");
+        this.store.buried.add(death);
+
+        assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
+
+        assertThat(this.templates.events).containsExactly(death);
+    }
+
+    @Test
     void whatFailedTooOftenDiesAndIsToldWithoutCountingAnotherFailure() {
         this.store.put("q", "a", 3, 0, false, ENVELOPE);
 

@@ -63,10 +63,10 @@ class StoredDeadLettersTests {
     void redriveAndPurgeAnswerWhatTheStoreSays() {
         addLetters(2);
 
-        assertThat(this.letters.redrive("m1000#1")).isEqualTo(RedriveResult.REDRIVEN);
-        assertThat(this.letters.redrive("m1000#1")).isEqualTo(RedriveResult.NOT_FOUND);
-        assertThat(this.letters.purge("m1001#1")).isTrue();
-        assertThat(this.letters.purge("m1001#1")).isFalse();
+        assertThat(this.letters.redrive("m1000~1")).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(this.letters.redrive("m1000~1")).isEqualTo(RedriveResult.NOT_FOUND);
+        assertThat(this.letters.purge("m1001~1")).isTrue();
+        assertThat(this.letters.purge("m1001~1")).isFalse();
     }
 
     @Test
@@ -121,8 +121,8 @@ class StoredDeadLettersTests {
     void everyMethodThrowsIfTheStoreDoesNotAnswer() {
         this.store.failOn("", new StoreUnavailableException("away", Effect.NONE, null));
 
-        for (Runnable call : List.<Runnable>of(() -> this.letters.list(null, 1), () -> this.letters.redrive("a#1"),
-                this.letters::redriveAll, () -> this.letters.purge("a#1"), this.letters::purgeAll)) {
+        for (Runnable call : List.<Runnable>of(() -> this.letters.list(null, 1), () -> this.letters.redrive("a~1"),
+                this.letters::redriveAll, () -> this.letters.purge("a~1"), this.letters::purgeAll)) {
             assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(call::run);
         }
     }

@@ -1,0 +1,39 @@
+package io.delayqueue.redis;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The contract on a cluster of three masters: all keys of a script in one slot (P10). */
+class ClusterStoreTests extends RedisStoreContract {
+
+    private static RedisCluster cluster;
+
+    private static LettuceConnectionFactory connections;
+
+    @BeforeAll
+    static void connect() {
+        cluster = RedisCluster.start(RedisBinary.preferred());
+        connections = Connections.lettuce(cluster);
+    }
+
+    @AfterAll
+    static void disconnect() {
+        if (connections != null) {
+            connections.destroy();
+        }
+        if (cluster != null) {
+            cluster.close();
+        }
+    }
+
+    @Override
+    RedisConnectionFactory factory() {
+        return connections;
+    }
+
+}

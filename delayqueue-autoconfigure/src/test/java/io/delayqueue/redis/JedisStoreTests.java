@@ -1,0 +1,34 @@
+package io.delayqueue.redis;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/** The contract over a client other than Lettuce: the blocking fallback. */
+class JedisStoreTests extends RedisStoreContract {
+
+    private static JedisConnectionFactory connections;
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.jedis(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        if (connections != null) {
+            connections.destroy();
+        }
+
+    }
+
+    @Override
+    RedisConnectionFactory factory() {
+        return connections;
+    }
+
+}

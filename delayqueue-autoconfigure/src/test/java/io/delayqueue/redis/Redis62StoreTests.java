@@ -1,0 +1,34 @@
+package io.delayqueue.redis;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The contract on the oldest Redis that is supported, through Lettuce. */
+class Redis62StoreTests extends RedisStoreContract {
+
+    private static LettuceConnectionFactory connections;
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.REDIS_6_2));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        if (connections != null) {
+            connections.destroy();
+        }
+
+    }
+
+    @Override
+    RedisConnectionFactory factory() {
+        return connections;
+    }
+
+}

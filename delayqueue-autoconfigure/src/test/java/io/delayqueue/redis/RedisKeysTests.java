@@ -1,0 +1,253 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What only Redis has: keys (P10), the wake mark (P3), and messages without content (P9).
+ */
+class RedisKeysTests {
+
+    private static final QueueName QUEUE = new QueueName("keys");
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private static final byte[] ENVELOPE = "{\"v\":1,\"payload\":1}".getBytes(StandardCharsets.UTF_8);
+
+    private static LettuceConnectionFactory connections;
+
+    private final String namespace = "keys-" + UUID.randomUUID();
+
+    private final ManualClock clock = new ManualClock();
+
+    private final RedisAccess redis = new RedisAccess(
+            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace);
+
+    private final RedisMessageStore store = new RedisMessageStore(this.redis);
+
+    private final RedisMessageInspector inspector = new RedisMessageInspector(this.redis,
+            new EnvelopeCodec(JsonMapper.builder().build()));
+
+    private final Audit audit = new Audit(connections, this.namespace, QUEUE);
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @Test
+    void keysHaveTheOrderOfThePreludeAndOneHashTag() {
+        List<String> names = Arrays.stream(new RedisKeys("dq", QUEUE).all()).map(String::new).toList();
+
+        assertThat(names).containsExactly("dq:{keys}:messages", "dq:{keys}:scheduled", "dq:{keys}:leased",
+                "dq:{keys}:wake", "dq:{keys}:details", "dq:{keys}:attempts", "dq:{keys}:renewed", "dq:{keys}:next",
+                "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0", "dq:{keys}:scheduled:1",
+                "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5", "dq:{keys}:scheduled:6",
+                "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9");
+    }
+
+    @Test
+    void theCommonMessageTouchesThreeKeysAndTheMark() {
+        send("a", Duration.ZERO);
+        assertThat(this.audit.present()).containsExactlyInAnyOrder(key("messages"), key("scheduled"), key("wake"));
+
+        Lease lease = claim().messages().get(0).lease();
+        assertThat(this.audit.present()).containsExactlyInAnyOrder(key("messages"), key("leased"), key("wake"));
+
+        done(this.store.acknowledge(QUEUE, List.of(lease)));
+        assertThat(this.audit.present()).isEmpty();
+    }
+
+    @Test
+    void messagesWithGeneratedIdsNeedFewerKeys() {
+        NewMessage generated = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, Duration.ofSeconds(1),
+                ENVELOPE);
+
+        done(this.store.schedule(QUEUE, List.of(generated)));
+
+        assertThat(claim().messages()).hasSize(1);
+    }
+
+    @Test
+    void theMarkIsTheNextTimeToLookAndAnEarlierSendLowersIt() {
+        send("late", Duration.ofSeconds(60));
+        claim();
+        assertThat(mark()).isEqualTo(at(60));
+
+        send("later", Duration.ofSeconds(90));
+        assertThat(mark()).isEqualTo(at(60));
+        send("early", Duration.ofSeconds(30));
+        assertThat(mark()).isEqualTo(at(30));
+    }
+
+    @Test
+    void aClaimWithoutRoomLeftPromisesNothing() {
+        send("a", Duration.ZERO);
+        send("b", Duration.ofSeconds(60));
+
+        done(this.store.claim(QUEUE, 1, LEASE, ExpiredPolicy.DROP));
+
+        assertThat(this.audit.present()).doesNotContain(key("wake"));
+    }
+
+    @Test
+    void aClaimThatLeavesDueMessagesBehindWakesTheOthers() {
+        send("a", Duration.ZERO);
+        send("b", Duration.ZERO);
+        claimAll();
+        send("c", Duration.ofSeconds(1));
+        send("d", Duration.ofSeconds(1));
+        claimAll();
+        this.clock.advance(Duration.ofSeconds(1));
+        set("wake", Long.toString(at(100)));
+
+        done(this.store.claim(QUEUE, 1, LEASE, ExpiredPolicy.DROP));
+
+        assertThat(mark()).isEqualTo(at(1));
+    }
+
+    @Test
+    void aMessageWithoutContentIsADeadLetterThatCannotBeRedriven() {
+        send("a", Duration.ZERO);
+        hashDelete("messages", "a");
+
+        Claim claim = claim();
+
+        assertThat(claim.messages()).isEmpty();
+        assertThat(claim.buried()).singleElement().satisfies((death) -> {
+            assertThat(death.id()).isEqualTo("a");
+            assertThat(death.reason()).isEqualTo("missing");
+        });
+        String letterId = claim.buried().get(0).letterId();
+        assertThat(done(this.inspector.deadLetters(QUEUE, null, 10)).letters()).singleElement()
+            .satisfies((letter) -> assertThat(letter.payload()).isNull());
+        assertThat(done(this.store.redrive(QUEUE, letterId))).isEqualTo(RedriveResult.EMPTY);
+        assertThat(done(this.store.purge(QUEUE, letterId))).isTrue();
+        this.audit.checkNothingLeft();
+    }
+
+    @Test
+    void aForeignProducersMessageIsClaimed() {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
+            connection.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(0), bytes("f"));
+        }
+
+        assertThat(claim().messages()).singleElement()
+            .satisfies((message) -> assertThat(message.envelope()).isEqualTo(ENVELOPE));
+    }
+
+    @Test
+    void aDeathKeepsTheTokenOfTheLeaseInItsName() {
+        send("a", Duration.ZERO);
+        Lease lease = claim().messages().get(0).lease();
+
+        done(this.store.deadLetter(lease, new Death("why", true, ManualClock.START)));
+
+        assertThat(lease.letterId()).isEqualTo("a~" + lease.token());
+        assertThat(this.audit.present()).containsExactlyInAnyOrder(key("dead"), key("letters"));
+    }
+
+    @Test
+    void timeIsTheServersUnlessPinned() {
+        RedisMessageStore unpinned = new RedisMessageStore(
+                RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30)));
+        done(unpinned.schedule(QUEUE, List.of(NewMessage.of("a", DueTime.after(LEASE), ENVELOPE))));
+
+        Claim claim = done(unpinned.claim(QUEUE, 1, LEASE, ExpiredPolicy.DROP));
+
+        assertThat(claim.messages()).isEmpty();
+        assertThat(claim.nextIn()).isPositive().isLessThanOrEqualTo(LEASE.plusMillis(1));
+        done(unpinned.cancel(QUEUE, "a"));
+    }
+
+    private void send(String id, Duration delay) {
+        done(this.store.schedule(QUEUE, List.of(NewMessage.of(id, DueTime.after(delay), ENVELOPE))));
+    }
+
+    private Claim claim() {
+        return done(this.store.claim(QUEUE, 100, LEASE, ExpiredPolicy.DROP));
+    }
+
+    private void claimAll() {
+        List<Lease> leases = claim().messages().stream().map((message) -> message.lease()).toList();
+        if (!leases.isEmpty()) {
+            done(this.store.acknowledge(QUEUE, leases));
+        }
+    }
+
+    private String key(String kind) {
+        return this.namespace + ":{keys}:" + kind;
+    }
+
+    private long mark() {
+        try (RedisConnection connection = connections.getConnection()) {
+            byte[] mark = connection.stringCommands().get(bytes(key("wake")));
+            assertThat(mark).isNotNull();
+            return Long.parseLong(new String(mark, StandardCharsets.UTF_8));
+        }
+    }
+
+    private void set(String kind, String value) {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.stringCommands().set(bytes(key(kind)), bytes(value));
+        }
+    }
+
+    private void hashDelete(String kind, String field) {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.hashCommands().hDel(bytes(key(kind)), bytes(field));
+        }
+    }
+
+    private static long at(long seconds) {
+        return ManualClock.START.plusSeconds(seconds).toEpochMilli();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] concat(byte[] first, byte[] second) {
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        return both;
+    }
+
+    private static <T> T done(CompletableFuture<T> answer) {
+        return answer.join();
+    }
+
+}

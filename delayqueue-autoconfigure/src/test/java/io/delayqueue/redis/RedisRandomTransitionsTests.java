@@ -1,0 +1,53 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.RandomTransitions;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * P1 to P11 at random: Redis answers as the model does, its structures agree after every
+ * step, and nothing is left when all is done.
+ */
+class RedisRandomTransitionsTests {
+
+    private static final int STEPS = 1_000;
+
+    private final ManualClock clock = new ManualClock();
+
+    private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
+
+    @ParameterizedTest
+    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    void redisAnswersAsTheModelDoes(RedisBinary binary) {
+        LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(binary));
+        String namespace = "random-" + UUID.randomUUID();
+        RedisAccess redis = new RedisAccess(
+                new PinnedTimeRunner(RedisAccess.runner(factory, Duration.ofSeconds(30)), this.clock), namespace);
+        InMemoryMessageStore memory = new InMemoryMessageStore(this.codec, this.clock);
+        Audit audit = new Audit(factory, namespace, RandomTransitions.QUEUE);
+        RandomTransitions transitions = new RandomTransitions(RandomTransitions.seed(), this.clock,
+                new RandomTransitions.Ports(memory, memory),
+                new RandomTransitions.Ports(new RedisMessageStore(redis), new RedisMessageInspector(redis, this.codec)),
+                new RandomTransitions.Checks(audit::check, audit::checkNothingLeft));
+        try {
+            transitions.walk(STEPS);
+            transitions.drain();
+        }
+        finally {
+            redis.close();
+            factory.destroy();
+        }
+    }
+
+}

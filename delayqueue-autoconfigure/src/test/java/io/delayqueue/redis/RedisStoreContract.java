@@ -1,0 +1,118 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.MessageStoreContract;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.testing.ManualClock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The contract, on Redis: whatever the topology and the client are. A test extends this
+ * and says where Redis is.
+ */
+abstract class RedisStoreContract extends MessageStoreContract {
+
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final String namespace = "contract-" + UUID.randomUUID();
+
+    private final ManualClock clock = new ManualClock();
+
+    private final PinnedTimeRunner runner = new PinnedTimeRunner(RedisAccess.runner(factory(), LIMIT), this.clock);
+
+    private final RedisAccess redis = new RedisAccess(this.runner, this.namespace);
+
+    private final RedisMessageStore store = new RedisMessageStore(this.redis);
+
+    private final RedisMessageInspector inspector = new RedisMessageInspector(this.redis,
+            new EnvelopeCodec(JsonMapper.builder().build()));
+
+    private @Nullable RedisWakeUps wakeUps;
+
+    /** The connections to the Redis under test; the same for all cases of a class. */
+    abstract RedisConnectionFactory factory();
+
+    @Override
+    protected MessageStore store() {
+        return this.store;
+    }
+
+    @Override
+    protected MessageInspector inspector() {
+        return this.inspector;
+    }
+
+    @Override
+    protected WakeUps wakeUps() {
+        if (this.wakeUps == null) {
+            this.wakeUps = new RedisWakeUps(factory(), this.redis, WakeUpMode.CHANNEL);
+        }
+        return this.wakeUps;
+    }
+
+    @Override
+    protected ManualClock clock() {
+        return this.clock;
+    }
+
+    @Override
+    protected <T> T replay(Supplier<T> call) {
+        this.runner.twice(true);
+        try {
+            return call.get();
+        }
+        finally {
+            this.runner.twice(false);
+        }
+    }
+
+    @Override
+    protected boolean replaysStamps() {
+        return true;
+    }
+
+    @Override
+    protected boolean ringsWhenSubscribed() {
+        return true;
+    }
+
+    @Override
+    protected void assertNothingLeft() {
+        assertThat(keys()).isEmpty();
+    }
+
+    private Set<String> keys() {
+        Set<String> names = new TreeSet<>();
+        try (RedisConnection connection = factory().getConnection()) {
+            byte[] pattern = (this.namespace + ":*").getBytes(StandardCharsets.UTF_8);
+            connection.keyCommands().keys(pattern).forEach((key) -> names.add(new String(key, StandardCharsets.UTF_8)));
+        }
+        return names;
+    }
+
+    @AfterEach
+    void close() {
+        if (this.wakeUps != null) {
+            this.wakeUps.stop();
+            this.wakeUps.close();
+        }
+        this.redis.close();
+    }
+
+}

@@ -1,0 +1,39 @@
+package io.delayqueue.redis;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisSentinel;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The contract through Sentinel. */
+class SentinelStoreTests extends RedisStoreContract {
+
+    private static RedisSentinel sentinel;
+
+    private static LettuceConnectionFactory connections;
+
+    @BeforeAll
+    static void connect() {
+        sentinel = RedisSentinel.start(RedisBinary.preferred());
+        connections = Connections.lettuce(sentinel);
+    }
+
+    @AfterAll
+    static void disconnect() {
+        if (connections != null) {
+            connections.destroy();
+        }
+        if (sentinel != null) {
+            sentinel.close();
+        }
+    }
+
+    @Override
+    RedisConnectionFactory factory() {
+        return connections;
+    }
+
+}

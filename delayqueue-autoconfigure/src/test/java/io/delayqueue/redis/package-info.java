@@ -1,0 +1,5 @@
+/** Tests of what keeps messages in Redis, on real servers. */
+@NullMarked
+package io.delayqueue.redis;
+
+import org.jspecify.annotations.NullMarked;
