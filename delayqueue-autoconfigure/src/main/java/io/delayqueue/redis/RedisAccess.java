@@ -47,9 +47,12 @@ public final class RedisAccess implements AutoCloseable {
     }
 
     static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {
-        boolean lettuce = ClassUtils.isPresent("io.lettuce.core.RedisClient", factory.getClass().getClassLoader());
-        return (lettuce && LettuceDetection.isLettuce(factory)) ? new LettuceScriptRunner(factory, limit)
-                : new BlockingScriptRunner(factory, limit);
+        return isLettuce(factory) ? new LettuceScriptRunner(factory, limit) : new BlockingScriptRunner(factory, limit);
+    }
+
+    static boolean isLettuce(RedisConnectionFactory factory) {
+        return ClassUtils.isPresent("io.lettuce.core.RedisClient", factory.getClass().getClassLoader())
+                && LettuceDetection.isLettuce(factory);
     }
 
     /**

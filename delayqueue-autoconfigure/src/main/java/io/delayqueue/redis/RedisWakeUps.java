@@ -35,7 +35,8 @@ import org.springframework.data.redis.listener.Topic;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Wake-ups by Redis' pub/sub. One connection serves all queues of the process; it exists
+ * Wake-ups by Redis' pub/sub. With Lettuce one connection serves all queues of the
+ * process; a client that waits while it is subscribed has one for each queue. They exist
  * only while somebody listens.
  * <p>
  * After a lost connection Spring Data subscribes again and says so, which rings all
@@ -76,6 +77,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final WakeUpMode mode;
 
+    private final boolean blocking;
+
     private final Map<QueueName, Alarms> alarms = new ConcurrentHashMap<>();
 
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor((task) -> {
@@ -99,6 +102,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         this.factory = factory;
         this.redis = redis;
         this.mode = mode;
+        this.blocking = !RedisAccess.isLettuce(factory);
     }
 
     @Override
@@ -112,7 +116,14 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             wanted.alarms.add(alarm);
             return wanted;
         });
-        submit(() -> subscribe(ofQueue));
+        submit(() -> {
+            if (ofQueue.subscribed) {
+                alarm.run(); // as all others at their subscription
+            }
+            else {
+                subscribe(ofQueue);
+            }
+        });
         AtomicBoolean ended = new AtomicBoolean();
         return () -> {
             if (ended.compareAndSet(false, true)) {
@@ -146,6 +157,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             return;
         }
         try {
+            if (this.blocking) {
+                queue.open();
+                return;
+            }
             if (this.container == null) {
                 requireServer(queue);
                 this.container = connect();
@@ -209,6 +224,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     private void unsubscribe(Alarms queue) {
+        queue.close();
         if (queue.subscribed && this.container != null) {
             queue.subscribed = false;
             try {
@@ -235,7 +251,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private void disconnect() {
         RedisMessageListenerContainer old = this.container;
         this.container = null;
-        this.alarms.values().forEach((queue) -> queue.subscribed = false);
+        this.alarms.values().forEach((queue) -> {
+            queue.close();
+            queue.subscribed = false;
+        });
         if (old != null) {
             try {
                 old.destroy();
@@ -301,6 +320,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
         private boolean subscribed;
 
+        private @Nullable BlockingSubscription line;
+
         Alarms(QueueName name) {
             this.name = name;
             RedisKeys keys = RedisWakeUps.this.redis.keysOf(name);
@@ -314,6 +335,20 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             }
             else if (Arrays.equals(message.getBody(), ZADD) && this.pausing.compareAndSet(false, true)) {
                 ringLater();
+            }
+        }
+
+        /** Subscribes with a client that waits while it is subscribed. */
+        private void open() {
+            this.line = new BlockingSubscription(RedisWakeUps.this.factory, this.topic, this);
+            this.line.start();
+            this.subscribed = true;
+        }
+
+        private void close() {
+            if (this.line != null) {
+                this.line.close();
+                this.line = null;
             }
         }
 

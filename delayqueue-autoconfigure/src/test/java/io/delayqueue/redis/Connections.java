@@ -44,7 +44,7 @@ final class Connections {
         return factory;
     }
 
-    private static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
+    static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
         factory.afterPropertiesSet();
         factory.start();
         return factory;
