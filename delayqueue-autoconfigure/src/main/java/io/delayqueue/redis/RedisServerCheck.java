@@ -33,6 +33,9 @@ public final class RedisServerCheck {
 
     private static final Pattern POLICY = Pattern.compile("maxmemory_policy:([a-z-]+)");
 
+    /** What the probe puts in front of an error. */
+    private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");
+
     private static final int OLDEST_MAJOR = 6;
 
     private static final int OLDEST_MINOR = 2;
@@ -78,7 +81,7 @@ public final class RedisServerCheck {
         }
         requireVersion(Replies.text(reply.get(0)));
         String denied = Replies.text(reply.get(2));
-        if (RedisFailures.isNotNow(denied)) {
+        if (RedisFailures.isNotNow(COMMAND.matcher(denied).replaceFirst(""))) {
             logger.debug("Redis cannot be written to: {}", denied);
             return false;
         }

@@ -58,8 +58,12 @@ class FullRedisIntegrationTests {
             Lease dead = claim(store, 1, LEASE).get(0);
             assertThat(store.deadLetter(dead, new Death("boom", true, Instant.EPOCH)).join()).isTrue();
             claim(store, 1, Duration.ofMillis(1));
+            queue.send(DelayedMessage.builder("later", new Order(0)).id("later").delay(FAR).build());
             fill(redis);
 
+            // Nothing is due there, and the look alone must not need memory.
+            assertThat(store.claim(new QueueName("later"), 10, LEASE, ExpiredPolicy.DROP).join().messages()).isEmpty();
+            assertThat(queue.cancel("later", "later")).isEqualTo(CancelResult.CANCELLED);
             assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> queue.send(message(10).build()))
                 .withMessageContaining("OOM")
                 .withMessageContaining("nothing was changed");

@@ -36,7 +36,7 @@ class UnsuitableRedisIntegrationTests {
 
     @ParameterizedTest
     @CsvSource({ "REDIS_6_2,ZMSCORE", "REDIS_7_0,ZMSCORE", "REDIS_6_2,ZREM", "REDIS_7_0,HDEL", "REDIS_7_0,TIME" })
-    void aUserWithoutARightFailsTheStart(RedisBinary binary, CommandType command, CapturedOutput output) {
+    void aUserWithoutARightFailsTheStartWithItsName(RedisBinary binary, CommandType command, CapturedOutput output) {
         RedisServer redis = RedisServer.shared(binary);
         String user = user(redis,
                 AclSetuserArgs.Builder.on()
@@ -49,7 +49,7 @@ class UnsuitableRedisIntegrationTests {
         assertThatExceptionOfType(ApplicationContextException.class).isThrownBy(() -> start(redis, user))
             .withRootCauseInstanceOf(UnsuitableRedisException.class);
         assertThat(output.getAll()).contains("APPLICATION FAILED TO START",
-                "Messages cannot be kept on this Redis server. The Redis user lacks a permission",
+                "Messages cannot be kept on this Redis server. The Redis user lacks a permission: " + command.name(),
                 "can't run this command");
         this.applications.keys(redis).forEach(redis.commands()::del); // the probe's,
                                                                       // which it may not

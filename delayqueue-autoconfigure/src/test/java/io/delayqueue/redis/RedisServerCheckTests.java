@@ -19,11 +19,11 @@ class RedisServerCheckTests {
     @Test
     void aServerThatIsTooOldIsRefusedWithItsVersion() {
         assertThatExceptionOfType(UnsuitableRedisException.class)
-            .isThrownBy(() -> check("redis_version:6.0.16", "ERR unknown command"))
+            .isThrownBy(() -> check("redis_version:6.0.16", "ZMSCORE: ERR unknown command"))
             .withMessage("Redis 6.0.16 is too old: version 6.2 or later is needed")
             .satisfies((ex) -> assertThat(ex.remedy()).isEqualTo("Use a newer Redis."));
         assertThatExceptionOfType(UnsuitableRedisException.class)
-            .isThrownBy(() -> check("redis_version:5.0.14", "ERR syntax error"));
+            .isThrownBy(() -> check("redis_version:5.0.14", "ZRANGE: ERR syntax error"));
     }
 
     @Test
@@ -41,17 +41,18 @@ class RedisServerCheckTests {
     @Test
     void aMissingPermissionIsNamed() {
         assertThatExceptionOfType(UnsuitableRedisException.class)
-            .isThrownBy(() -> check("redis_version:7.0.15", "NOPERM this user has no permissions to run 'zrem'"))
+            .isThrownBy(() -> check("redis_version:7.0.15", "ZREM: NOPERM this user has no permissions to run 'zrem'"))
             .withMessageContaining("lacks a permission")
             .withMessageContaining("'zrem'");
     }
 
     @Test
     void aServerThatCannotWriteNowIsLookedAtLater() {
-        assertThat(check("redis_version:7.0.15", "READONLY You can't write against a read only replica.")).isFalse();
-        assertThat(check("redis_version:6.2.11", "@user_script: 12: -READONLY You can't write")).isFalse();
-        assertThat(check("redis_version:7.0.15", "MISCONF Redis is configured to save")).isFalse();
-        assertThat(check("redis_version:7.0.15", "NOREPLICAS Not enough good replicas to write.")).isFalse();
+        assertThat(check("redis_version:7.0.15", "DEL: READONLY You can't write against a read only replica."))
+            .isFalse();
+        assertThat(check("redis_version:6.2.11", "DEL: @user_script: 12: -READONLY You can't write")).isFalse();
+        assertThat(check("redis_version:7.0.15", "ZADD: MISCONF Redis is configured to save")).isFalse();
+        assertThat(check("redis_version:7.0.15", "DEL: NOREPLICAS Not enough good replicas to write.")).isFalse();
     }
 
     @Test
