@@ -129,7 +129,10 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
     }
 
     private void onSubscribed(byte[] name, long count) {
-        this.away = false;
+        if (this.away) {
+            this.away = false;
+            logger.info("Subscribed to '{}' again", this.topic.getTopic());
+        }
         if (isClosed()) {
             unsubscribe();
         }

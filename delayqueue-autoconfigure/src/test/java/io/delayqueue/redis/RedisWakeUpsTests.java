@@ -11,7 +11,7 @@ import io.delayqueue.StoreUnavailableException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -22,7 +22,7 @@ class RedisWakeUpsTests {
 
     private final AwayRunner server = new AwayRunner();
 
-    private final RedisConnectionFactory factory = mock(RedisConnectionFactory.class);
+    private final LettuceConnectionFactory factory = mock(LettuceConnectionFactory.class);
 
     @Test
     void whileTheServerIsAwayAllQueuesTogetherTryOnceAPause() {
