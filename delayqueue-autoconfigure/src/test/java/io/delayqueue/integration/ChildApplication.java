@@ -1,10 +1,9 @@
 package io.delayqueue.integration;
 
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.Semaphore;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
@@ -20,7 +19,8 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * An application in a JVM of its own, to be killed, stopped, or shown another time. Says
- * on standard output what it handles; see {@link ChildJvm}.
+ * on standard output what it handles, and ends when standard input does, so that it does
+ * not outlive its parent; see {@link ChildJvm}.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -51,8 +51,26 @@ public class ChildApplication {
 
     static final class Handler {
 
-        private final BufferedReader orders = new BufferedReader(
-                new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        private final Semaphore goOn = new Semaphore(0);
+
+        Handler() {
+            Thread reader = new Thread(this::listen, "parent");
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        /** Each byte lets a handler go on; the end is that of the parent, and of this. */
+        private void listen() {
+            try {
+                while (System.in.read() >= 0) {
+                    this.goOn.release();
+                }
+            }
+            catch (IOException ex) {
+                System.out.println(ex);
+            }
+            Runtime.getRuntime().halt(2);
+        }
 
         @DelayedListener("orders")
         void handle(Order order, Delivery delivery) throws Exception {
@@ -63,7 +81,7 @@ public class ChildApplication {
                 Runtime.getRuntime().halt(1);
             }
             if (order.number() == WAITS) {
-                this.orders.readLine();
+                this.goOn.acquire();
             }
         }
 

@@ -108,6 +108,8 @@ final class ChildJvm implements AutoCloseable {
     /** Kills it; on return it is gone. */
     @Override
     public void close() {
+        // A wrapper stays in between, and what it has started would live on.
+        this.process.descendants().forEach(ProcessHandle::destroyForcibly);
         this.process.destroyForcibly();
         try {
             awaitEnd();
