@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
@@ -132,8 +131,8 @@ final class MemoryQueue {
         lease(taken, now + Micros.of(leaseTime));
         this.wakeUp |= !due(1, millis).isEmpty(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
-        return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now), earliest(heads(), ends),
-                expired, buried);
+        return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now),
+                Micros.earliest(heads(), ends), expired, buried);
     }
 
     private void endLapsedLeases(long now) {
@@ -175,11 +174,6 @@ final class MemoryQueue {
     /** The earliest due time of each lane. */
     private LongStream heads() {
         return this.lanes.stream().filter((lane) -> !lane.isEmpty()).mapToLong((lane) -> lane.first().due);
-    }
-
-    private static @Nullable Instant earliest(LongStream some, LongStream others) {
-        OptionalLong first = LongStream.concat(some, others).min();
-        return first.isPresent() ? Instant.ofEpochMilli(first.getAsLong()) : null;
     }
 
     boolean acknowledge(Lease lease) {
@@ -394,7 +388,7 @@ final class MemoryQueue {
         long due = due(Integer.MAX_VALUE, Micros.floorToMillis(now)).size();
         LongStream ends = lapsed.stream().limit(1).mapToLong((first) -> Micros.floorToMillis(first.deadline));
         return new QueueStatistics(this.name.value(), waiting + lapsed.size(), due + lapsed.size(),
-                this.leased.size() - lapsed.size(), this.dead.size(), earliest(heads(), ends));
+                this.leased.size() - lapsed.size(), this.dead.size(), Micros.earliest(heads(), ends));
     }
 
     List<Letter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {

@@ -2,8 +2,11 @@ package io.delayqueue.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
 
 import io.delayqueue.engine.DueTime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The store's time, in microseconds since the epoch, as milliseconds and back. What makes
@@ -33,6 +36,12 @@ final class Micros {
 
     static Instant toInstant(long micros) {
         return Instant.ofEpochSecond(Math.floorDiv(micros, SECOND), Math.floorMod(micros, SECOND) * 1_000);
+    }
+
+    /** The earliest of these milliseconds; {@code null} if there are none. */
+    static @Nullable Instant earliest(LongStream some, LongStream others) {
+        OptionalLong first = LongStream.concat(some, others).min();
+        return first.isPresent() ? Instant.ofEpochMilli(first.getAsLong()) : null;
     }
 
 }

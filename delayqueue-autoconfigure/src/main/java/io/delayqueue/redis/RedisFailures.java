@@ -43,6 +43,12 @@ final class RedisFailures {
         return "NOSCRIPT".equals(errorCode(failure));
     }
 
+    /** Whether the server does not let this user in at all. */
+    static boolean isLockedOut(Throwable failure) {
+        String code = errorCode(failure);
+        return "WRONGPASS".equals(code) || "NOAUTH".equals(code);
+    }
+
     static DelayQueueException translate(RedisScript script, Throwable failure, Duration limit) {
         if (failure instanceof DelayQueueException known) {
             return known;
@@ -100,7 +106,7 @@ final class RedisFailures {
         return (end < 0) ? error : error.substring(0, end);
     }
 
-    private static String errorText(Throwable failure) {
+    static String errorText(Throwable failure) {
         String message = rootOf(failure).getMessage();
         return (message != null) ? message : failure.toString();
     }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
@@ -76,6 +77,10 @@ public final class RedisServerCheck {
                         "Allow the Redis user EVALSHA, EVAL and the commands of the scripts on the keys of the "
                                 + "namespace, or name another user.");
             }
+            if (RedisFailures.isLockedOut(ex)) {
+                throw new UnsuitableRedisException("Redis does not let this user in: " + RedisFailures.errorText(ex),
+                        "Correct spring.data.redis.username and spring.data.redis.password.");
+            }
             logger.debug("Redis cannot be looked at", ex);
             return false;
         }
@@ -131,6 +136,11 @@ public final class RedisServerCheck {
     }
 
     private void warnOfKeyspace() {
+        RedisCallback<Boolean> isCluster = RedisClusterConnection.class::isInstance;
+        if (Boolean.TRUE.equals(this.template.execute(isCluster, true))) {
+            logger.warn("delayqueue.wakeup is 'keyspace' on a cluster, whose notifications are each node's own: those "
+                    + "of one node are heard, and other messages are found by the safety poll. Use wakeup 'channel'");
+        }
         String flags;
         try {
             Properties found = this.template

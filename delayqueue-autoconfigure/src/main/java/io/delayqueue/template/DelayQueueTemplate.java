@@ -21,6 +21,7 @@ import io.delayqueue.QueueStatistics;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
@@ -85,7 +86,12 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
         }
-        return this.calls.await(schedule(prepared), "schedule").get(0);
+        try {
+            return this.calls.await(schedule(prepared), "schedule").get(0);
+        }
+        catch (StoreUnavailableException ex) {
+            throw prepared.unavailable(ex);
+        }
     }
 
     @Override
@@ -99,7 +105,9 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         // Not thenApply, which would wrap the failure for whoever hangs on to the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
-                result.completeExceptionally(StoreCalls.unwrap(failure, "schedule"));
+                RuntimeException cause = StoreCalls.unwrap(failure, "schedule");
+                result.completeExceptionally(
+                        (cause instanceof StoreUnavailableException ex) ? prepared.unavailable(ex) : cause);
             }
             else {
                 result.complete(stored.get(0));

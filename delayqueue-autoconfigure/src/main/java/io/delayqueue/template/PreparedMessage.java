@@ -4,6 +4,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.NewMessage;
 
 /**
@@ -35,6 +36,13 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
 
     SendResult deferred() {
         return new SendResult(queue().value(), id(), null, SendOutcome.DEFERRED);
+    }
+
+    /** The same failure, which names the message so that its fate can be looked up. */
+    StoreUnavailableException unavailable(StoreUnavailableException failure) {
+        return new StoreUnavailableException(
+                "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue()),
+                failure.effect(), failure);
     }
 
 }

@@ -50,5 +50,6 @@ try('TIME')
 local failed = denied
 local server, memory = try('INFO', 'server'), try('INFO', 'memory')
 denied = failed
+for _, key in ipairs(KEYS) do redis.pcall('DEL', key) end
 local published = redis.pcall('PUBLISH', WAKE, '0')
 return { server, memory, denied, type(published) == 'table' and 1 or 0 }

@@ -85,6 +85,19 @@ class UnsuitableRedisIntegrationTests {
         assertThat(output.getAll()).contains("APPLICATION FAILED TO START", "NOPERM");
     }
 
+    @ParameterizedTest
+    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    void aWrongPasswordFailsTheStart(RedisBinary binary, CapturedOutput output) {
+        RedisServer redis = RedisServer.shared(binary);
+        String user = user(redis,
+                AclSetuserArgs.Builder.on().addPassword("another").allKeys().allChannels().allCommands());
+
+        assertThatExceptionOfType(ApplicationContextException.class).isThrownBy(() -> start(redis, user))
+            .withRootCauseInstanceOf(UnsuitableRedisException.class);
+        assertThat(output.getAll()).contains("APPLICATION FAILED TO START", "Redis does not let this user in",
+                "WRONGPASS", "spring.data.redis.password");
+    }
+
     @Test
     void aServerThatEvictsKeysIsWarnedOf(CapturedOutput output) throws Exception {
         try (RedisServer redis = RedisServer.start(RedisBinary.preferred(), "maxmemory-policy allkeys-lru")) {

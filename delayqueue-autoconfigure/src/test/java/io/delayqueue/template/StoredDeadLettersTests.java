@@ -99,7 +99,7 @@ class StoredDeadLettersTests {
         this.store.answers = (call, effect) -> {
             Object answer = effect.get();
             if (call.startsWith("redrive")) {
-                this.store.addLetter("q", "m2" + call.substring("redrive m1".length(), call.indexOf('#')));
+                this.store.addLetter("q", "m2" + call.substring("redrive m1".length(), call.indexOf('~')));
             }
             return CompletableFuture.completedFuture(answer);
         };
