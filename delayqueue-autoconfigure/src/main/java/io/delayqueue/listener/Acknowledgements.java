@@ -86,7 +86,9 @@ final class Acknowledgements {
             this.leaseKeeper.remove(lease);
             if (!answers.get(i)) {
                 this.queue.counters().refused.increment();
-                logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} and is being handled again",
+                logger.warn(
+                        "Message '{}' of queue '{}' outlived its lease on attempt {} and is handled again, unless "
+                                + "a reconnect sent its acknowledgement twice",
                         lease.lease().id(), lease.lease().queue(), lease.attempt());
             }
         }
