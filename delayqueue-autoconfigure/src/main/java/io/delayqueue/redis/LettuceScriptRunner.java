@@ -1,13 +1,19 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 
+import io.delayqueue.DelayQueueException;
 import io.lettuce.core.AbstractRedisAsyncCommands;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulConnection;
@@ -30,16 +36,29 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * <p>
  * <strong>Threads.</strong> {@code run} may be called from any thread. While a connection
  * is there it does not wait. Getting one does wait for the network, so it happens on a
- * thread of its own, one attempt at a time, shared by all callers.
+ * thread of its own, one attempt at a time; calls that come meanwhile are sent in their
+ * order, and before any later one.
  */
 final class LettuceScriptRunner implements ScriptRunner {
+
+    /**
+     * How long a link that is not open is used before the factory is asked for another.
+     */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final RedisConnectionFactory factory;
 
     private final Duration limit;
 
-    private final AtomicReference<@Nullable CompletableFuture<Link>> connecting = new AtomicReference<>();
+    private final ReentrantLock lock = new ReentrantLock();
 
+    /** Calls that came while there was no link, the first first; guarded by the lock. */
+    private final Deque<Call> waiting = new ArrayDeque<>();
+
+    /** Whether a thread gets a link; guarded by the lock. */
+    private boolean connecting;
+
+    /** Changed under the lock only. */
     private volatile @Nullable Link link;
 
     private volatile boolean closed;
@@ -53,61 +72,73 @@ final class LettuceScriptRunner implements ScriptRunner {
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
         Call call = new Call(script, keys, arguments);
         Link current = this.link;
-        if (current != null && current.isOpen()) {
-            call.send(current);
+        if (current == null || !current.isUsable()) {
+            current = linkOrWait(call);
         }
-        else {
-            connect().whenComplete((fresh, failure) -> {
-                if (failure != null) {
-                    call.reply.completeExceptionally(RedisFailures.notConnected(unwrap(failure)));
-                }
-                else {
-                    call.send(fresh);
-                }
-            });
+        if (current != null) {
+            call.send(current);
         }
         return call.answer();
     }
 
-    private CompletableFuture<Link> connect() {
-        CompletableFuture<Link> mine = new CompletableFuture<>();
-        CompletableFuture<Link> pending = this.connecting.compareAndExchange(null, mine);
-        if (pending != null) {
-            return pending;
+    /** The link; {@code null} if there is none, and the call waits for one. */
+    private @Nullable Link linkOrWait(Call call) {
+        this.lock.lock();
+        try {
+            Link current = this.link;
+            if (!this.connecting && current != null && current.isUsable()) {
+                return current;
+            }
+            this.waiting.add(call);
+            if (!this.connecting) {
+                this.connecting = true;
+                this.link = null;
+                Thread thread = new Thread(() -> connect(current), "delayqueue-connect");
+                thread.setDaemon(true);
+                thread.start();
+            }
+            return null;
         }
-        Thread thread = new Thread(() -> connect(mine), "delayqueue-connect");
-        thread.setDaemon(true);
-        thread.start();
-        return mine;
+        finally {
+            this.lock.unlock();
+        }
     }
 
-    private void connect(CompletableFuture<Link> result) {
-        Link fresh = null;
-        Throwable failure = null;
+    private void connect(@Nullable Link old) {
         try {
-            fresh = Link.to(this.factory);
-            replace(fresh);
+            Link fresh = Link.to(this.factory);
+            List<Call> calls = waitingOr(fresh);
+            while (!calls.isEmpty()) {
+                // Before the link is there for others, or later calls would overtake.
+                calls.forEach((call) -> call.send(fresh));
+                calls = waitingOr(fresh);
+            }
+            if (old != null) {
+                old.close();
+            }
+            if (this.closed) {
+                fresh.close();
+            }
         }
         catch (RuntimeException | Error ex) {
-            failure = ex;
-        }
-        this.connecting.set(null);
-        if (fresh != null) {
-            result.complete(fresh);
-        }
-        else {
-            result.completeExceptionally((failure != null) ? failure : new IllegalStateException());
+            waitingOr(null).forEach((call) -> call.fail(RedisFailures.notConnected(ex)));
         }
     }
 
-    private void replace(Link fresh) {
-        Link old = this.link;
-        this.link = fresh;
-        if (old != null) {
-            old.close();
+    /** The calls that wait; if there are none, or no link, the connecting is over. */
+    private List<Call> waitingOr(@Nullable Link fresh) {
+        this.lock.lock();
+        try {
+            List<Call> calls = List.copyOf(this.waiting);
+            this.waiting.clear();
+            if (fresh == null || calls.isEmpty()) {
+                this.link = fresh;
+                this.connecting = false;
+            }
+            return calls;
         }
-        if (this.closed) {
-            fresh.close();
+        finally {
+            this.lock.unlock();
         }
     }
 
@@ -135,6 +166,9 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
 
+        /** Whether it was sent, or gave up waiting for that. */
+        private final AtomicBoolean begun = new AtomicBoolean();
+
         private volatile @Nullable RedisFuture<?> command;
 
         Call(RedisScript script, byte[][] keys, byte[][] arguments) {
@@ -144,7 +178,7 @@ final class LettuceScriptRunner implements ScriptRunner {
         }
 
         void send(Link link) {
-            if (this.reply.isDone()) {
+            if (!this.begun.compareAndSet(false, true)) {
                 return;
             }
             try {
@@ -180,6 +214,10 @@ final class LettuceScriptRunner implements ScriptRunner {
             }
         }
 
+        void fail(DelayQueueException failure) {
+            this.reply.completeExceptionally(failure);
+        }
+
         private void cancelIfLate(RedisFuture<?> sent) {
             if (this.reply.isDone()) {
                 sent.cancel(false);
@@ -201,6 +239,9 @@ final class LettuceScriptRunner implements ScriptRunner {
                     if (failure == null) {
                         return values;
                     }
+                    if (this.begun.compareAndSet(false, true) && failure instanceof TimeoutException) {
+                        throw RedisFailures.notConnected(failure);
+                    }
                     RedisFuture<?> sent = this.command;
                     if (sent != null) {
                         sent.cancel(false);
@@ -220,6 +261,8 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private final StatefulConnection<?, ?> state;
 
+        private final long since = System.nanoTime();
+
         private Link(RedisConnection connection, RedisClusterAsyncCommands<byte[], byte[]> commands,
                 StatefulConnection<?, ?> state) {
             this.connection = connection;
@@ -238,8 +281,13 @@ final class LettuceScriptRunner implements ScriptRunner {
             throw new IllegalStateException("The native connection is none of Lettuce's");
         }
 
-        boolean isOpen() {
-            return this.state.isOpen();
+        /**
+         * Whether to send with it. One that is not open may be about to connect again, or
+         * may be of a factory that was stopped and started since.
+         */
+        boolean isUsable() {
+            boolean gone = this.state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
+            return !gone && (this.state.isOpen() || System.nanoTime() - this.since < PATIENCE.toNanos());
         }
 
         void close() {

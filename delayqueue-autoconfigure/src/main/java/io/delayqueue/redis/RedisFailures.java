@@ -66,9 +66,11 @@ final class RedisFailures {
                     Effect.NONE, failure);
         }
         if (code != null && REFUSALS.contains(code)) {
+            boolean begun = mayHaveBegun(errorText(failure));
             return new StoreRefusedException(
-                    "Redis refused '%s': %s; nothing was changed".formatted(script.name(), errorText(failure)),
-                    failure);
+                    "Redis refused '%s': %s; %s".formatted(script.name(), errorText(failure),
+                            begun ? "part of it may have taken effect" : "nothing was changed"),
+                    begun ? Effect.UNKNOWN : Effect.NONE, failure);
         }
         return new StoreUnavailableException(
                 "The connection to Redis failed during '%s': %s; the operation may or may not have taken effect"
@@ -95,6 +97,14 @@ final class RedisFailures {
      */
     static boolean isNotNow(String error) {
         return NOT_NOW.contains(codeOf(error));
+    }
+
+    /**
+     * Whether the error came while the script ran and may have written. Redis looks for
+     * memory and for its right to write at the first write.
+     */
+    private static boolean mayHaveBegun(String error) {
+        return (error.contains("@user_script") || error.contains("user_script:")) && !isNotNow(error);
     }
 
     private static String codeOf(String error) {

@@ -77,7 +77,7 @@ final class Replies {
             if (((byte[]) entry).length == 0) {
                 return null;
             }
-            String[] fields = text(entry).split(":", 3);
+            String[] fields = text(entry).split(":", 4);
             long expiry = Long.parseLong(fields[1]);
             return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields[2]));
         }

@@ -83,8 +83,8 @@ final class StoreCalls {
         if (cause instanceof StoreUnavailableException unavailable) {
             return new StoreUnavailableException(message, unavailable.effect(), cause);
         }
-        if (cause instanceof StoreRefusedException) {
-            return new StoreRefusedException(message, cause);
+        if (cause instanceof StoreRefusedException refused) {
+            return new StoreRefusedException(message, refused.effect(), cause);
         }
         if (cause instanceof PayloadConversionException) {
             return new PayloadConversionException(message, cause);

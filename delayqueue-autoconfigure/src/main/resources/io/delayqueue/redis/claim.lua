@@ -61,7 +61,7 @@ local reply = { digits(now), '', '', 0, 0, buried }
 local function remove(id, due, cause, keep)
   if keep then
     local letter, at = id .. '~' .. digits(now), #buried
-    local failures = bury(id, letter, cause, now_ms, tonumber(due), 0)
+    local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due)), 0)
     buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
   end
   forget({ id })
@@ -83,10 +83,10 @@ if #ids > 0 then
       remove(id, dues[i], 'expired', ARGV[3] == 'bury')
       expired = expired + 1
     else
-      if attempts[i] then token = math.max(token, tonumber(string.match(attempts[i], ':%a:(%d+):')) + 1) end
+      if attempts[i] then token = math.max(token, tonumber(string.match(attempts[i], ':%a:(%d+):') or 0) + 1) end
       taken[#taken + 1] = id
       local at = #reply
-      reply[at + 1], reply[at + 2], reply[at + 3] = id, dues[i], attempts[i] or ''
+      reply[at + 1], reply[at + 2], reply[at + 3] = id, digits(math.ceil(tonumber(dues[i]))), attempts[i] or ''
       reply[at + 4], reply[at + 5] = details[i] or '', values[i]
     end
   end
@@ -101,7 +101,7 @@ end
 local next_at
 for _, lane in ipairs(lanes) do
   local head = redis.call('ZRANGE', lane, 0, 0, 'WITHSCORES')
-  if head[2] then next_at = math.min(next_at or math.huge, tonumber(head[2])) end
+  if head[2] then next_at = math.min(next_at or math.huge, math.ceil(tonumber(head[2]))) end
 end
 local behind = next_at ~= nil and next_at <= now_ms
 local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')

@@ -21,7 +21,8 @@ local details = redis.call('HGET', DETAILS, id) or ''
 local deadline = redis.call('ZSCORE', LEASED, id)
 local original, _, lane = details_of(id)
 if not deadline then
-  return { 'S', redis.call('ZSCORE', lane_key(lane), id) or '0', attempts, details, value }
+  local due = tonumber(redis.call('ZSCORE', lane_key(lane), id) or 0)
+  return { 'S', digits(math.ceil(due)), attempts, details, value }
 elseif tonumber(deadline) > clock() then
   return { 'L', deadline, attempts, details, value }
 end

@@ -11,7 +11,8 @@
 -- KEYS[4]  wake       STRING the earliest time, ms, at which workers with room plan to look;
 --                            the channel of wake-ups has the same name
 -- KEYS[5]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
---                            for no expiry; only where there is an expiry or another lane
+--                            for no expiry; only where there is an expiry or another lane.
+--                            What a later version adds behind is kept
 -- KEYS[6]  attempts   HASH   id -> 'failures:lapses:suspect:by:token:first failure'; only
 --                            once it came back from a lease. suspect: 0 no, 1 its last lease
 --                            ran out, 2 and its start is recorded. by: 'h' its holder gave
@@ -19,7 +20,8 @@
 -- KEYS[7]  renewed    HASH   id -> token; only where that is not the end of the lease: once
 --                            it was extended, or where the last token was a later time
 -- KEYS[8]  next       HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
---                            'S<due>:<expiry>:<lane>:' + stamp + envelope, its successor
+--                            'S<due>:<expiry>:<lane>|' + stamp + envelope, its successor;
+--                            a later version may add to what stands before the bar
 -- KEYS[9]  dead       ZSET   letter -> time of death, ms; a letter is named id~token
 -- KEYS[10] letters    HASH   letter -> see bury
 -- KEYS[11] to [19]    ZSET   id -> due time, ms; the lanes 0-3 and 5-9
@@ -55,18 +57,20 @@ local function due_time(spec, now)
   return math.max(now_ms, tonumber(spec))
 end
 
--- Original due time, expiry (0 none) and lane of a message; nil where it has no details.
+-- Original due time, expiry (0 none) and lane of a message, and what a later version added;
+-- nil where it has no details that can be read.
 local function details_of(id)
   local details = redis.call('HGET', DETAILS, id)
-  if not details then return nil, 0, NORMAL end
-  local due, expiry, lane = string.match(details, '^(%d+):(%d+):(%d)$')
-  return tonumber(due), tonumber(expiry), tonumber(lane)
+  local due, expiry, lane, more = string.match(details or '', '^(%d+):(%d+):(%d)(.*)$')
+  if not due then return nil, 0, NORMAL, '' end
+  return tonumber(due), tonumber(expiry), tonumber(lane), more
 end
 
 local function attempts_of(id)
   local entry = redis.call('HGET', ATTEMPTS, id)
-  if not entry then return { failures = 0, lapses = 0, suspect = 0, by = '', token = '0', first = '' } end
-  local failures, lapses, suspect, by, token, first = string.match(entry, '^(%d+):(%d+):(%d):(%a):(%d+):(.*)$')
+  local failures, lapses, suspect, by, token, first =
+    string.match(entry or '', '^(%d+):(%d+):(%d):(%a):(%d+):(.*)$')
+  if not failures then return { failures = 0, lapses = 0, suspect = 0, by = '', token = '0', first = '' } end
   return { failures = tonumber(failures), lapses = tonumber(lapses), suspect = tonumber(suspect),
     by = by, token = token, first = first }
 end
@@ -108,19 +112,21 @@ local function tidy()
 end
 
 -- Puts a message that the queue does not hold into SCHEDULED. `value`: stamp + envelope.
+-- Its content comes last: should a permission be missed on the way, what is half there is
+-- found by a claim, and not kept for ever by the next send.
 local function put(id, value, due, expiry, lane)
-  redis.call('HSET', MESSAGES, id, value)
+  redis.call('ZADD', lane_key(lane), digits(due), id)
   if expiry > 0 or lane ~= NORMAL then
     redis.call('HSET', DETAILS, id, digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane))
   end
-  redis.call('ZADD', lane_key(lane), digits(due), id)
+  redis.call('HSET', MESSAGES, id, value)
 end
 
 -- Due time, expiry, lane, and stamp + envelope of a successor; nil if there is none.
 local function successor_of(id)
   local follower = redis.call('HGET', NEXT, id)
   if not follower or follower == 'C' then return nil end
-  local due, expiry, lane, value = string.match(follower, '^S(%d+):(%d+):(%d):(.*)$')
+  local due, expiry, lane, value = string.match(follower, '^S(%d+):(%d+):(%d)[^|]*|(.*)$')
   return tonumber(due), tonumber(expiry), tonumber(lane), value
 end
 
@@ -136,11 +142,10 @@ end
 -- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`. Returns when
 -- it is due, nil if it is gone.
 local function lapse(id, deadline)
-  local token = redis.call('HGET', RENEWED, id) or deadline
+  local token, entry = redis.call('HGET', RENEWED, id) or deadline, attempts_of(id)
   redis.call('ZREM', LEASED, id)
   if redis.call('HEXISTS', NEXT, id) == 1 then return succeed(id) end
   redis.call('HDEL', RENEWED, id)
-  local entry = attempts_of(id)
   if entry.suspect == 2 then entry.lapses = entry.lapses + 1 end
   entry.suspect, entry.by, entry.token = 1, 'l', token
   set_attempts(id, entry)

@@ -21,11 +21,11 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   return { 0, 2 }
 end
 local due = due_time(ARGV[2], now)
-local original, expiry, lane = details_of(id)
+local original, expiry, lane, more = details_of(id)
 redis.call('ZREM', lane_key(lane), id)
 redis.call('ZADD', lane_key(lane), digits(due), id)
 if original then
   if expiry > 0 then expiry = due + expiry - original end
-  redis.call('HSET', DETAILS, id, digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane))
+  redis.call('HSET', DETAILS, id, digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane) .. more)
 end
 return { wake(due, now), 0 }

@@ -45,13 +45,15 @@ end
 local function admit(id, value, due, expiry, lane, replace)
   local leased = is_leased(id, now)
   local there = redis.call('HGET', MESSAGES, id)
-  if not there then
+  local _, _, lane_there = details_of(id)
+  local due_there = leased and due or tonumber(redis.call('ZSCORE', lane_key(lane_there), id) or nil)
+  if not there or not due_there then -- content that is in no set will never be claimed
+    forget({ id })
     put(id, value, due, expiry, lane)
     noticed(due)
     return 0, due
   end
-  local _, _, lane_there = details_of(id)
-  local due_there = tonumber(redis.call('ZSCORE', lane_key(lane_there), id) or due)
+  due_there = math.ceil(due_there)
   if string.sub(there, 2, 8) == string.sub(value, 2, 8) then
     return string.sub(there, 1, 1) == 'r' and 2 or 0, due_there
   end
@@ -59,7 +61,7 @@ local function admit(id, value, due, expiry, lane, replace)
     local due_next, _, _, value_next = successor_of(id)
     if due_next and string.sub(value_next, 1, 8) == string.sub(value, 1, 8) then return 3, due_next end
     if due_next and not replace then return 1, due_next end
-    redis.call('HSET', NEXT, id, 'S' .. digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane) .. ':' .. value)
+    redis.call('HSET', NEXT, id, 'S' .. digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane) .. '|' .. value)
     return 3, due
   end
   if not replace then
@@ -95,8 +97,8 @@ for i = 1, #ids do
 end
 
 if #values > 0 then
+  redis.call('ZADD', SCHEDULED, unpack(dues)) -- before the content: see put
   redis.call('HSET', MESSAGES, unpack(values))
-  redis.call('ZADD', SCHEDULED, unpack(dues))
 end
 if earliest then reply[1] = wake(earliest, now) end
 return reply

@@ -17,7 +17,7 @@ for lane = 0, 9 do
   scheduled = scheduled + redis.call('ZCARD', key)
   due = due + redis.call('ZCOUNT', key, '-inf', now_ms)
   local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-  if head[2] then next_due = math.min(next_due or math.huge, tonumber(head[2])) end
+  if head[2] then next_due = math.min(next_due or math.huge, math.ceil(tonumber(head[2]))) end
 end
 if lapsed > 0 then
   local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')

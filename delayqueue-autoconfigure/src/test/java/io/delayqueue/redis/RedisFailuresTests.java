@@ -33,12 +33,22 @@ class RedisFailuresTests {
     @ParameterizedTest
     @ValueSource(strings = { "OOM command not allowed when used memory > 'maxmemory'. script: abc, on @user_script:8.",
             "ERR Error running script (call to f_abc): @user_script:80: @user_script: 80: -OOM command not allowed",
-            "NOPERM this user has no permissions to run the 'evalsha' command",
-            "ERR Error running script (call to f_abc): @user_script:1: user_script:1: attempt to index a nil value" })
+            "NOPERM this user has no permissions to run the 'evalsha' command" })
     void whatSomebodyHasToMendIsRefused(String error) {
         DelayQueueException failure = translate(new RuntimeException(error));
 
         assertThat(failure).isInstanceOf(StoreRefusedException.class).hasMessageContaining("nothing was changed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+            "NOPERM The user executing the script can't run this command or subcommand script: abc, on @user_script:114.",
+            "ERR Error running script (call to f_abc): @user_script:1: user_script:1: attempt to index a nil value" })
+    void whatEndsAScriptHalfOfTheWayIsARefusalWhoseEffectIsUnknown(String error) {
+        DelayQueueException failure = translate(new RuntimeException(error));
+
+        assertThat(failure).isInstanceOf(StoreRefusedException.class).hasMessageContaining("may have taken effect");
+        assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN);
     }
 
     @Test

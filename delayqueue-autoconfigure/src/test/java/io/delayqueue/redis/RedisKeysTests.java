@@ -10,6 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
@@ -181,6 +183,59 @@ class RedisKeysTests {
     }
 
     @Test
+    void contentThatIsInNoSetIsScheduledByTheNextSend() {
+        hashSet("messages", "half", "sabcdefg" + new String(ENVELOPE, StandardCharsets.UTF_8));
+
+        SendResult result = done(this.store.schedule(QUEUE, List.of(NewMessage.of("half", DueTime.NOW, ENVELOPE))))
+            .get(0);
+
+        assertThat(result.outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        assertThat(claim().messages()).hasSize(1);
+    }
+
+    @Test
+    void whatALaterVersionAddsIsReadPastAndKept() {
+        done(this.store.schedule(QUEUE,
+                List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, ENVELOPE))));
+        hashSet("details", "a", at(0) + ":0:5:g1");
+        Lease lease = claim().messages().get(0).lease();
+        hashSet("next", "a", "S" + at(60) + ":0:5:g1|snextone" + new String(ENVELOPE, StandardCharsets.UTF_8));
+        this.clock.advance(LEASE);
+
+        assertThat(claim().messages()).isEmpty();
+        this.audit.check();
+        assertThat(done(this.inspector.find(QUEUE, "a")))
+            .hasValueSatisfying((message) -> assertThat(message.dueAt()).isEqualTo(ManualClock.START.plusSeconds(60)));
+        assertThat(done(this.store.acknowledge(QUEUE, List.of(lease)))).containsExactly(false);
+    }
+
+    @Test
+    void aMessageWithUnknownDetailsComesBackFromALapse() {
+        done(this.store.schedule(QUEUE,
+                List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, ENVELOPE))));
+        hashSet("details", "a", at(0) + ":0:5:g1");
+        claim();
+        this.clock.advance(LEASE);
+
+        assertThat(claim().messages()).singleElement().satisfies((message) -> assertThat(message.suspect()).isTrue());
+    }
+
+    @Test
+    void aFractionalScoreIsRoundedUp() {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
+            connection.zSetCommands().zAdd(bytes(key("scheduled")), at(0) + 0.25, bytes("f"));
+        }
+        assertThat(done(this.inspector.find(QUEUE, "f")))
+            .hasValueSatisfying((message) -> assertThat(message.dueAt()).isEqualTo(ManualClock.START.plusMillis(1)));
+        assertThat(claim().nextAt()).isEqualTo(ManualClock.START.plusMillis(1));
+        this.clock.advance(Duration.ofMillis(1));
+
+        assertThat(claim().messages()).singleElement()
+            .satisfies((message) -> assertThat(message.dueAt()).isEqualTo(ManualClock.START.plusMillis(1)));
+    }
+
+    @Test
     void timeIsTheServersUnlessPinned() {
         RedisMessageStore unpinned = new RedisMessageStore(
                 RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30)));
@@ -223,6 +278,12 @@ class RedisKeysTests {
     private void set(String kind, String value) {
         try (RedisConnection connection = connections.getConnection()) {
             connection.stringCommands().set(bytes(key(kind)), bytes(value));
+        }
+    }
+
+    private void hashSet(String kind, String field, String value) {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.hashCommands().hSet(bytes(key(kind)), bytes(field), bytes(value));
         }
     }
 
