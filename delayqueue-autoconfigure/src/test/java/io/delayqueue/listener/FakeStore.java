@@ -21,6 +21,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
@@ -58,6 +59,12 @@ final class FakeStore implements MessageStore, WakeUps {
     private final Map<String, CompletableFuture<Void>> stalled = new ConcurrentHashMap<>();
 
     private long tokens;
+
+    /** How calls fail; {@code null} for a store that does not answer. */
+    volatile @Nullable DelayQueueException failure;
+
+    /** Acknowledgements of this message are refused. */
+    volatile String poison = "";
 
     /** Deaths that a claim causes and tells. */
     final List<DeadLetterEvent> buried = new ArrayList<>();
@@ -97,6 +104,11 @@ final class FakeStore implements MessageStore, WakeUps {
         return gate;
     }
 
+    /** Gives all answers that were kept back. */
+    void goOn() {
+        this.stalled.values().forEach((gate) -> gate.complete(null));
+    }
+
     long count(String name) {
         return this.calls.stream().filter((call) -> call.startsWith(name + " ")).count();
     }
@@ -108,8 +120,9 @@ final class FakeStore implements MessageStore, WakeUps {
             task.run();
         }
         if (this.failing.contains(name)) {
-            return CompletableFuture.failedFuture(new StoreUnavailableException("No answer to '%s'".formatted(name),
-                    DelayQueueException.Effect.UNKNOWN, null));
+            DelayQueueException failure = this.failure;
+            return CompletableFuture.failedFuture((failure != null) ? failure : new StoreUnavailableException(
+                    "No answer to '%s'".formatted(name), DelayQueueException.Effect.UNKNOWN, null));
         }
         T result;
         synchronized (this) {
@@ -152,6 +165,10 @@ final class FakeStore implements MessageStore, WakeUps {
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
+        if (ids(leases).contains(this.poison)) {
+            this.calls.add("acknowledge " + ids(leases));
+            return CompletableFuture.failedFuture(new StoreRefusedException("Not this one", null));
+        }
         return call("acknowledge", ids(leases), () -> leases.stream().map((lease) -> {
             boolean held = holds(lease);
             if (held) {
