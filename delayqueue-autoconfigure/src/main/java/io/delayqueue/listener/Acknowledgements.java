@@ -6,6 +6,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import org.slf4j.Logger;
@@ -29,6 +30,9 @@ final class Acknowledgements {
 
     private final Queue<HeldLease> finished = new ConcurrentLinkedQueue<>();
 
+    /** Of batches that were refused; sent singly, so that no other has to suffer. */
+    private final Queue<HeldLease> doubtful = new ConcurrentLinkedQueue<>();
+
     Acknowledgements(ListenedQueue queue, WorkerContext context, LeaseKeeper leaseKeeper) {
         this.queue = queue;
         this.context = context;
@@ -40,25 +44,32 @@ final class Acknowledgements {
     }
 
     boolean isEmpty() {
-        return this.finished.isEmpty();
+        return this.finished.isEmpty() && this.doubtful.isEmpty();
     }
 
     /** Sends all that is there, without waiting for the answers. */
     List<Sent> send() {
+        List<Sent> sent = new ArrayList<>();
+        Batches.of(take(this.finished)).forEach((batch) -> sent.add(send(batch)));
+        take(this.doubtful).forEach((lease) -> sent.add(send(List.of(lease))));
+        return sent;
+    }
+
+    private static List<HeldLease> take(Queue<HeldLease> queue) {
         List<HeldLease> leases = new ArrayList<>();
-        HeldLease next = this.finished.poll();
+        HeldLease next = queue.poll();
         while (next != null) {
             next.settling(true);
             leases.add(next);
-            next = this.finished.poll();
+            next = queue.poll();
         }
-        List<Sent> sent = new ArrayList<>();
-        for (List<HeldLease> batch : Batches.of(leases)) {
-            List<Lease> ids = batch.stream().map(HeldLease::lease).toList();
-            MessageStore store = this.context.store();
-            sent.add(new Sent(batch, StoreCalls.send(() -> store.acknowledge(this.queue.name(), ids))));
-        }
-        return sent;
+        return leases;
+    }
+
+    private Sent send(List<HeldLease> batch) {
+        List<Lease> ids = batch.stream().map(HeldLease::lease).toList();
+        MessageStore store = this.context.store();
+        return new Sent(batch, StoreCalls.send(() -> store.acknowledge(this.queue.name(), ids)));
     }
 
     /**
@@ -70,12 +81,14 @@ final class Acknowledgements {
         for (Sent batch : sent) {
             try {
                 settled(batch.leases(), batch.answers().join());
-                this.context.outage().recovered(Outage.ACKNOWLEDGE, this.queue.name());
             }
             catch (RuntimeException ex) {
                 failed(batch.leases(), StoreCalls.unwrap(ex));
                 answered = false;
             }
+        }
+        if (answered && !sent.isEmpty()) {
+            this.context.outage().recovered(Outage.ACKNOWLEDGE, this.queue.name());
         }
         return answered;
     }
@@ -94,13 +107,21 @@ final class Acknowledgements {
         }
     }
 
+    /**
+     * A store that is away is asked again while the leases are renewed. One that refuses
+     * is asked again only until they run out, or it would be so for ever.
+     */
     private void failed(List<HeldLease> leases, Throwable cause) {
         this.context.outage().failed(Outage.ACKNOWLEDGE, this.queue.name(), cause);
+        boolean refused = !(cause instanceof StoreUnavailableException);
         long now = this.context.now();
         for (HeldLease lease : leases) {
+            if (refused) {
+                lease.stopRenewing();
+            }
             lease.settling(false);
             if (lease.isLive(now)) {
-                this.finished.add(lease);
+                (refused ? this.doubtful : this.finished).add(lease);
             }
             else {
                 this.leaseKeeper.remove(lease);

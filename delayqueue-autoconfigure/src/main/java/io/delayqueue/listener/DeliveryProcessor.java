@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
 import io.delayqueue.HandlerTimeoutException;
@@ -112,7 +111,7 @@ final class DeliveryProcessor {
         if (held.message().suspect() && !this.settlement.start(held)) {
             return End.SETTLED;
         }
-        HandlerDelivery delivery = new HandlerDelivery(held, this.context);
+        HandlerDelivery delivery = new HandlerDelivery(held, this.queue, this.context);
         MessageHandler.Call call;
         try {
             call = this.queue.handler().prepare(held.message(), delivery);
@@ -162,28 +161,17 @@ final class DeliveryProcessor {
                 ended.complete(null);
             }
         });
-        handling.timeout().cancelBy(() -> elsewhere(() -> {
+        // The timer and the application's threads must not wait for the store.
+        handling.timeout().cancelBy(() -> this.context.elsewhere(() -> {
             ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
             cancel(stage);
         }));
         if (ended.isDone()) {
             return conclude(handling, failureOf(ended));
         }
-        ended.whenComplete((result,
-                ex) -> elsewhere(() -> concludeBy(handling.held(), () -> conclude(handling, failureOf(ended)))));
+        ended.whenComplete((result, ex) -> this.context
+            .elsewhere(() -> concludeBy(handling.held(), () -> conclude(handling, failureOf(ended)))));
         return End.LATER;
-    }
-
-    /** The timer and the application's threads must not wait for the store. */
-    private void elsewhere(Runnable task) {
-        try {
-            this.context.handlerThreads().execute(task);
-        }
-        catch (RejectedExecutionException | OutOfMemoryError ex) {
-            // No thread to be had; better a slow one than a permit that is never given
-            // back.
-            task.run();
-        }
     }
 
     private static void cancel(CompletionStage<?> stage) {
@@ -227,16 +215,15 @@ final class DeliveryProcessor {
     }
 
     private End decided(HeldLease held, HandlerDelivery.@Nullable Decision decision) {
-        if (decision == null) {
-            return End.ACKNOWLEDGE;
+        if (decision instanceof HandlerDelivery.GiveBack wish) {
+            this.settlement.release(held, wish.delay());
+            return End.SETTLED;
         }
-        if (decision.delay() != null) {
-            this.settlement.release(held, decision.delay());
+        if (decision instanceof HandlerDelivery.Die wish) {
+            this.settlement.deadLetter(held, wish.reason());
+            return End.SETTLED;
         }
-        else if (decision.death() != null) {
-            this.settlement.deadLetter(held, decision.death());
-        }
-        return End.SETTLED;
+        return End.ACKNOWLEDGE;
     }
 
     private Throwable timeoutException(Throwable failure) {

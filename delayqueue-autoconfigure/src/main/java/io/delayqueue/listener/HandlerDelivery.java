@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -16,7 +17,11 @@ import org.jspecify.annotations.Nullable;
 /** The delivery that a handler sees. Threads are as {@link Delivery} says. */
 final class HandlerDelivery implements Delivery {
 
+    static final String NO_REASON = "The handler gave no reason";
+
     private final HeldLease held;
+
+    private final ListenedQueue listened;
 
     private final WorkerContext context;
 
@@ -24,8 +29,9 @@ final class HandlerDelivery implements Delivery {
 
     private volatile @Nullable Decision decision;
 
-    HandlerDelivery(HeldLease held, WorkerContext context) {
+    HandlerDelivery(HeldLease held, ListenedQueue listened, WorkerContext context) {
         this.held = held;
+        this.listened = listened;
         this.context = context;
         Duration late = Duration.between(held.message().dueAt(), held.storeTime(context.now()));
         this.lateness = late.isNegative() ? Duration.ZERO : late;
@@ -82,7 +88,7 @@ final class HandlerDelivery implements Delivery {
             this.held.renewed(sentAt, leaseTime);
         }
         else {
-            this.held.lose();
+            LeaseKeeper.lost(this.held, this.listened.counters());
         }
         return extended;
     }
@@ -101,12 +107,14 @@ final class HandlerDelivery implements Delivery {
 
     @Override
     public void retryAfter(Duration delay) {
-        this.decision = new Decision(MessageLimits.requireDelay(delay), null);
+        Objects.requireNonNull(delay, "delay");
+        this.decision = new GiveBack(MessageLimits.requireDelay(delay));
     }
 
+    /** Takes {@code null} too, as messages of exceptions may be that. */
     @Override
-    public void deadLetter(String reason) {
-        this.decision = new Decision(null, reason);
+    public void deadLetter(@Nullable String reason) {
+        this.decision = new Die((reason != null) ? reason : NO_REASON);
     }
 
     @Override
@@ -114,13 +122,25 @@ final class HandlerDelivery implements Delivery {
         return "message '%s' of queue '%s', attempt %d".formatted(id(), queue(), attempt());
     }
 
+    /** What becomes of the message if the handler returns. */
+    sealed interface Decision permits GiveBack, Die {
+
+    }
+
     /**
-     * What becomes of the message if the handler returns: one of the two.
+     * No attempt is burned.
      *
      * @param delay due again after it
-     * @param death a dead letter because of it
      */
-    record Decision(@Nullable Duration delay, @Nullable String death) {
+    record GiveBack(Duration delay) implements Decision {
+    }
+
+    /**
+     * A dead letter.
+     *
+     * @param reason why
+     */
+    record Die(String reason) implements Decision {
     }
 
 }

@@ -98,8 +98,15 @@ final class LeaseKeeper {
         if (renewed) {
             lease.renewed(sentAt, this.leaseTime);
         }
-        else if (this.held.contains(lease) && lease.lose()) {
-            this.queue.counters().refused.increment();
+        else if (this.held.contains(lease)) {
+            lost(lease, this.queue.counters());
+        }
+    }
+
+    /** Counts and tells, once, that the store turned a renewal away. */
+    static void lost(HeldLease lease, ListenerCounters counters) {
+        if (lease.lose()) {
+            counters.refused.increment();
             logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} while it was handled "
                     + "and is being handled again", lease.lease().id(), lease.lease().queue(), lease.attempt());
         }

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 
 import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Lease;
@@ -21,9 +21,14 @@ import org.slf4j.LoggerFactory;
  * Claims the due messages of one queue for one listener, hands each to a handler thread,
  * and acknowledges those that are handled.
  * <p>
- * A permit is taken before a message is claimed, so this loop never holds more leases
- * than permits. What was finished since the last time is acknowledged along with the next
- * claim, sent back to back: one round trip for both.
+ * A permit is taken before a message is claimed, so this loop never holds more messages
+ * that are not handled yet than it has permits. Leases of messages that are handled and
+ * not acknowledged yet come on top. What was finished since the last time is acknowledged
+ * along with the next claim, sent back to back: one round trip for both.
+ * <p>
+ * A claim that failed may have leased messages to nobody all the same. The next one has
+ * room for a single message, and each that works doubles the room, or repeating it would
+ * take away as many messages again each time.
  * <p>
  * <strong>Threads.</strong> One thread runs the loop; only it claims. A handler thread
  * touches the lease that it was given, hands it back for acknowledgement, gives its
@@ -57,6 +62,8 @@ final class PollLoop implements Runnable {
 
     private int failures;
 
+    private int roomLimit = MessageStore.BATCH_LIMIT;
+
     private volatile boolean paused;
 
     private volatile boolean stopped;
@@ -75,10 +82,11 @@ final class PollLoop implements Runnable {
         this.processor = new DeliveryProcessor(queue, context, this::finished);
     }
 
-    /** A fifth more or less, so that processes do not look in step; a second at most. */
+    /**
+     * Up to a fifth less, so that processes do not look in step; never later than told.
+     */
     private static Duration jittered(Duration safetyPoll, double random) {
-        long millis = Math.round(safetyPoll.toMillis() * SAFETY_POLL_JITTER * (2 * random - 1));
-        return safetyPoll.plusMillis(Math.min(millis, 1000));
+        return safetyPoll.minusMillis(Math.round(safetyPoll.toMillis() * SAFETY_POLL_JITTER * random));
     }
 
     /** Starts the thread; everything about it ends when {@link #run()} does. */
@@ -120,7 +128,11 @@ final class PollLoop implements Runnable {
     public void run() {
         while (!this.stopped) {
             try {
-                this.alarm.sleep(pollGuarded());
+                Duration wait = pollGuarded();
+                // A stop may have rung before the loop looked.
+                if (!this.stopped) {
+                    this.alarm.sleep(wait);
+                }
             }
             catch (InterruptedException ex) {
                 // Not by us: stopping takes no interrupt. Only the sleep ends.
@@ -164,7 +176,7 @@ final class PollLoop implements Runnable {
     }
 
     private int takePermits() {
-        int room = Math.min(this.permits.availablePermits(), MessageStore.BATCH_LIMIT);
+        int room = Math.min(this.permits.availablePermits(), this.roomLimit);
         // Only this thread takes permits, so they are there.
         return (room > 0 && this.permits.tryAcquire(room)) ? room : 0;
     }
@@ -184,31 +196,34 @@ final class PollLoop implements Runnable {
         }
         catch (RuntimeException ex) {
             this.permits.release(room);
-            this.context.outage().failed(Outage.CLAIM, this.queue.name(), StoreCalls.unwrap(ex));
+            Throwable cause = StoreCalls.unwrap(ex);
+            if (!changedNothing(cause)) {
+                this.roomLimit = 1;
+            }
+            this.context.outage().failed(Outage.CLAIM, this.queue.name(), cause);
             return null;
         }
+        this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
         Claim claim = answer.claim();
         this.permits.release(room - claim.messages().size());
+        // First of all, as the permits of these messages are theirs from here on.
+        boolean dispatched = dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())));
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
         this.queue.counters().expired.add(claim.expired());
         claim.buried().forEach(this::tell);
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), room, this.queue.name());
-        if (!dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())))) {
-            return null;
-        }
-        return untilNext(answer);
+        return dispatched ? untilNext(answer) : null;
+    }
+
+    private static boolean changedNothing(Throwable failure) {
+        return failure instanceof DelayQueueException known && known.effect() == DelayQueueException.Effect.NONE;
     }
 
     /** Elsewhere, as who listens for it may take its time. */
     private void tell(DeadLetterEvent death) {
         this.queue.counters().dead.increment();
         logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
-        try {
-            this.context.handlerThreads().execute(() -> this.context.tell(death));
-        }
-        catch (RejectedExecutionException ex) {
-            this.context.tell(death);
-        }
+        this.context.elsewhere(() -> this.context.tell(death));
     }
 
     private Duration untilNext(Answer answer) {
@@ -333,7 +348,8 @@ final class PollLoop implements Runnable {
 
     private Duration backoff() {
         this.failures++;
-        return STORE_BACKOFF.delayAfter(this.failures, this.context::random);
+        Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
+        return (wait.compareTo(this.safetyPoll) < 0) ? wait : this.safetyPoll;
     }
 
     /**

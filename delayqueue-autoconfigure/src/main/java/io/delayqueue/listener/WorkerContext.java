@@ -1,6 +1,7 @@
 package io.delayqueue.listener;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
@@ -35,6 +36,19 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Execu
         catch (Throwable ex) {
             logger.warn("A listener for the dead letter '{}' of queue '{}' failed; the letter is kept",
                     death.letterId(), death.queue(), ex);
+        }
+    }
+
+    /**
+     * Runs a task on a handler thread, or here if there is none to be had: better a
+     * caller that waits than a task that is never run, and a permit never given back.
+     */
+    void elsewhere(Runnable task) {
+        try {
+            this.handlerThreads.execute(task);
+        }
+        catch (RejectedExecutionException | OutOfMemoryError ex) {
+            task.run();
         }
     }
 

@@ -642,4 +642,29 @@ class DeliveryProcessorTests {
         assertThat(this.log.lines(Level.WARN).get(0)).contains(CancellationException.class.getSimpleName());
     }
 
+    @Test
+    void letsAMessageDieThoughTheHandlerGivesNoReason() {
+        this.bed.handler = (message, delivery) -> () -> {
+            delivery.deadLetter(new IllegalStateException().getMessage());
+            return null;
+        };
+        handle();
+
+        assertThat(this.bed.store.dead).containsOnlyKeys("m~1");
+        assertThat(this.bed.store.dead.get("m~1").cause()).isEqualTo(HandlerDelivery.NO_REASON);
+        assertThat(this.bed.events).hasSize(1);
+    }
+
+    @Test
+    void failsAHandlerThatWishesForNoDelay() {
+        this.bed.handler = (message, delivery) -> () -> {
+            delivery.retryAfter(null);
+            return null;
+        };
+        handle();
+
+        assertThat(this.bed.store.calls).contains("retry m in PT1S");
+        assertThat(this.log.lines(Level.WARN)).first().asString().contains("NullPointerException: delay");
+    }
+
 }

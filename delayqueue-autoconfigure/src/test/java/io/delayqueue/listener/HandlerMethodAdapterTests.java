@@ -78,7 +78,7 @@ class HandlerMethodAdapterTests {
         long now = this.bed.clock.getAsLong();
         return new HandlerDelivery(
                 new HeldLease(message, new HeldLease.Times(now, now, TestClock.START), Duration.ofSeconds(30)),
-                this.bed.context);
+                this.bed.queue(), this.bed.context);
     }
 
     private CompletionStage<?> call(String name, Object payload) throws Throwable {

@@ -107,7 +107,7 @@ class LeaseKeeperTests {
     @Test
     void tellsOfALeaseThatIsLostOnce() {
         HeldLease lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.context);
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             this.bed.clock.advance(ROUND.multipliedBy(2));
@@ -179,6 +179,22 @@ class LeaseKeeperTests {
         this.bed.clock.advance(ROUND.multipliedBy(2));
         this.keeper.renew();
         assertThat(this.bed.store.count("extend")).isOne();
+    }
+
+    @Test
+    void tellsOnceOfALeaseThatTheHandlerCannotProlong() {
+        HeldLease lease = hold("m");
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        this.bed.store.messages.get("m").token = "another";
+        try (LogCapture log = new LogCapture()) {
+            assertThat(delivery.extend(TestBed.LEASE)).isFalse();
+            assertThat(delivery.extend(TestBed.LEASE)).isFalse();
+            this.bed.clock.advance(ROUND.multipliedBy(2));
+            this.keeper.renew();
+
+            assertThat(this.bed.counters.snapshot().refused()).isOne();
+            assertThat(log.lines(Level.WARN)).hasSize(1);
+        }
     }
 
 }

@@ -70,10 +70,10 @@ class PollLoopTests {
     void looksAgainAtTheSafetyPollWhenTheQueueIsEmptyOrFarFromDue() {
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
+        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
 
         this.bed.store.add("tomorrow", Duration.ofDays(1));
-        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
+        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
     }
 
     @Test
@@ -272,8 +272,9 @@ class PollLoopTests {
 
         assertThat(pauses.get(0)).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
         assertThat(pauses.get(2)).isBetween(Duration.ofMillis(320), Duration.ofMillis(480));
-        assertThat(pauses.get(9)).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(6));
-        assertThat(this.bed.store.calls).hasSize(10).allMatch("claim 2"::equals);
+        assertThat(pauses.get(9)).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+        assertThat(this.bed.store.calls).hasSize(10).first().isEqualTo("claim 2");
+        assertThat(this.bed.store.calls.subList(1, 10)).containsOnly("claim 1");
 
         this.bed.store.mend();
         assertThat(loop.pollOnce()).isGreaterThan(Duration.ofSeconds(3));
@@ -389,7 +390,11 @@ class PollLoopTests {
         for (int i = 0; i < 3; i++) {
             loop.pollOnce();
         }
-        assertThat(this.bed.store.calls).containsOnly("claim 2").hasSize(3);
+        this.bed.store.during("claim", () -> {
+        });
+        loop.pollOnce();
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 1", "claim 1", "claim 1", "claim 2");
     }
 
     @Test
