@@ -20,8 +20,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Takes leases and ends them. A lease that arrives when its caller has gone is given back
- * rather than left to lapse. Thread-safe.
+ * Takes leases and ends them. A lease that arrives after its caller has gone, because of
+ * an interrupt or the wait limit, is given back rather than left to lapse. A claim that
+ * the client itself gave up, as Lettuce does at its command timeout, brings nothing that
+ * could be given back: what it leased is left to its lease. Thread-safe.
  */
 final class Leases {
 
@@ -44,7 +46,9 @@ final class Leases {
     }
 
     /**
-     * Claims one message. If the wait for it ends early, what it brings is given back.
+     * Claims one message. If the wait for it ends early, by an interrupt or the wait
+     * limit, what the answer brings later is given back. An answer that has failed, with
+     * Lettuce also by its timeout, leaves what may have been claimed to its lease.
      */
     Claim claimOne(QueueName queue, ReceiveSettings settings) throws InterruptedException {
         Claim claim = awaitOrGiveBack(

@@ -131,6 +131,9 @@ final class Receiver {
                     Claim claim = Receiver.this.leases.claimOne(this.queue, this.settings);
                     this.reached = true;
                     this.backoff = FIRST_BACKOFF;
+                    if (claim.messages().isEmpty() && hasMoreToRemove(claim)) {
+                        continue;
+                    }
                     if (claim.messages().isEmpty()) {
                         this.pause = pauseAfter(claim);
                         return Optional.empty();
@@ -145,6 +148,12 @@ final class Receiver {
                 backOff(ex);
             }
             return Optional.empty();
+        }
+
+        /** Whether the claim came no further than to messages that it removed. */
+        private boolean hasMoreToRemove(Claim claim) {
+            Duration nextIn = claim.nextIn();
+            return (claim.expired() > 0 || !claim.buried().isEmpty()) && nextIn != null && nextIn.isZero();
         }
 
         private long pauseAfter(Claim claim) {

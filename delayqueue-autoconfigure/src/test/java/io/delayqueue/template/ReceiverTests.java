@@ -21,6 +21,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Claim;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -415,6 +416,21 @@ class ReceiverTests {
 
     private static StoreUnavailableException away() {
         return new StoreUnavailableException("away", Effect.UNKNOWN, null);
+    }
+
+    @Test
+    void aLookGoesOnWhileClaimsOnlyRemoveExpiredMessages() {
+        AtomicInteger claims = new AtomicInteger();
+        this.store.put("q", "a", 0, 0, false, ENVELOPE);
+        Instant now = Instant.ofEpochMilli(Templates.runningMillis());
+        this.store.answers = (call, effect) -> {
+            boolean removes = call.startsWith("claim") && claims.incrementAndGet() < 3;
+            return CompletableFuture
+                .completedFuture(removes ? new Claim(List.of(), now, now, 100, List.of()) : effect.get());
+        };
+
+        assertThat(this.template.receive("q", Duration.ZERO)).isPresent();
+        assertThat(claims).hasValue(3);
     }
 
 }
