@@ -2,6 +2,7 @@ package io.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -59,6 +60,7 @@ public final class MessageLimits {
      * @throws IllegalArgumentException if it is negative or too long
      */
     public static Duration requireDelay(Duration delay) {
+        Objects.requireNonNull(delay, "A delay is needed; Duration.ZERO for now");
         if (delay.isNegative() || delay.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException(
                     "Delay %s is not valid: use zero to %d days".formatted(delay, MAX_DURATION.toDays()));
@@ -88,6 +90,7 @@ public final class MessageLimits {
      * @throws IllegalArgumentException if it lies too far ahead
      */
     public static Instant requireDueAt(Instant dueAt) {
+        Objects.requireNonNull(dueAt, "A due time is needed");
         if (!dueAt.isBefore(MAX_DUE_AT)) {
             throw new IllegalArgumentException(
                     "Due time %s is not valid: it must lie before %s".formatted(dueAt, MAX_DUE_AT));

@@ -15,6 +15,8 @@ import io.delayqueue.redis.RedisWakeUps;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.delayqueue.template.StorePorts;
 import io.delayqueue.template.TemplateSettings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -143,9 +145,12 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnProperty(name = "delayqueue.store", havingValue = "memory")
     static class MemoryConfiguration {
 
+        private static final Logger logger = LoggerFactory.getLogger(MemoryConfiguration.class);
+
         @Bean
         @ConditionalOnMissingBean({ MessageStore.class, MessageInspector.class, WakeUps.class })
         InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
+            logger.warn("Messages are kept in this process and are gone when it ends (delayqueue.store is 'memory')");
             return new InMemoryMessageStore(codec, new ProcessClock());
         }
 

@@ -1,6 +1,8 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
@@ -34,6 +36,8 @@ final class RedisFailures {
 
     /** Error replies to a write that another server, or this one later, would take. */
     private static final Set<String> NOT_NOW = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
+
+    private static final int DEEPEST = 10;
 
     private RedisFailures() {
     }
@@ -80,8 +84,7 @@ final class RedisFailures {
 
     static DelayQueueException notConnected(Throwable failure) {
         return new StoreUnavailableException(
-                "No connection to Redis: %s; nothing was changed".formatted(rootOf(failure).getMessage()), Effect.NONE,
-                failure);
+                "No connection to Redis: %s; nothing was changed".formatted(wayToRoot(failure)), Effect.NONE, failure);
     }
 
     /**
@@ -119,6 +122,21 @@ final class RedisFailures {
     static String errorText(Throwable failure) {
         String message = rootOf(failure).getMessage();
         return (message != null) ? message : failure.toString();
+    }
+
+    /**
+     * The last two things that were said, of which the first but last names the address.
+     */
+    private static String wayToRoot(Throwable failure) {
+        List<String> said = new ArrayList<>();
+        for (Throwable cause = failure; cause != null && said.size() < DEEPEST; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (message != null && (said.isEmpty() || !said.get(said.size() - 1).contains(message))) {
+                said.add(message);
+            }
+        }
+        return said.isEmpty() ? failure.toString()
+                : String.join(": ", said.subList(Math.max(0, said.size() - 2), said.size()));
     }
 
     private static Throwable rootOf(Throwable failure) {

@@ -1,6 +1,9 @@
 package io.delayqueue.integration;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import java.util.Locale;
 
 import io.delayqueue.StoreUnavailableException;
@@ -10,6 +13,9 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -96,6 +102,32 @@ class UnsuitableRedisIntegrationTests {
             .withRootCauseInstanceOf(UnsuitableRedisException.class);
         assertThat(output.getAll()).contains("APPLICATION FAILED TO START", "Redis does not let this user in",
                 "WRONGPASS", "spring.data.redis.password");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    void theRightsInTheDocumentationAreEnough(RedisBinary binary, CapturedOutput output) throws Exception {
+        String line = Files.readAllLines(Path.of("..", "docs", "getting-started.md"))
+            .stream()
+            .filter((text) -> text.startsWith("ACL SETUSER shop "))
+            .findFirst()
+            .orElseThrow();
+        CommandArgs<String, String> rights = new CommandArgs<>(StringCodec.UTF8);
+        Stream.of(line.substring("ACL ".length()).split(" ")).forEach(rights::add);
+        try (RedisServer redis = RedisServer.start(binary)) {
+            redis.commands().dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8), rights);
+            Application application = this.applications.withHandler(redis, "delayqueue.namespace=shop",
+                    "spring.data.redis.username=shop", "spring.data.redis.password=password");
+            application.handler().does((order, delivery) -> delivery.deadLetter("enough"));
+
+            application.queue().send("orders", new Order(1), Duration.ZERO);
+            application.handler().next();
+            Applications.awaitTrue("it died",
+                    () -> !application.queue().deadLetters("orders").list(null, 1).letters().isEmpty());
+            assertThat(application.queue().deadLetters("orders").purgeAll()).isEqualTo(1);
+            assertThat(LogCount.of(output, "WARN", "may not")).isZero();
+            this.applications.close();
+        }
     }
 
     @Test
