@@ -3,6 +3,8 @@ package io.delayqueue;
 import java.time.Duration;
 import java.time.Instant;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The delivery that a handler works on; declare a parameter of this type to get it. The
  * lease is renewed by itself while the handler runs, so most handlers need none of this.
@@ -57,8 +59,9 @@ public interface Delivery {
 
     /**
      * Makes the message a dead letter when the handler returns.
-     * @param reason why, for people to read
+     * @param reason why, for people to read; may be {@code null}, as the message of an
+     * exception may
      */
-    void deadLetter(String reason);
+    void deadLetter(@Nullable String reason);
 
 }
