@@ -2,10 +2,15 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.UUID;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,18 +26,21 @@ import org.springframework.data.redis.listener.PatternTopic;
 import org.springframework.data.redis.listener.Topic;
 
 /**
- * A subscription to one channel or pattern with a client that waits while it is
- * subscribed, as Jedis does: on a connection and a thread of its own.
+ * A subscription to any number of channels and patterns with a client that waits while it
+ * is subscribed, as Jedis does: on one connection and one thread, however many they are,
+ * or they would use up the pool.
  * <p>
- * With such a client nobody but the thread that waits may unsubscribe. It gives the
- * connection back to its pool as soon as it has read the answer, and a thread that sent
- * the command from outside may not have left the connection's buffer by then: it is sent
- * once more, and whoever has the connection next gets the answers of somebody else. So
- * this ends itself by a message to its own channel, at which the thread that waits
- * unsubscribes. Others who hear that message look once in vain.
+ * With such a client nobody but the thread that waits may subscribe and unsubscribe. It
+ * gives the connection back to its pool as soon as it has read the last answer, and a
+ * thread that sent a command from outside may not have left the connection's buffer by
+ * then: it is sent once more, and whoever has the connection next gets the answers of
+ * somebody else. So there is a control channel, subscribed to before all else. Others
+ * note what they want and send a message there, at which the thread that waits makes up
+ * the difference, or ends.
  * <p>
  * <strong>Threads.</strong> One, {@code delayqueue-subscription}, subscribes, calls the
- * listener and, after a failure, subscribes again. Any thread closes.
+ * listeners and, after a failure, subscribes again. Any one thread at a time adds,
+ * removes and closes.
  */
 final class BlockingSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
 
@@ -40,67 +48,119 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
 
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    /** Whom a message does not reach in this time looks at the next, or reconnects. */
+    private static final int MOST_ATTEMPTS = 30;
+
     private final RedisConnectionFactory factory;
 
-    private final Topic topic;
+    private final String control;
 
-    private final MessageListener listener;
+    private final Map<Topic, MessageListener> wanted = new ConcurrentHashMap<>();
 
-    private final byte[] farewell = bytes(UUID.randomUUID().toString());
+    /** What the present connection has been told to subscribe to. */
+    private final Set<Topic> subscribed = ConcurrentHashMap.newKeySet();
 
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    private boolean away;
+    private boolean started;
 
-    private @Nullable RedisConnection connection;
+    private volatile boolean ended;
+
+    private volatile boolean away;
+
+    private volatile @Nullable RedisConnection connection;
 
     /**
-     * Prepares a subscription.
+     * Prepares a subscription, which begins with the first topic.
+     * @param control a channel that nobody else uses
+     */
+    BlockingSubscription(RedisConnectionFactory factory, String control) {
+        this.factory = factory;
+        this.control = control;
+    }
+
+    /**
+     * Subscribes to one more topic, soon.
      * @param listener told of messages; and of subscriptions if it is a
      * {@code SubscriptionListener}
      */
-    BlockingSubscription(RedisConnectionFactory factory, Topic topic, MessageListener listener) {
-        this.factory = factory;
-        this.topic = topic;
-        this.listener = listener;
-    }
-
-    void start() {
+    void add(Topic topic, MessageListener listener) {
+        this.wanted.put(topic, listener);
+        if (this.started) {
+            tell();
+            return;
+        }
+        this.started = true;
         Thread thread = new Thread(this::run, "delayqueue-subscription");
         thread.setDaemon(true);
         thread.start();
     }
 
+    /** Unsubscribes from a topic, soon. */
+    void remove(Topic topic) {
+        this.wanted.remove(topic);
+        tell();
+    }
+
+    /** Ends the subscription soon; if Redis is away, when the connection ends. */
+    @Override
+    public void close() {
+        this.closed.countDown();
+        if (this.started) {
+            tell();
+        }
+    }
+
+    /** Makes the thread that waits look at what is wanted. */
+    private void tell() {
+        tell(MOST_ATTEMPTS);
+    }
+
+    private void tell(int attempts) {
+        try (RedisConnection other = this.factory.getConnection()) {
+            other.publish(bytes(this.control), new byte[0]);
+        }
+        catch (RuntimeException ex) {
+            logger.debug("Cannot send to '{}'", this.control, ex);
+            if (attempts > 1 && !this.ended) {
+                CompletableFuture.delayedExecutor(RETRY.toMillis(), TimeUnit.MILLISECONDS)
+                    .execute(() -> tell(attempts - 1));
+            }
+        }
+    }
+
     private void run() {
         while (!isClosed()) {
+            this.subscribed.clear();
             try (RedisConnection fresh = this.factory.getConnection()) {
                 this.connection = fresh;
-                if (this.topic instanceof PatternTopic) {
-                    fresh.pSubscribe(this, bytes(this.topic.getTopic()));
-                }
-                else {
-                    fresh.subscribe(this, bytes(this.topic.getTopic()));
+                fresh.subscribe(this, bytes(this.control));
+                pause();
+                while (!isClosed() && fresh.isSubscribed()) {
+                    pause(); // a client that does not wait
                 }
             }
             catch (RuntimeException ex) {
                 failed(ex);
+                pause();
             }
-            pause();
         }
+        this.ended = true;
+        logger.debug("The subscription has ended");
     }
 
     private void failed(RuntimeException failure) {
         if (!isClosed() && !this.away) {
             this.away = true;
-            logger.warn("Cannot subscribe to '{}'; trying again every {}, meanwhile messages are found by the safety "
-                    + "poll: {}", this.topic.getTopic(), RETRY, failure.toString());
+            logger.warn("Cannot subscribe to {}; trying again every {}, meanwhile messages are found by the safety "
+                    + "poll: {}", this.wanted.keySet(), RETRY, failure.toString());
         }
     }
 
     private void pause() {
         try {
             if (this.closed.await(RETRY.toMillis(), TimeUnit.MILLISECONDS)) {
-                logger.debug("The subscription to '{}' has ended", this.topic.getTopic());
+                logger.debug("The subscription ends");
             }
         }
         catch (InterruptedException ex) {
@@ -110,41 +170,63 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
 
     @Override
     public void onMessage(Message message, byte @Nullable [] pattern) {
-        if (!Arrays.equals(message.getBody(), this.farewell)) {
-            this.listener.onMessage(message, pattern);
-        }
-        else if (isClosed()) {
-            unsubscribe();
+        adjust();
+        MessageListener listener = this.wanted.get(topic(message.getChannel(), pattern));
+        if (listener != null) {
+            listener.onMessage(message, pattern);
         }
     }
 
     @Override
     public void onChannelSubscribed(byte[] channel, long count) {
-        onSubscribed(channel, count);
+        onSubscribed(Topic.channel(text(channel)), channel, count);
     }
 
     @Override
     public void onPatternSubscribed(byte[] pattern, long count) {
-        onSubscribed(pattern, count);
+        onSubscribed(Topic.pattern(text(pattern)), pattern, count);
     }
 
-    private void onSubscribed(byte[] name, long count) {
-        if (this.away) {
+    private void onSubscribed(Topic topic, byte[] name, long count) {
+        adjust();
+        MessageListener listener = this.wanted.get(topic);
+        if (listener != null && this.away) {
             this.away = false;
-            logger.info("Subscribed to '{}' again", this.topic.getTopic());
+            logger.info("Subscribed to {} again", this.wanted.keySet());
         }
-        if (isClosed()) {
-            unsubscribe();
-        }
-        else if (this.listener instanceof SubscriptionListener subscriptions) {
+        if (listener instanceof SubscriptionListener subscriptions) {
             subscriptions.onChannelSubscribed(name, count);
         }
     }
 
-    private void unsubscribe() {
-        Subscription subscription = (this.connection != null) ? this.connection.getSubscription() : null;
-        if (subscription != null) {
+    /** Makes what is subscribed what is wanted; called by the thread that waits. */
+    private void adjust() {
+        RedisConnection ours = this.connection;
+        Subscription subscription = (ours != null) ? ours.getSubscription() : null;
+        if (subscription == null || !subscription.isAlive()) {
+            return;
+        }
+        if (isClosed()) {
             subscription.close();
+            return;
+        }
+        List<Topic> more = this.wanted.keySet().stream().filter((topic) -> !this.subscribed.contains(topic)).toList();
+        List<Topic> less = this.subscribed.stream().filter((topic) -> !this.wanted.containsKey(topic)).toList();
+        this.subscribed.addAll(more);
+        less.forEach(this.subscribed::remove);
+        send(more, false, subscription::subscribe);
+        send(more, true, subscription::pSubscribe);
+        send(less, false, subscription::unsubscribe);
+        send(less, true, subscription::pUnsubscribe);
+    }
+
+    private static void send(Collection<Topic> topics, boolean patterns, Consumer<byte[][]> command) {
+        byte[][] names = topics.stream()
+            .filter((topic) -> patterns == topic instanceof PatternTopic)
+            .map((topic) -> bytes(topic.getTopic()))
+            .toArray(byte[][]::new);
+        if (names.length > 0) {
+            command.accept(names);
         }
     }
 
@@ -152,21 +234,16 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
         return this.closed.getCount() == 0;
     }
 
-    /** Ends the subscription soon; if Redis is away, when the connection ends. */
-    @Override
-    public void close() {
-        this.closed.countDown();
-        try (RedisConnection other = this.factory.getConnection()) {
-            // What matches the pattern of keyspace notifications, with a star for itself.
-            other.publish(bytes(this.topic.getTopic()), this.farewell);
-        }
-        catch (RuntimeException ex) {
-            logger.debug("The subscription to '{}' ends with its connection", this.topic.getTopic(), ex);
-        }
+    private static Topic topic(byte[] channel, byte @Nullable [] pattern) {
+        return (pattern != null && pattern.length > 0) ? Topic.pattern(text(pattern)) : Topic.channel(text(channel));
     }
 
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
 }

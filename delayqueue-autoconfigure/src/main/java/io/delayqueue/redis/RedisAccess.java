@@ -3,6 +3,7 @@ package io.delayqueue.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,6 +21,9 @@ import org.springframework.util.ClassUtils;
 public final class RedisAccess implements AutoCloseable {
 
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}");
+
+    /** Names of queues may be made up without end; then all keys are built anew. */
+    private static final int MOST_QUEUES = 10_000;
 
     private final ScriptRunner runner;
 
@@ -71,7 +75,22 @@ public final class RedisAccess implements AutoCloseable {
     }
 
     RedisKeys keysOf(QueueName queue) {
+        RedisKeys known = this.keys.get(queue);
+        if (known != null) {
+            return known;
+        }
+        if (this.keys.size() >= MOST_QUEUES) {
+            this.keys.clear();
+        }
         return this.keys.computeIfAbsent(queue, (name) -> new RedisKeys(this.namespace, name));
+    }
+
+    /**
+     * Names a channel of one process, which belongs to no queue; who may use the channels
+     * {@code <namespace>:*:wake} may use it.
+     */
+    String controlChannel() {
+        return this.namespace + ":{delayqueue}:control:" + UUID.randomUUID() + ":wake";
     }
 
     CompletableFuture<List<Object>> run(RedisScript script, QueueName queue, byte[]... arguments) {

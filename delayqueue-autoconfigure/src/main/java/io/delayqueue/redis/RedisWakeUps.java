@@ -9,9 +9,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -35,9 +35,9 @@ import org.springframework.data.redis.listener.Topic;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Wake-ups by Redis' pub/sub. With Lettuce one connection serves all queues of the
- * process; a client that waits while it is subscribed has one for each queue. They exist
- * only while somebody listens.
+ * Wake-ups by Redis' pub/sub. One connection serves all queues of the process. A queue's
+ * subscription, and the connection, outlive the last who listens by a short while: who
+ * waits for messages in a loop would else connect at every turn.
  * <p>
  * After a lost connection Spring Data subscribes again and says so, which rings all
  * alarms: something may have been missed. What Spring Data does not survive is a Redis
@@ -63,6 +63,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(5);
 
+    private static final Duration LINGER = Duration.ofSeconds(30);
+
     /** In keyspace mode every write is an event: at most one look in this time. */
     private static final Duration KEYSPACE_PAUSE = Duration.ofMillis(10);
 
@@ -79,15 +81,19 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final boolean blocking;
 
+    private final Duration linger;
+
     private final Map<QueueName, Alarms> alarms = new ConcurrentHashMap<>();
 
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor((task) -> {
+    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
         Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
         wakeUps.setDaemon(true);
         return wakeUps;
     });
 
     private @Nullable RedisMessageListenerContainer container;
+
+    private @Nullable BlockingSubscription line;
 
     private boolean away;
 
@@ -99,6 +105,13 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private volatile boolean running = true;
 
     public RedisWakeUps(RedisConnectionFactory factory, RedisAccess redis, WakeUpMode mode) {
+        this(factory, redis, mode, LINGER);
+    }
+
+    RedisWakeUps(RedisConnectionFactory factory, RedisAccess redis, WakeUpMode mode, Duration linger) {
+        this.linger = linger;
+        this.thread.setRemoveOnCancelPolicy(true);
+        this.thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         this.factory = factory;
         this.redis = redis;
         this.mode = mode;
@@ -117,6 +130,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             return wanted;
         });
         submit(() -> {
+            ofQueue.stay();
             if (ofQueue.subscribed) {
                 alarm.run(); // as all others at their subscription
             }
@@ -135,34 +149,61 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private void end(QueueName queue, Runnable alarm) {
         this.alarms.computeIfPresent(queue, (name, there) -> {
             there.alarms.remove(alarm);
-            if (!there.alarms.isEmpty()) {
-                return there;
+            if (there.alarms.isEmpty()) {
+                submit(() -> leaveLater(there));
             }
-            submit(() -> unsubscribe(there));
-            return null;
+            return there;
         });
     }
 
+    private void leaveLater(Alarms queue) {
+        queue.stay();
+        if (this.linger.isZero() || !queue.subscribed) {
+            leave(queue);
+        }
+        else if (queue.alarms.isEmpty()) {
+            queue.leaving = later(() -> leave(queue), this.linger);
+        }
+    }
+
+    private void leave(Alarms queue) {
+        this.alarms.computeIfPresent(queue.name,
+                (name, there) -> (there == queue && there.alarms.isEmpty()) ? null : there);
+        if (this.alarms.get(queue.name) != queue) {
+            unsubscribe(queue);
+        }
+    }
+
     private void submit(Runnable task) {
+        later(task, Duration.ZERO);
+    }
+
+    private @Nullable ScheduledFuture<?> later(Runnable task, Duration delay) {
         try {
-            this.thread.execute(task);
+            return this.thread.schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS);
         }
         catch (RejectedExecutionException ex) {
             logger.debug("Wake-ups are closed already");
+            return null;
         }
     }
 
     private void subscribe(Alarms queue) {
-        if (!this.running || this.retryPlanned || queue.subscribed || this.alarms.get(queue.name) != queue) {
+        if (!this.running || this.retryPlanned || queue.subscribed || queue.alarms.isEmpty()) {
             return;
         }
         try {
             if (this.blocking) {
-                queue.open();
+                if (this.line == null) {
+                    this.line = new BlockingSubscription(this.factory, this.redis.controlChannel());
+                }
+                this.line.add(queue.topic, queue);
+                queue.subscribed = true;
                 return;
             }
             if (this.container == null) {
-                requireServer(queue);
+                // If the server is away Spring Data would log its stack each time.
+                this.redis.run(RedisScripts.STATISTICS, queue.name).join();
                 this.container = connect();
             }
             this.container.addMessageListener(queue, queue.topic);
@@ -176,14 +217,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         catch (RuntimeException ex) {
             subscribeAllLater(queue, ex);
         }
-    }
-
-    /**
-     * Throws if the server is away. Spring Data would report that as an error with its
-     * stack, at every attempt.
-     */
-    private void requireServer(Alarms queue) {
-        this.redis.run(RedisScripts.STATISTICS, queue.name).join();
     }
 
     private RedisMessageListenerContainer connect() {
@@ -214,19 +247,22 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             // The server answers and will not have it, which may last.
             this.pause = (this.pause.compareTo(LONGEST_RETRY) < 0) ? this.pause.multipliedBy(2) : LONGEST_RETRY;
         }
-        try {
-            this.thread.schedule(this::retry, this.pause.toMillis(), TimeUnit.MILLISECONDS);
-            this.retryPlanned = true;
-        }
-        catch (RejectedExecutionException ex) {
-            logger.debug("Wake-ups are closed already");
-        }
+        this.retryPlanned = later(() -> {
+            this.retryPlanned = false;
+            subscribeAll();
+        }, this.pause) != null;
     }
 
     private void unsubscribe(Alarms queue) {
-        queue.close();
-        if (queue.subscribed && this.container != null) {
-            queue.subscribed = false;
+        boolean subscribed = queue.subscribed;
+        queue.subscribed = false;
+        if (this.alarms.isEmpty()) {
+            disconnect();
+        }
+        else if (subscribed && this.line != null) {
+            this.line.remove(queue.topic);
+        }
+        else if (subscribed && this.container != null) {
             try {
                 this.container.removeMessageListener(queue, queue.topic);
             }
@@ -234,14 +270,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
                 logger.debug("Cannot unsubscribe from queue '{}'", queue.name, ex);
             }
         }
-        if (this.alarms.isEmpty()) {
-            disconnect();
-        }
-    }
-
-    private void retry() {
-        this.retryPlanned = false;
-        subscribeAll();
     }
 
     private void subscribeAll() {
@@ -251,10 +279,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private void disconnect() {
         RedisMessageListenerContainer old = this.container;
         this.container = null;
-        this.alarms.values().forEach((queue) -> {
-            queue.close();
-            queue.subscribed = false;
-        });
+        this.alarms.values().forEach((queue) -> queue.subscribed = false);
+        if (this.line != null) {
+            this.line.close();
+            this.line = null;
+        }
         if (old != null) {
             try {
                 old.destroy();
@@ -298,13 +327,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     @Override
     public void close() {
+        this.running = false;
         this.alarms.clear();
         submit(this::disconnect);
-        this.thread.shutdown();
-    }
-
-    private boolean isKeyspace() {
-        return this.mode == WakeUpMode.KEYSPACE;
+        submit(this.thread::shutdown);
     }
 
     /** The alarms of one queue, as Spring Data calls them. */
@@ -320,17 +346,18 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
         private boolean subscribed;
 
-        private @Nullable BlockingSubscription line;
+        private @Nullable ScheduledFuture<?> leaving;
 
         Alarms(QueueName name) {
             this.name = name;
             RedisKeys keys = RedisWakeUps.this.redis.keysOf(name);
-            this.topic = isKeyspace() ? PatternTopic.of(keys.keyspacePattern()) : ChannelTopic.of(keys.wake());
+            this.topic = (RedisWakeUps.this.mode == WakeUpMode.KEYSPACE) ? PatternTopic.of(keys.keyspacePattern())
+                    : ChannelTopic.of(keys.wake());
         }
 
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
-            if (!isKeyspace()) {
+            if (RedisWakeUps.this.mode != WakeUpMode.KEYSPACE) {
                 ring();
             }
             else if (Arrays.equals(message.getBody(), ZADD) && this.pausing.compareAndSet(false, true)) {
@@ -338,31 +365,20 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             }
         }
 
-        /** Subscribes with a client that waits while it is subscribed. */
-        private void open() {
-            this.line = new BlockingSubscription(RedisWakeUps.this.factory, this.topic, this);
-            this.line.start();
-            this.subscribed = true;
-        }
-
-        private void close() {
-            if (this.line != null) {
-                this.line.close();
-                this.line = null;
+        /** Whoever has listened again: no end is near. */
+        private void stay() {
+            if (this.leaving != null) {
+                this.leaving.cancel(false);
+                this.leaving = null;
             }
         }
 
         /** Rings once for all events of a short while. */
         private void ringLater() {
-            try {
-                RedisWakeUps.this.thread.schedule(() -> {
-                    this.pausing.set(false);
-                    ring();
-                }, KEYSPACE_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
-            }
-            catch (RejectedExecutionException ex) {
-                logger.debug("Wake-ups are closed already");
-            }
+            later(() -> {
+                this.pausing.set(false);
+                ring();
+            }, KEYSPACE_PAUSE);
         }
 
         @Override

@@ -3,14 +3,23 @@ package io.delayqueue.redis;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,6 +47,77 @@ class RedisWakeUpsTests {
         assertThat(this.server.calls.get()).isLessThanOrEqualTo((int) pauses + 2);
         verifyNoInteractions(this.factory);
         wakeUps.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void whoListensAgainSoonFindsTheConnectionOpen(boolean blocking) throws Exception {
+        try (RedisServer own = RedisServer.start(RedisBinary.preferred())) {
+            RedisConnectionFactory connections = blocking ? Connections.jedis(own) : Connections.lettuce(own);
+            RedisAccess redis = RedisAccess.to(connections, "dq", Duration.ofSeconds(30));
+            RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL);
+            listenOnce(wakeUps);
+            awaitChannels(own, true);
+            String before = connectionsReceived(own);
+            for (int i = 0; i < 20; i++) {
+                listenOnce(wakeUps);
+            }
+            assertThat(connectionsReceived(own)).isEqualTo(before);
+
+            wakeUps.stop();
+            awaitChannels(own, false);
+            wakeUps.close();
+            redis.close();
+            ((DisposableBean) connections).destroy();
+        }
+    }
+
+    private static void listenOnce(RedisWakeUps wakeUps) throws InterruptedException {
+        Semaphore rung = new Semaphore(0);
+        WakeUps.Subscription subscription = wakeUps.listen(new QueueName("q"), rung::release);
+        assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        subscription.close();
+    }
+
+    private static void awaitChannels(RedisServer server, boolean some) {
+        Awaitility.await().until(() -> server.commands().pubsubChannels().isEmpty() != some);
+    }
+
+    private static String connectionsReceived(RedisServer server) {
+        return server.commands()
+            .info("stats")
+            .lines()
+            .filter((line) -> line.startsWith("total_connections_received"))
+            .findFirst()
+            .orElseThrow();
+    }
+
+    @Test
+    void whoeverListensNoMoreIsForgottenAfterAWhile() {
+        try (RedisServer own = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory connections = Connections.lettuce(own);
+            RedisAccess redis = RedisAccess.to(connections, "dq", Duration.ofSeconds(30));
+            RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL, Duration.ofMillis(100));
+            WakeUps.Subscription subscription = wakeUps.listen(new QueueName("q"), () -> {
+            });
+            awaitChannels(own, true);
+            subscription.close();
+            awaitChannels(own, false);
+            wakeUps.close();
+            redis.close();
+            connections.destroy();
+        }
+    }
+
+    @Test
+    void keysOfEverNewQueuesAreNotKeptForEver() {
+        RedisAccess redis = new RedisAccess(this.server, "dq");
+        RedisKeys first = redis.keysOf(new QueueName("first"));
+        assertThat(redis.keysOf(new QueueName("first"))).isSameAs(first);
+        for (int i = 0; i < 10_000; i++) {
+            redis.keysOf(new QueueName("queue-" + i));
+        }
+        assertThat(redis.keysOf(new QueueName("first"))).isNotSameAs(first);
     }
 
     private static final class AwayRunner implements ScriptRunner {
