@@ -97,6 +97,11 @@ public final class RedisAccess implements AutoCloseable {
         return this.runner.run(script, keysOf(queue).all(), arguments);
     }
 
+    /** Runs the probe, on keys that no queue has. */
+    CompletableFuture<List<Object>> probe() {
+        return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace).all(), new byte[0][]);
+    }
+
     /** Runs a script on messages with new ids in the normal lane: with fewer keys. */
     CompletableFuture<List<Object>> runPlain(RedisScript script, QueueName queue, byte[]... arguments) {
         return this.runner.run(script, keysOf(queue).plain(), arguments);

@@ -27,7 +27,11 @@ final class RedisKeys {
     private final byte[][] plain;
 
     RedisKeys(String namespace, QueueName queue) {
-        this.stem = namespace + ":{" + queue + "}:";
+        this(namespace, queue.value());
+    }
+
+    private RedisKeys(String namespace, String tag) {
+        this.stem = namespace + ":{" + tag + "}:";
         int lanes = MessageLimits.MAX_PRIORITY - MessageLimits.MIN_PRIORITY;
         this.all = new byte[KINDS.length + lanes][];
         for (int i = 0; i < KINDS.length; i++) {
@@ -40,6 +44,11 @@ final class RedisKeys {
             }
         }
         this.plain = Arrays.copyOf(this.all, PLAIN);
+    }
+
+    /** Keys that no queue can have: queue names do not begin so. */
+    static RedisKeys ofProbe(String namespace) {
+        return new RedisKeys(namespace, "_probe");
     }
 
     /** All keys. Not to be changed. */

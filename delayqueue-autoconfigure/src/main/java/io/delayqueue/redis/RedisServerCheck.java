@@ -9,7 +9,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,8 +26,6 @@ import org.springframework.data.redis.core.RedisTemplate;
 public final class RedisServerCheck {
 
     private static final Logger logger = LoggerFactory.getLogger(RedisServerCheck.class);
-
-    private static final QueueName PROBE = new QueueName("delayqueue.probe");
 
     private static final Pattern VERSION = Pattern.compile("redis_version:((\\d+)\\.(\\d+)[^\\r\\n]*)");
 
@@ -62,7 +59,7 @@ public final class RedisServerCheck {
     public boolean run(Duration limit) {
         List<Object> reply;
         try {
-            reply = this.redis.run(RedisScripts.PROBE, PROBE).get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            reply = this.redis.probe().get(limit.toMillis(), TimeUnit.MILLISECONDS);
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();

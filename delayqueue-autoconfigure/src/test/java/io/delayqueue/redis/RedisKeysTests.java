@@ -31,6 +31,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * What only Redis has: keys (P10), the wake mark (P3), and messages without content (P9).
@@ -78,6 +79,14 @@ class RedisKeysTests {
                 "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0", "dq:{keys}:scheduled:1",
                 "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5", "dq:{keys}:scheduled:6",
                 "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9");
+    }
+
+    @Test
+    void theProbeTouchesNoQueueThatAnybodyCanHave() {
+        String probe = new String(RedisKeys.ofProbe("dq").all()[0], StandardCharsets.UTF_8);
+
+        assertThat(probe).isEqualTo("dq:{_probe}:messages");
+        assertThatIllegalArgumentException().isThrownBy(() -> new QueueName("_probe"));
     }
 
     @Test
