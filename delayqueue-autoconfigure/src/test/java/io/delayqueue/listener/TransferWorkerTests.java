@@ -46,10 +46,13 @@ class TransferWorkerTests {
     }
 
     private QueueListenerContainer register(String id, boolean autoStartup) {
+        return register(id, autoStartup, this.bed.listenerSettings().lease());
+    }
+
+    private QueueListenerContainer register(String id, boolean autoStartup, Duration lease) {
         ListenerSettings all = this.bed.listenerSettings();
-        ListenerSettings settings = new ListenerSettings(all.concurrency(), all.lease(), all.timeout(),
-                all.maxAttempts(), all.maxLapses(), all.retryPolicy(), all.expiredPolicy(), autoStartup,
-                all.noRetryFor());
+        ListenerSettings settings = new ListenerSettings(all.concurrency(), lease, all.timeout(), all.maxAttempts(),
+                all.maxLapses(), all.retryPolicy(), all.expiredPolicy(), autoStartup, all.noRetryFor());
         QueueListenerContainer container = new QueueListenerContainer(id,
                 List.of(new ListenedQueue(id, TestBed.QUEUE, settings, this.bed.handler, this.bed.counters)),
                 this.bed.counters);
@@ -163,6 +166,31 @@ class TransferWorkerTests {
         assertThat(isGone("a")).isTrue();
         assertThat(this.bed.store.messages.get("b").failures).isZero();
         assertThat(this.worker.isRunning()).isFalse();
+    }
+
+    @Test
+    void renewsTheLeaseOfAHandlerThatAStopWaitsFor() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            release.await(LIMIT, TimeUnit.SECONDS);
+            return null;
+        };
+        register("l", true, Duration.ofSeconds(1));
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+
+        TestBed.await(() -> loopThread().getState() == Thread.State.TIMED_WAITING);
+        long renewals = this.bed.store.count("extend");
+        TestBed.await(() -> this.bed.store.count("extend") >= renewals + 2);
+        assertThat(stopped.getCount()).isOne();
+
+        release.countDown();
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
