@@ -5,15 +5,20 @@ import io.delayqueue.QueueName;
 /**
  * The right to handle a message, until it is settled or runs out.
  *
- * @param queue the queue of the message
+ * @param partition where the message is kept
  * @param id the id of the message
  * @param token proves the lease; every lease of a message has a later one than the lease
  * before
  */
-public record Lease(QueueName queue, String id, String token) {
+public record Lease(Partition partition, String id, String token) {
 
     /** Between id and token in the name of a dead letter; means nothing in a URL. */
     private static final char SEPARATOR = '~';
+
+    /** The queue of the message. */
+    public QueueName queue() {
+        return this.partition.queue();
+    }
 
     /** The name that a dead letter has if this lease ends in one. */
     public String letterId() {

@@ -4,7 +4,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
 import org.jspecify.annotations.Nullable;
@@ -16,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 public interface MessageInspector {
 
     /** The message of that id that waits or is leased. */
-    CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id);
+    CompletableFuture<Optional<StoredMessage>> find(Partition partition, String id);
 
     /** Counts, in time that grows at most with the logarithm of the messages. */
-    CompletableFuture<QueueStatistics> statistics(QueueName queue);
+    CompletableFuture<QueueStatistics> statistics(Partition partition);
 
     /**
      * Dead letters, the latest death first.
      * @param cursor where the page before ended; {@code null} for the first
      * @param limit 1 to 100
      */
-    CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit);
+    CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit);
 
 }

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.CancelResult;
-import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
@@ -48,7 +47,7 @@ public interface MessageStore {
      * @param messages at most {@link #BATCH_LIMIT}, with ids that differ
      * @return the answers in the order of {@code messages}
      */
-    CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages);
+    CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages);
 
     /**
      * Leases due messages, highest lane first, the longest due first, after returning
@@ -56,16 +55,16 @@ public interface MessageStore {
      * @param limit most messages to lease, 1 to {@link #BATCH_LIMIT}
      * @param leaseTime how long the leases last
      */
-    CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy);
+    CompletableFuture<Claim> claim(Partition partition, int limit, Duration leaseTime, ExpiredPolicy policy);
 
     /**
      * Ends leases because their messages were handled; the messages are gone.
      * @param leases at most {@link #BATCH_LIMIT}, each once
      */
-    CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases);
+    CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases);
 
     /** Makes leases last at least {@code leaseTime} from now; never shortens one. */
-    CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime);
+    CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime);
 
     /**
      * Records that the handler of a suspect is about to start, so that, should its lease
@@ -82,7 +81,7 @@ public interface MessageStore {
     CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure);
 
     /** Gives messages back with no attempt burned: due again after {@code delay}. */
-    CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay);
+    CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay);
 
     /**
      * Ends a lease because trying is over. The dead letter is named
@@ -91,22 +90,22 @@ public interface MessageStore {
     CompletableFuture<Boolean> deadLetter(Lease lease, Death death);
 
     /** Removes a message that waits, or forbids the retry of one that is leased. */
-    CompletableFuture<CancelResult> cancel(QueueName queue, String id);
+    CompletableFuture<CancelResult> cancel(Partition partition, String id);
 
     /** Changes the due time of a message that waits. */
-    CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due);
+    CompletableFuture<RescheduleResult> reschedule(Partition partition, String id, DueTime due);
 
     /** Makes the message of a dead letter due now, with its attempts anew. */
-    CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId);
+    CompletableFuture<RedriveResult> redrive(Partition partition, String letterId);
 
     /** Removes one dead letter; {@code false} if there is none of that name. */
-    CompletableFuture<Boolean> purge(QueueName queue, String letterId);
+    CompletableFuture<Boolean> purge(Partition partition, String letterId);
 
     /**
      * Removes dead letters that are at least so old, the oldest first.
      * @param age zero for all
      * @return how many were removed, at most {@link #BATCH_LIMIT}
      */
-    CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age);
+    CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age);
 
 }

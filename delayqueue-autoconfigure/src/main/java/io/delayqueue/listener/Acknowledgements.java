@@ -69,7 +69,7 @@ final class Acknowledgements {
     private Sent send(List<HeldLease> batch) {
         List<Lease> ids = batch.stream().map(HeldLease::lease).toList();
         MessageStore store = this.context.store();
-        return new Sent(batch, StoreCalls.send(() -> store.acknowledge(this.queue.name(), ids)));
+        return new Sent(batch, StoreCalls.send(() -> store.acknowledge(this.queue.partition(), ids)));
     }
 
     /**

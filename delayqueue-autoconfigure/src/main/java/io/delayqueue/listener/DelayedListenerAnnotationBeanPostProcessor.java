@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -169,8 +170,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             MessageHandler handler, ListenerAnnotation annotation) {
         ListenerCounters counters = new ListenerCounters();
         List<ListenedQueue> listened = queues.stream()
-            .map((queue) -> new ListenedQueue(id, queue, annotation.settings(registry.defaults(queue)), handler,
-                    counters))
+            .map((queue) -> new ListenedQueue(id, Partition.first(queue), annotation.settings(registry.defaults(queue)),
+                    handler, counters))
             .toList();
         return new QueueListenerContainer(id, listened, counters);
     }

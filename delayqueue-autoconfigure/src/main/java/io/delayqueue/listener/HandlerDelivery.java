@@ -10,7 +10,7 @@ import java.util.concurrent.CompletionException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.Delivery;
 import io.delayqueue.MessageLimits;
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Lease;
 import org.jspecify.annotations.Nullable;
 
@@ -80,10 +80,11 @@ final class HandlerDelivery implements Delivery {
     @Override
     public boolean extend(Duration leaseTime) {
         MessageLimits.requirePositive("Lease time", leaseTime);
-        QueueName queue = this.held.lease().queue();
+        Partition partition = this.held.lease().partition();
         List<Lease> leases = List.of(this.held.lease());
         long sentAt = this.context.now();
-        boolean extended = join(StoreCalls.send(() -> this.context.store().extend(queue, leases, leaseTime))).get(0);
+        boolean extended = join(StoreCalls.send(() -> this.context.store().extend(partition, leases, leaseTime)))
+            .get(0);
         if (extended) {
             this.held.renewed(sentAt, leaseTime);
         }

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,15 +50,16 @@ final class Housekeeping {
     }
 
     private void purge(QueueName queue, Duration retention) {
-        StoreCalls.send(() -> this.context.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
-            if (ex != null) {
-                logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
-                        StoreCalls.unwrap(ex).toString());
-            }
-            else if (removed >= MessageStore.BATCH_LIMIT) {
-                this.context.timer().after(Duration.ZERO, () -> purge(queue, retention));
-            }
-        });
+        StoreCalls.send(() -> this.context.store().purgeOlderThan(Partition.first(queue), retention))
+            .whenComplete((removed, ex) -> {
+                if (ex != null) {
+                    logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
+                            StoreCalls.unwrap(ex).toString());
+                }
+                else if (removed >= MessageStore.BATCH_LIMIT) {
+                    this.context.timer().after(Duration.ZERO, () -> purge(queue, retention));
+                }
+            });
     }
 
 }

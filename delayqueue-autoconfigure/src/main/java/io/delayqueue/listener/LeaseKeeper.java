@@ -80,18 +80,19 @@ final class LeaseKeeper {
         long sentAt = this.context.now();
         List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
         MessageStore store = this.context.store();
-        StoreCalls.send(() -> store.extend(this.queue.name(), leases, this.leaseTime)).whenComplete((answers, ex) -> {
-            if (ex != null) {
-                this.context.outage().failed(Outage.RENEW, this.queue.name(), StoreCalls.unwrap(ex));
-            }
-            else {
-                this.context.outage().recovered(Outage.RENEW, this.queue.name());
-                for (int i = 0; i < batch.size(); i++) {
-                    answered(batch.get(i), answers.get(i), sentAt);
+        StoreCalls.send(() -> store.extend(this.queue.partition(), leases, this.leaseTime))
+            .whenComplete((answers, ex) -> {
+                if (ex != null) {
+                    this.context.outage().failed(Outage.RENEW, this.queue.name(), StoreCalls.unwrap(ex));
                 }
-            }
-            batch.forEach(this.underWay::remove);
-        });
+                else {
+                    this.context.outage().recovered(Outage.RENEW, this.queue.name());
+                    for (int i = 0; i < batch.size(); i++) {
+                        answered(batch.get(i), answers.get(i), sentAt);
+                    }
+                }
+                batch.forEach(this.underWay::remove);
+            });
     }
 
     private void answered(HeldLease lease, boolean renewed, long sentAt) {

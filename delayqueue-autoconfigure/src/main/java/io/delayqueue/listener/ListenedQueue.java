@@ -1,16 +1,22 @@
 package io.delayqueue.listener;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 
 /**
  * One queue of one listener.
  *
  * @param listenerId the listener
- * @param name the queue
+ * @param partition the queue, or the part of it, that is listened to
  * @param settings how the listener works on it
  * @param handler what to do with a message
  * @param counters the listener's counts, shared by its queues
  */
-record ListenedQueue(String listenerId, QueueName name, ListenerSettings settings, MessageHandler handler,
+record ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
         ListenerCounters counters) {
+
+    QueueName name() {
+        return this.partition.queue();
+    }
+
 }

@@ -91,7 +91,7 @@ final class PollLoop implements Runnable {
 
     /** Starts the thread; everything about it ends when {@link #run()} does. */
     Thread start(WakeUps wakeUps) {
-        WakeUps.Subscription subscription = wakeUps.listen(this.queue.name(), this.alarm::ring);
+        WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), this.alarm::ring);
         Timer.Scheduled renewal = this.leaseKeeper.start();
         Thread thread = new Thread(() -> {
             try {
@@ -184,7 +184,8 @@ final class PollLoop implements Runnable {
     private CompletableFuture<Answer> claim(int room) {
         ListenerSettings settings = this.queue.settings();
         return StoreCalls
-            .send(() -> this.context.store().claim(this.queue.name(), room, settings.lease(), settings.expiredPolicy()))
+            .send(() -> this.context.store()
+                .claim(this.queue.partition(), room, settings.lease(), settings.expiredPolicy()))
             .thenApply((claim) -> new Answer(claim, this.context.now()));
     }
 
@@ -290,7 +291,7 @@ final class PollLoop implements Runnable {
         List<HeldLease> unstarted = this.leaseKeeper.takeUnstarted();
         for (List<HeldLease> batch : Batches.of(unstarted)) {
             List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
-            StoreCalls.send(() -> this.context.store().release(this.queue.name(), leases, Duration.ZERO))
+            StoreCalls.send(() -> this.context.store().release(this.queue.partition(), leases, Duration.ZERO))
                 .handle((answers, ex) -> {
                     if (ex != null) {
                         logger.warn(

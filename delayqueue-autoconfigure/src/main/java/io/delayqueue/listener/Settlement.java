@@ -54,7 +54,7 @@ final class Settlement {
 
     /** Gives the message back with no attempt burned. */
     void release(HeldLease held, Duration delay) {
-        settle(held, () -> this.store.release(held.lease().queue(), List.of(held.lease()), delay)
+        settle(held, () -> this.store.release(held.lease().partition(), List.of(held.lease()), delay)
             .thenApply((answers) -> answers.get(0)), "was to be given back");
     }
 
@@ -62,12 +62,12 @@ final class Settlement {
     void giveBackLate(HeldLease held) {
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is given back",
                 held.lease().id(), held.lease().queue());
-        StoreCalls.send(() -> this.store.release(held.lease().queue(), List.of(held.lease()), Duration.ZERO));
+        StoreCalls.send(() -> this.store.release(held.lease().partition(), List.of(held.lease()), Duration.ZERO));
     }
 
     /** Removes a message that must not be handled any more. */
     void drop(HeldLease held) {
-        settle(held, () -> this.store.acknowledge(held.lease().queue(), List.of(held.lease()))
+        settle(held, () -> this.store.acknowledge(held.lease().partition(), List.of(held.lease()))
             .thenApply((answers) -> answers.get(0)), "has expired");
     }
 

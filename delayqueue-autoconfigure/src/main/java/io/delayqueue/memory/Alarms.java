@@ -3,7 +3,7 @@ package io.delayqueue.memory;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.WakeUps;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,13 +21,13 @@ final class Alarms implements WakeUps {
     private final List<Registration> registrations = new CopyOnWriteArrayList<>();
 
     @Override
-    public Subscription listen(QueueName queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Runnable alarm) {
         Registration registration = new Registration(queue, alarm);
         this.registrations.add(registration);
         return () -> this.registrations.remove(registration);
     }
 
-    void ring(QueueName queue) {
+    void ring(Partition queue) {
         for (Registration registration : this.registrations) {
             if (registration.queue.equals(queue)) {
                 registration.ring();
@@ -38,11 +38,11 @@ final class Alarms implements WakeUps {
     /** Not a record: two registrations of one alarm are two. */
     private static final class Registration {
 
-        private final QueueName queue;
+        private final Partition queue;
 
         private final Runnable alarm;
 
-        Registration(QueueName queue, Runnable alarm) {
+        Registration(Partition queue, Runnable alarm) {
             this.queue = queue;
             this.alarm = alarm;
         }

@@ -14,7 +14,6 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageState;
-import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
@@ -31,6 +30,7 @@ import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryMessageStore implements MessageStore, MessageInspector, WakeUps {
 
-    private final Map<QueueName, MemoryQueue> queues = new ConcurrentHashMap<>();
+    private final Map<Partition, MemoryQueue> queues = new ConcurrentHashMap<>();
 
     private final Alarms alarms = new Alarms();
 
@@ -64,105 +64,105 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
-        return in(queue, (held, now) -> each(messages, (message) -> held.schedule(message, now)));
+    public CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages) {
+        return in(partition, (held, now) -> each(messages, (message) -> held.schedule(message, now)));
     }
 
     @Override
-    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
-        return in(queue, (held, now) -> held.claim(limit, leaseTime, policy, now));
+    public CompletableFuture<Claim> claim(Partition partition, int limit, Duration leaseTime, ExpiredPolicy policy) {
+        return in(partition, (held, now) -> held.claim(limit, leaseTime, policy, now));
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
-        return in(queue, (held, now) -> each(leases, held::acknowledge));
+    public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
+        return in(partition, (held, now) -> each(leases, held::acknowledge));
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
-        return in(queue, (held, now) -> each(leases, (lease) -> held.extend(lease, leaseTime, now)));
+    public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
+        return in(partition, (held, now) -> each(leases, (lease) -> held.extend(lease, leaseTime, now)));
     }
 
     @Override
     public CompletableFuture<Boolean> start(Lease lease) {
-        return in(lease.queue(), (held, now) -> held.start(lease));
+        return in(lease.partition(), (held, now) -> held.start(lease));
     }
 
     @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return in(lease.queue(), (held, now) -> held.retry(lease, delay, failure, now));
+        return in(lease.partition(), (held, now) -> held.retry(lease, delay, failure, now));
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
-        return in(queue, (held, now) -> each(leases, (lease) -> held.release(lease, delay, now)));
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
+        return in(partition, (held, now) -> each(leases, (lease) -> held.release(lease, delay, now)));
     }
 
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
-        return in(lease.queue(), (held, now) -> held.deadLetter(lease, death, now));
+        return in(lease.partition(), (held, now) -> held.deadLetter(lease, death, now));
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
-        return in(queue, (held, now) -> held.cancel(id, now));
+    public CompletableFuture<CancelResult> cancel(Partition partition, String id) {
+        return in(partition, (held, now) -> held.cancel(id, now));
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
-        return in(queue, (held, now) -> held.reschedule(id, due, now));
+    public CompletableFuture<RescheduleResult> reschedule(Partition partition, String id, DueTime due) {
+        return in(partition, (held, now) -> held.reschedule(id, due, now));
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
-        return in(queue, (held, now) -> held.redrive(letterId, now));
+    public CompletableFuture<RedriveResult> redrive(Partition partition, String letterId) {
+        return in(partition, (held, now) -> held.redrive(letterId, now));
     }
 
     @Override
-    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
-        return in(queue, (held, now) -> held.purge(letterId));
+    public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
+        return in(partition, (held, now) -> held.purge(letterId));
     }
 
     @Override
-    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
-        return in(queue, (held, now) -> held.purgeOlderThan(age, now));
+    public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
+        return in(partition, (held, now) -> held.purgeOlderThan(age, now));
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
-        return in(queue,
-                (held, now) -> Optional.ofNullable(held.find(id, now)).map((message) -> stored(queue, message, now)));
+    public CompletableFuture<Optional<StoredMessage>> find(Partition partition, String id) {
+        return in(partition, (held, now) -> Optional.ofNullable(held.find(id, now))
+            .map((message) -> stored(partition, message, now)));
     }
 
     /** A lease that ran out shows as it will be once somebody notices. */
-    private StoredMessage stored(QueueName queue, MemoryMessage message, long now) {
+    private StoredMessage stored(Partition partition, MemoryMessage message, long now) {
         boolean leased = message.leased && message.deadline > now;
         long due = message.leased ? message.dueAfterLapse() : message.due;
         Envelope envelope = this.codec.read(message.envelope);
-        return new StoredMessage(queue.value(), message.id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
-                leased ? null : Instant.ofEpochMilli(due), leased ? Micros.toInstant(message.deadline) : null,
-                message.expiresAt(), message.lane, message.failures, message.lapses, EnvelopeCodec.text(envelope),
-                envelope.headers());
+        return new StoredMessage(partition.queue().value(), message.id,
+                leased ? MessageState.LEASED : MessageState.SCHEDULED, leased ? null : Instant.ofEpochMilli(due),
+                leased ? Micros.toInstant(message.deadline) : null, message.expiresAt(), message.lane, message.failures,
+                message.lapses, EnvelopeCodec.text(envelope), envelope.headers());
     }
 
     @Override
-    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
-        return in(queue, MemoryQueue::statistics);
+    public CompletableFuture<QueueStatistics> statistics(Partition partition) {
+        return in(partition, MemoryQueue::statistics);
     }
 
     @Override
-    public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
+    public CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : null;
-        return in(queue, (held, now) -> {
+        return in(partition, (held, now) -> {
             List<DeadLetter> letters = each(held.deadLetters(from, limit + 1),
-                    (letter) -> letter.toDeadLetter(queue.value(), this.codec));
+                    (letter) -> letter.toDeadLetter(partition.queue().value(), this.codec));
             return DeadLetterCursor.page(letters, limit);
         });
     }
 
     @Override
-    public Subscription listen(QueueName queue, Runnable alarm) {
-        return this.alarms.listen(queue, alarm);
+    public Subscription listen(Partition partition, Runnable alarm) {
+        return this.alarms.listen(partition, alarm);
     }
 
     /** Whether this store holds nothing at all: for tests that look for leaks. */
@@ -170,35 +170,35 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
         return this.queues.isEmpty();
     }
 
-    private <T> CompletableFuture<T> in(QueueName queue, Transition<T> transition) {
+    private <T> CompletableFuture<T> in(Partition partition, Transition<T> transition) {
         try {
-            return CompletableFuture.completedFuture(run(queue, transition));
+            return CompletableFuture.completedFuture(run(partition, transition));
         }
         catch (RuntimeException ex) {
             return CompletableFuture.failedFuture(ex);
         }
     }
 
-    private <T> T run(QueueName queue, Transition<T> transition) {
+    private <T> T run(Partition partition, Transition<T> transition) {
         while (true) {
-            MemoryQueue held = this.queues.computeIfAbsent(queue, MemoryQueue::new);
+            MemoryQueue held = this.queues.computeIfAbsent(partition, MemoryQueue::new);
             boolean wakeUp = false;
             held.lock.lock();
             try {
-                if (this.queues.get(queue) != held) {
+                if (this.queues.get(partition) != held) {
                     continue; // removed, as it was empty, before we got in
                 }
                 T answer = transition.apply(held, this.epochMicros.getAsLong());
                 wakeUp = held.takeWakeUp();
                 if (held.isEmpty()) {
-                    this.queues.remove(queue, held);
+                    this.queues.remove(partition, held);
                 }
                 return answer;
             }
             finally {
                 held.lock.unlock();
                 if (wakeUp) {
-                    this.alarms.ring(queue);
+                    this.alarms.ring(partition);
                 }
             }
         }

@@ -16,7 +16,6 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
@@ -31,6 +30,7 @@ import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.memory.MemoryMessage.Suspicion;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +51,7 @@ final class MemoryQueue {
 
     final ReentrantLock lock = new ReentrantLock();
 
-    private final QueueName name;
+    private final Partition name;
 
     private final Map<String, MemoryMessage> messages = new HashMap<>();
 
@@ -66,7 +66,7 @@ final class MemoryQueue {
 
     private boolean wakeUp;
 
-    MemoryQueue(QueueName name) {
+    MemoryQueue(Partition name) {
         this.name = name;
     }
 
@@ -106,7 +106,7 @@ final class MemoryQueue {
     }
 
     private SendResult result(MemoryMessage message, SendOutcome outcome) {
-        return new SendResult(this.name.value(), message.id, Instant.ofEpochMilli(message.due), outcome);
+        return new SendResult(this.name.queue().value(), message.id, Instant.ofEpochMilli(message.due), outcome);
     }
 
     Claim claim(int limit, Duration leaseTime, ExpiredPolicy policy, long now) {
@@ -125,7 +125,8 @@ final class MemoryQueue {
             if (policy == ExpiredPolicy.DEAD_LETTER) {
                 String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
                 bury(message, letterId, new Death("expired", false, Instant.ofEpochMilli(message.due)), now);
-                buried.add(new DeadLetterEvent(this.name.value(), message.id, letterId, message.failures, "expired"));
+                buried.add(new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures,
+                        "expired"));
             }
         }
         lease(taken, now + Micros.of(leaseTime));
@@ -387,7 +388,7 @@ final class MemoryQueue {
         long waiting = this.lanes.stream().mapToLong(NavigableSet::size).sum();
         long due = due(Integer.MAX_VALUE, Micros.floorToMillis(now)).size();
         LongStream ends = lapsed.stream().limit(1).mapToLong((first) -> Micros.floorToMillis(first.deadline));
-        return new QueueStatistics(this.name.value(), waiting + lapsed.size(), due + lapsed.size(),
+        return new QueueStatistics(this.name.queue().value(), waiting + lapsed.size(), due + lapsed.size(),
                 this.leased.size() - lapsed.size(), this.dead.size(), Micros.earliest(heads(), ends));
     }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -29,7 +29,7 @@ public final class RedisAccess implements AutoCloseable {
 
     private final String namespace;
 
-    private final Map<QueueName, RedisKeys> keys = new ConcurrentHashMap<>();
+    private final Map<Partition, RedisKeys> keys = new ConcurrentHashMap<>();
 
     private final AtomicBoolean refused = new AtomicBoolean();
 
@@ -74,15 +74,15 @@ public final class RedisAccess implements AutoCloseable {
         return namespace;
     }
 
-    RedisKeys keysOf(QueueName queue) {
-        RedisKeys known = this.keys.get(queue);
+    RedisKeys keysOf(Partition partition) {
+        RedisKeys known = this.keys.get(partition);
         if (known != null) {
             return known;
         }
         if (this.keys.size() >= MOST_QUEUES) {
             this.keys.clear();
         }
-        return this.keys.computeIfAbsent(queue, (name) -> new RedisKeys(this.namespace, name));
+        return this.keys.computeIfAbsent(partition, (name) -> new RedisKeys(this.namespace, name));
     }
 
     /**
@@ -93,8 +93,8 @@ public final class RedisAccess implements AutoCloseable {
         return this.namespace + ":{delayqueue}:control:" + UUID.randomUUID() + ":wake";
     }
 
-    CompletableFuture<List<Object>> run(RedisScript script, QueueName queue, byte[]... arguments) {
-        return this.runner.run(script, keysOf(queue).all(), arguments);
+    CompletableFuture<List<Object>> run(RedisScript script, Partition partition, byte[]... arguments) {
+        return this.runner.run(script, keysOf(partition).all(), arguments);
     }
 
     /** Runs the probe, on keys that no queue has. */
@@ -103,8 +103,8 @@ public final class RedisAccess implements AutoCloseable {
     }
 
     /** Runs a script on messages with new ids in the normal lane: with fewer keys. */
-    CompletableFuture<List<Object>> runPlain(RedisScript script, QueueName queue, byte[]... arguments) {
-        return this.runner.run(script, keysOf(queue).plain(), arguments);
+    CompletableFuture<List<Object>> runPlain(RedisScript script, Partition partition, byte[]... arguments) {
+        return this.runner.run(script, keysOf(partition).plain(), arguments);
     }
 
     /**

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 import io.delayqueue.MessageLimits;
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 
 /**
  * Names the keys of one queue, in the order in which scripts take them; what each holds
@@ -26,8 +26,8 @@ final class RedisKeys {
 
     private final byte[][] plain;
 
-    RedisKeys(String namespace, QueueName queue) {
-        this(namespace, queue.value());
+    RedisKeys(String namespace, Partition partition) {
+        this(namespace, partition.toString());
     }
 
     private RedisKeys(String namespace, String tag) {

@@ -14,7 +14,6 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
 import io.delayqueue.PayloadConversionException;
-import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DeadLetterCursor;
@@ -22,6 +21,7 @@ import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.redis.Replies.Attempts;
 import io.delayqueue.redis.Replies.Details;
 import org.jspecify.annotations.Nullable;
@@ -45,18 +45,18 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
-        return this.redis.run(RedisScripts.FIND, queue, bytes(id))
-            .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(queue, id, reply)));
+    public CompletableFuture<Optional<StoredMessage>> find(Partition partition, String id) {
+        return this.redis.run(RedisScripts.FIND, partition, bytes(id))
+            .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(partition, id, reply)));
     }
 
-    private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
+    private StoredMessage toMessage(Partition partition, String id, List<Object> reply) {
         boolean leased = text(reply.get(0)).equals("L");
         long time = number(reply.get(1));
         Attempts attempts = Attempts.of(reply.get(2));
         Details details = Details.of(reply.get(3));
         Envelope envelope = this.codec.read(Replies.envelopeOf((byte[]) reply.get(4)));
-        return new StoredMessage(queue.value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
+        return new StoredMessage(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
                 leased ? null : Instant.ofEpochMilli(time), leased ? Replies.ofMicros(time) : null,
                 (details != null) ? details.expiresAt() : null,
                 (details != null) ? details.lane() : MessageLimits.NORMAL_PRIORITY, attempts.failures(),
@@ -64,28 +64,30 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
-        return this.redis.run(RedisScripts.STATISTICS, queue)
-            .thenApply((reply) -> new QueueStatistics(queue.value(), number(reply.get(0)), number(reply.get(1)),
-                    number(reply.get(2)), number(reply.get(3)), Replies.instantOrNull(reply.get(4))));
+    public CompletableFuture<QueueStatistics> statistics(Partition partition) {
+        return this.redis.run(RedisScripts.STATISTICS, partition)
+            .thenApply((reply) -> new QueueStatistics(partition.queue().value(), number(reply.get(0)),
+                    number(reply.get(1)), number(reply.get(2)), number(reply.get(3)),
+                    Replies.instantOrNull(reply.get(4))));
     }
 
     @Override
-    public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
+    public CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : new DeadLetterCursor(0, "");
         return this.redis
-            .run(RedisScripts.DEAD_LETTERS, queue, bytes(from.letterId()), bytes(from.diedMillis()), bytes(limit + 1))
+            .run(RedisScripts.DEAD_LETTERS, partition, bytes(from.letterId()), bytes(from.diedMillis()),
+                    bytes(limit + 1))
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
                 for (int i = 0; i < reply.size(); i += 2) {
-                    letters.add(toLetter(queue, text(reply.get(i)), (byte[]) reply.get(i + 1)));
+                    letters.add(toLetter(partition, text(reply.get(i)), (byte[]) reply.get(i + 1)));
                 }
                 return DeadLetterCursor.page(letters, limit);
             });
     }
 
     /** Reads a dead letter; its form stands at {@code bury} in prelude.lua. */
-    private DeadLetter toLetter(QueueName queue, String letterId, byte[] content) {
+    private DeadLetter toLetter(Partition partition, String letterId, byte[] content) {
         String[] fields = new String[LETTER_FIELDS];
         int start = 0;
         for (int i = 0; i < LETTER_FIELDS; i++) {
@@ -101,7 +103,7 @@ public final class RedisMessageInspector implements MessageInspector {
         String cause = new String(content, start, causeEnd - start, StandardCharsets.UTF_8);
         String first = new String(content, causeEnd, firstEnd - causeEnd, StandardCharsets.UTF_8);
         Envelope envelope = readOrNull(Arrays.copyOfRange(content, firstEnd, content.length));
-        return new DeadLetter(queue.value(), letterId, Lease.idOf(letterId),
+        return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId),
                 Instant.ofEpochMilli(Long.parseLong(fields[1])), Instant.ofEpochMilli(Long.parseLong(fields[0])),
                 Integer.parseInt(fields[2]), Integer.parseInt(fields[3]), cause,
                 (first.isEmpty() || first.equals(cause)) ? null : first,

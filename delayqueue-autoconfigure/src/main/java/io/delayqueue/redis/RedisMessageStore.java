@@ -12,7 +12,6 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
@@ -24,6 +23,7 @@ import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.redis.Replies.Attempts;
 import io.delayqueue.redis.Replies.Details;
@@ -67,7 +67,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages) {
         byte[][] arguments = new byte[messages.size() * SEND_FIELDS][];
         boolean plain = true;
         int at = 0;
@@ -80,87 +80,87 @@ public final class RedisMessageStore implements MessageStore {
             arguments[at++] = bytes(message.priority());
             arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
         }
-        CompletableFuture<List<Object>> reply = plain ? this.redis.runPlain(RedisScripts.SCHEDULE, queue, arguments)
-                : this.redis.run(RedisScripts.SCHEDULE, queue, arguments);
+        CompletableFuture<List<Object>> reply = plain ? this.redis.runPlain(RedisScripts.SCHEDULE, partition, arguments)
+                : this.redis.run(RedisScripts.SCHEDULE, partition, arguments);
         return reply.thenApply((values) -> {
-            noticeRefusal(queue, values.get(0));
+            noticeRefusal(partition, values.get(0));
             List<SendResult> results = new ArrayList<>(messages.size());
             for (int i = 0; i < messages.size(); i++) {
                 SendOutcome outcome = SEND_OUTCOMES[(int) number(values.get(1 + 2 * i))];
                 Instant due = Instant.ofEpochMilli(number(values.get(2 + 2 * i)));
-                results.add(new SendResult(queue.value(), messages.get(i).id(), due, outcome));
+                results.add(new SendResult(partition.queue().value(), messages.get(i).id(), due, outcome));
             }
             return results;
         });
     }
 
     @Override
-    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
+    public CompletableFuture<Claim> claim(Partition partition, int limit, Duration leaseTime, ExpiredPolicy policy) {
         return this.redis
-            .run(RedisScripts.CLAIM, queue, bytes(limit), micros(leaseTime),
+            .run(RedisScripts.CLAIM, partition, bytes(limit), micros(leaseTime),
                     bytes((policy == ExpiredPolicy.DEAD_LETTER) ? "bury" : "drop"))
-            .thenApply((reply) -> toClaim(queue, reply));
+            .thenApply((reply) -> toClaim(partition, reply));
     }
 
-    private Claim toClaim(QueueName queue, List<Object> reply) {
-        noticeRefusal(queue, reply.get(4));
+    private Claim toClaim(Partition partition, List<Object> reply) {
+        noticeRefusal(partition, reply.get(4));
         String token = text(reply.get(2));
         List<ClaimedMessage> messages = new ArrayList<>((reply.size() - CLAIM_HEADER) / CLAIM_FIELDS);
         for (int i = CLAIM_HEADER; i < reply.size(); i += CLAIM_FIELDS) {
             Attempts attempts = Attempts.of(reply.get(i + 2));
             Details details = Details.of(reply.get(i + 3));
-            messages.add(new ClaimedMessage(new Lease(queue, text(reply.get(i)), token),
+            messages.add(new ClaimedMessage(new Lease(partition, text(reply.get(i)), token),
                     Instant.ofEpochMilli(number(reply.get(i + 1))), attempts.failures(), attempts.lapses(),
                     attempts.suspect(), (details != null) ? details.expiresAt() : null,
                     Replies.envelopeOf((byte[]) reply.get(i + 4))));
         }
         return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
-                (int) number(reply.get(3)), toEvents(queue, (List<?>) reply.get(5)));
+                (int) number(reply.get(3)), toEvents(partition, (List<?>) reply.get(5)));
     }
 
-    private static List<DeadLetterEvent> toEvents(QueueName queue, List<?> buried) {
+    private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {
         List<DeadLetterEvent> events = new ArrayList<>();
         for (int i = 0; i < buried.size(); i += 3) {
             String letterId = text(buried.get(i));
-            events.add(new DeadLetterEvent(queue.value(), Lease.idOf(letterId), letterId,
+            events.add(new DeadLetterEvent(partition.queue().value(), Lease.idOf(letterId), letterId,
                     (int) number(buried.get(i + 1)), text(buried.get(i + 2))));
         }
         return events;
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
-        return this.redis.run(RedisScripts.ACKNOWLEDGE, queue, idsAndTokens(leases)).thenApply((reply) -> {
-            noticeRefusal(queue, reply.get(0));
+    public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
+        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, idsAndTokens(leases)).thenApply((reply) -> {
+            noticeRefusal(partition, reply.get(0));
             return Replies.flags(reply, 1);
         });
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
-        return this.redis.run(RedisScripts.EXTEND, queue, idsAndTokens(leases, micros(leaseTime)))
+    public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
+        return this.redis.run(RedisScripts.EXTEND, partition, idsAndTokens(leases, micros(leaseTime)))
             .thenApply((reply) -> Replies.flags(reply, 0));
     }
 
     @Override
     public CompletableFuture<Boolean> start(Lease lease) {
-        return this.redis.run(RedisScripts.START, lease.queue(), bytes(lease.id()), bytes(lease.token()))
+        return this.redis.run(RedisScripts.START, lease.partition(), bytes(lease.id()), bytes(lease.token()))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
     @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
         return this.redis
-            .run(RedisScripts.RETRY, lease.queue(), bytes(lease.id()), bytes(lease.token()),
+            .run(RedisScripts.RETRY, lease.partition(), bytes(lease.id()), bytes(lease.token()),
                     bytes(DueTime.ceilToMillis(delay)), bytes(failure))
-            .thenApply((reply) -> isDone(lease.queue(), reply));
+            .thenApply((reply) -> isDone(lease.partition(), reply));
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
-        return this.redis.run(RedisScripts.RELEASE, queue, idsAndTokens(leases, bytes(DueTime.ceilToMillis(delay))))
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
+        return this.redis.run(RedisScripts.RELEASE, partition, idsAndTokens(leases, bytes(DueTime.ceilToMillis(delay))))
             .thenApply((reply) -> {
-                noticeRefusal(queue, reply.get(0));
+                noticeRefusal(partition, reply.get(0));
                 return Replies.flags(reply, 1);
             });
     }
@@ -168,59 +168,60 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
         return this.redis
-            .run(RedisScripts.DEAD_LETTER, lease.queue(), bytes(lease.id()), bytes(lease.token()), bytes(death.cause()),
-                    bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))
-            .thenApply((reply) -> isDone(lease.queue(), reply));
+            .run(RedisScripts.DEAD_LETTER, lease.partition(), bytes(lease.id()), bytes(lease.token()),
+                    bytes(death.cause()), bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))
+            .thenApply((reply) -> isDone(lease.partition(), reply));
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
-        return this.redis.run(RedisScripts.CANCEL, queue, bytes(id))
+    public CompletableFuture<CancelResult> cancel(Partition partition, String id) {
+        return this.redis.run(RedisScripts.CANCEL, partition, bytes(id))
             .thenApply((reply) -> CANCEL_RESULTS[(int) number(reply.get(0))]);
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
-        return this.redis.run(RedisScripts.RESCHEDULE, queue, bytes(id), due(due)).thenApply((reply) -> {
-            noticeRefusal(queue, reply.get(0));
+    public CompletableFuture<RescheduleResult> reschedule(Partition partition, String id, DueTime due) {
+        return this.redis.run(RedisScripts.RESCHEDULE, partition, bytes(id), due(due)).thenApply((reply) -> {
+            noticeRefusal(partition, reply.get(0));
             return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
         });
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
-        return this.redis.run(RedisScripts.REDRIVE, queue, bytes(letterId), stamped(new byte[0])).thenApply((reply) -> {
-            noticeRefusal(queue, reply.get(0));
-            return REDRIVE_RESULTS[(int) number(reply.get(1))];
-        });
+    public CompletableFuture<RedriveResult> redrive(Partition partition, String letterId) {
+        return this.redis.run(RedisScripts.REDRIVE, partition, bytes(letterId), stamped(new byte[0]))
+            .thenApply((reply) -> {
+                noticeRefusal(partition, reply.get(0));
+                return REDRIVE_RESULTS[(int) number(reply.get(1))];
+            });
     }
 
     @Override
-    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
-        return this.redis.run(RedisScripts.PURGE, queue, bytes(0), bytes(1), bytes(letterId))
+    public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
+        return this.redis.run(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytes(letterId))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
     @Override
-    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
-        return this.redis.run(RedisScripts.PURGE, queue, bytes(age.toMillis()), bytes(BATCH_LIMIT))
+    public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
+        return this.redis.run(RedisScripts.PURGE, partition, bytes(age.toMillis()), bytes(BATCH_LIMIT))
             .thenApply((reply) -> (int) number(reply.get(0)));
     }
 
     /**
      * Says once that wake-ups are not permitted: messages are stored, and found later.
      */
-    private void noticeRefusal(QueueName queue, Object refused) {
+    private void noticeRefusal(Partition partition, Object refused) {
         if (number(refused) == 1 && this.redis.noticeRefusal()) {
             logger.warn(
                     "The Redis user may not publish to channel '{}', nor probably to those of other queues; "
                             + "workers find messages by their safety poll, up to some seconds late",
-                    this.redis.keysOf(queue).wake());
+                    this.redis.keysOf(partition).wake());
         }
     }
 
-    private boolean isDone(QueueName queue, List<Object> reply) {
-        noticeRefusal(queue, reply.get(0));
+    private boolean isDone(Partition partition, List<Object> reply) {
+        noticeRefusal(partition, reply.get(0));
         return number(reply.get(1)) == 1;
     }
 

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,7 +83,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final Duration linger;
 
-    private final Map<QueueName, Alarms> alarms = new ConcurrentHashMap<>();
+    private final Map<Partition, Alarms> alarms = new ConcurrentHashMap<>();
 
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
         Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
@@ -119,7 +119,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     @Override
-    public Subscription listen(QueueName queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Runnable alarm) {
         if (this.mode == WakeUpMode.TIMER) {
             return () -> {
             };
@@ -146,7 +146,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         };
     }
 
-    private void end(QueueName queue, Runnable alarm) {
+    private void end(Partition queue, Runnable alarm) {
         this.alarms.computeIfPresent(queue, (name, there) -> {
             there.alarms.remove(alarm);
             if (there.alarms.isEmpty()) {
@@ -336,7 +336,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     /** The alarms of one queue, as Spring Data calls them. */
     private final class Alarms implements MessageListener, SubscriptionListener {
 
-        private final QueueName name;
+        private final Partition name;
 
         private final Topic topic;
 
@@ -348,7 +348,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
         private @Nullable ScheduledFuture<?> leaving;
 
-        Alarms(QueueName name) {
+        Alarms(Partition name) {
             this.name = name;
             RedisKeys keys = RedisWakeUps.this.redis.keysOf(name);
             this.topic = (RedisWakeUps.this.mode == WakeUpMode.KEYSPACE) ? PatternTopic.of(keys.keyspacePattern())

@@ -20,6 +20,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,7 +155,7 @@ final class BatchSender {
         void begin(Chunk chunk) {
             CompletableFuture<List<SendResult>> answer;
             try {
-                answer = BatchSender.this.store.schedule(chunk.queue,
+                answer = BatchSender.this.store.schedule(Partition.first(chunk.queue),
                         chunk.messages.stream().map(PreparedMessage::written).toList());
             }
             catch (RuntimeException ex) {

@@ -6,6 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ final class Bells {
         Bell bell = this.bells.compute(queue, (key, present) -> {
             Bell shared = (present != null) ? present : new Bell();
             if (shared.ears == 0) {
-                shared.subscription = this.wakeUps.listen(key, shared::ring);
+                shared.subscription = this.wakeUps.listen(Partition.first(key), shared::ring);
             }
             shared.ears++;
             return shared;

@@ -25,6 +25,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Partition;
 
 import org.springframework.context.ApplicationEventPublisher;
 
@@ -152,7 +153,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private CompletableFuture<List<SendResult>> schedule(PreparedMessage prepared) {
-        return this.ports.messages().schedule(prepared.queue(), List.of(prepared.written()));
+        return this.ports.messages().schedule(Partition.first(prepared.queue()), List.of(prepared.written()));
     }
 
     @Override
@@ -166,7 +167,8 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public CancelResult cancel(String queue, String id) {
-        return this.calls.await(this.ports.messages().cancel(new QueueName(queue), MessageLimits.requireId(id)),
+        return this.calls.await(
+                this.ports.messages().cancel(Partition.first(new QueueName(queue)), MessageLimits.requireId(id)),
                 "cancel");
     }
 
@@ -181,18 +183,20 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private RescheduleResult reschedule(String queue, String id, DueTime due) {
-        return this.calls.await(
-                this.ports.messages().reschedule(new QueueName(queue), MessageLimits.requireId(id), due), "reschedule");
+        return this.calls.await(this.ports.messages()
+            .reschedule(Partition.first(new QueueName(queue)), MessageLimits.requireId(id), due), "reschedule");
     }
 
     @Override
     public Optional<StoredMessage> find(String queue, String id) {
-        return this.calls.await(this.ports.inspector().find(new QueueName(queue), MessageLimits.requireId(id)), "find");
+        return this.calls.await(
+                this.ports.inspector().find(Partition.first(new QueueName(queue)), MessageLimits.requireId(id)),
+                "find");
     }
 
     @Override
     public QueueStatistics statistics(String queue) {
-        return this.calls.await(this.ports.inspector().statistics(new QueueName(queue)), "statistics");
+        return this.calls.await(this.ports.inspector().statistics(Partition.first(new QueueName(queue))), "statistics");
     }
 
     @Override

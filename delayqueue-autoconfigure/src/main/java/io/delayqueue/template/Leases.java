@@ -14,6 +14,7 @@ import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,8 +53,9 @@ final class Leases {
      */
     Claim claimOne(QueueName queue, ReceiveSettings settings) throws InterruptedException {
         Claim claim = awaitOrGiveBack(
-                this.store.claim(queue, 1, MessageWriter.wholeMillis(settings.lease()), settings.expired()), "claim",
-                (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
+                this.store.claim(Partition.first(queue), 1, MessageWriter.wholeMillis(settings.lease()),
+                        settings.expired()),
+                "claim", (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
         claim.buried().forEach((death) -> {
             logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
             publish(death);
@@ -79,7 +81,7 @@ final class Leases {
 
     /** Gives a message back that nobody has seen, without waiting for the store. */
     void giveBack(Lease lease) {
-        this.store.release(lease.queue(), List.of(lease), Duration.ZERO).whenComplete((released, failure) -> {
+        this.store.release(lease.partition(), List.of(lease), Duration.ZERO).whenComplete((released, failure) -> {
             if (failure != null) {
                 logger.warn("Cannot give back message '{}' of queue '{}'; it is due again when its lease runs out",
                         lease.id(), lease.queue(), failure);
@@ -88,7 +90,7 @@ final class Leases {
     }
 
     boolean acknowledge(Lease lease) {
-        return this.calls.await(this.store.acknowledge(lease.queue(), List.of(lease)), "acknowledge").get(0);
+        return this.calls.await(this.store.acknowledge(lease.partition(), List.of(lease)), "acknowledge").get(0);
     }
 
     boolean retry(Lease lease, Duration delay, String failure) {
@@ -96,11 +98,11 @@ final class Leases {
     }
 
     boolean release(Lease lease, Duration delay) {
-        return this.calls.await(this.store.release(lease.queue(), List.of(lease), delay), "release").get(0);
+        return this.calls.await(this.store.release(lease.partition(), List.of(lease), delay), "release").get(0);
     }
 
     boolean extend(Lease lease, Duration leaseTime) {
-        return this.calls.await(this.store.extend(lease.queue(), List.of(lease), leaseTime), "extend").get(0);
+        return this.calls.await(this.store.extend(lease.partition(), List.of(lease), leaseTime), "extend").get(0);
     }
 
     /** Makes a message a dead letter, and tells. */

@@ -10,6 +10,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import org.jspecify.annotations.Nullable;
 
 /** The dead letters of one queue, as the store has them. */
@@ -17,7 +18,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
 
     private static final int MAX_PAGE = 100;
 
-    private final QueueName queue;
+    private final Partition partition;
 
     private final MessageStore store;
 
@@ -26,7 +27,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
     private final StoreCalls calls;
 
     StoredDeadLetters(QueueName queue, StorePorts ports, StoreCalls calls) {
-        this.queue = queue;
+        this.partition = Partition.first(queue);
         this.store = ports.messages();
         this.inspector = ports.inspector();
         this.calls = calls;
@@ -37,12 +38,12 @@ final class StoredDeadLetters implements DeadLetterOperations {
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, MAX_PAGE));
         }
-        return this.calls.await(this.inspector.deadLetters(this.queue, cursor, limit), "deadLetters");
+        return this.calls.await(this.inspector.deadLetters(this.partition, cursor, limit), "deadLetters");
     }
 
     @Override
     public RedriveResult redrive(String letterId) {
-        return this.calls.await(this.store.redrive(this.queue, letterId), "redrive");
+        return this.calls.await(this.store.redrive(this.partition, letterId), "redrive");
     }
 
     /**
@@ -57,7 +58,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
             DeadLetterPage page = list(cursor, MAX_PAGE);
             List<CompletableFuture<RedriveResult>> answers = page.letters()
                 .stream()
-                .map((letter) -> this.store.redrive(this.queue, letter.letterId()))
+                .map((letter) -> this.store.redrive(this.partition, letter.letterId()))
                 .toList();
             for (CompletableFuture<RedriveResult> answer : answers) {
                 if (this.calls.await(answer, "redrive") == RedriveResult.REDRIVEN) {
@@ -72,7 +73,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
 
     @Override
     public boolean purge(String letterId) {
-        return this.calls.await(this.store.purge(this.queue, letterId), "purge");
+        return this.calls.await(this.store.purge(this.partition, letterId), "purge");
     }
 
     @Override
@@ -80,7 +81,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
         long purged = 0;
         int last;
         do {
-            last = this.calls.await(this.store.purgeOlderThan(this.queue, Duration.ZERO), "purgeOlderThan");
+            last = this.calls.await(this.store.purgeOlderThan(this.partition, Duration.ZERO), "purgeOlderThan");
             purged += last;
         }
         while (last == MessageStore.BATCH_LIMIT);

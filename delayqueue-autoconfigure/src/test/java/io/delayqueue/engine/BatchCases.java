@@ -47,8 +47,9 @@ abstract class BatchCases extends StoreCases {
         List<SendResult> results = this.dq
             .sendAll(List.of(called("b", LEASE), keep("second", LEASE), inLane(9, "c", Duration.ZERO)));
 
-        assertThat(results).containsExactly(new SendResult(QUEUE.value(), "b", at(30), SendOutcome.SCHEDULED),
-                result(SendOutcome.KEPT, at(10)), new SendResult(QUEUE.value(), "c", at(0), SendOutcome.SCHEDULED));
+        assertThat(results).containsExactly(new SendResult(QUEUE.queue().value(), "b", at(30), SendOutcome.SCHEDULED),
+                result(SendOutcome.KEPT, at(10)),
+                new SendResult(QUEUE.queue().value(), "c", at(0), SendOutcome.SCHEDULED));
     }
 
     @Test
@@ -59,7 +60,7 @@ abstract class BatchCases extends StoreCases {
 
         assertThat(claim.messages()).hasSize(30);
         assertThat(claim.nextAt()).isEqualTo(at(0));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 70, 70, 30, 0, at(0)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 70, 70, 30, 0, at(0)));
     }
 
     @Test
@@ -72,7 +73,7 @@ abstract class BatchCases extends StoreCases {
         assertThat(this.dq.acknowledgeAll(List.of(live.get(0), stale.get(1), live.get(2), neverGiven())))
             .containsExactly(true, false, true, false);
 
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 1, 0, null));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 0, 0, 1, 0, null));
     }
 
     @Test
@@ -83,7 +84,7 @@ abstract class BatchCases extends StoreCases {
 
         assertThat(this.dq.acknowledgeAll(leases)).containsExactly(true, true, true);
 
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 0, 0, 0, at(10)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 1, 0, 0, 0, at(10)));
     }
 
     @Test
@@ -96,7 +97,7 @@ abstract class BatchCases extends StoreCases {
         assertThat(this.dq.releaseAll(List.of(stale.get(0), live.get(1), live.get(2)))).containsExactly(false, true,
                 true);
 
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 2, 2, 1, 0, at(30)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 2, 2, 1, 0, at(30)));
     }
 
     @Test

@@ -55,11 +55,11 @@ abstract class ExpiryCases extends StoreCases {
         this.dq.advance(DELAY);
 
         assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DEAD_LETTER)).isEqualTo(new Claimed(List.of(), null, 1,
-                List.of(new DeadLetterEvent(QUEUE.value(), ID, lease(at(10)).letterId(), 0, "expired"))));
+                List.of(new DeadLetterEvent(QUEUE.queue().value(), ID, lease(at(10)).letterId(), 0, "expired"))));
 
         assertThat(this.dq.find()).isEmpty();
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.value(), lease(at(10)).letterId(), ID, at(0),
-                at(10), 0, 0, "expired", null, "\"first\"", Map.of()));
+        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease(at(10)).letterId(),
+                ID, at(0), at(10), 0, 0, "expired", null, "\"first\"", Map.of()));
     }
 
     @Test

@@ -34,7 +34,7 @@ abstract class FindCases extends StoreCases {
     @Test
     void findsNothingInAnEmptyQueue() {
         assertThat(this.dq.find()).isEmpty();
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 0, 0, null));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 0, 0, 0, 0, null));
     }
 
     @Test
@@ -42,7 +42,7 @@ abstract class FindCases extends StoreCases {
         this.dq.scheduled();
 
         assertThat(this.dq.find()).contains(waiting("first", at(10)));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 0, 0, 0, at(10)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 1, 0, 0, 0, at(10)));
     }
 
     @Test
@@ -50,7 +50,7 @@ abstract class FindCases extends StoreCases {
         this.dq.due();
 
         assertThat(this.dq.find()).contains(waiting("first", at(0)));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 1, 0, 0, at(0)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 1, 1, 0, 0, at(0)));
     }
 
     @Test
@@ -58,7 +58,7 @@ abstract class FindCases extends StoreCases {
         this.dq.leased();
 
         assertThat(this.dq.find()).contains(held("first", at(30)));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 1, 0, null));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 0, 0, 1, 0, null));
     }
 
     @Test
@@ -73,7 +73,7 @@ abstract class FindCases extends StoreCases {
         Lease lease = this.dq.lapsed();
 
         assertThat(this.dq.find()).contains(waiting("first", at(30)));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 1, 0, 0, at(30)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 1, 1, 0, 0, at(30)));
 
         assertThat(this.dq.acknowledge(lease)).isTrue();
     }
@@ -83,7 +83,7 @@ abstract class FindCases extends StoreCases {
         this.dq.noticed();
 
         assertThat(this.dq.find()).contains(waiting("first", at(30)));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 1, 0, 0, at(30)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 1, 1, 0, 0, at(30)));
     }
 
     @Test
@@ -91,7 +91,7 @@ abstract class FindCases extends StoreCases {
         this.dq.withSuccessor();
 
         assertThat(this.dq.find()).contains(held("first", at(30)));
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 1, 0, null));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 0, 0, 1, 0, null));
     }
 
     @Test
@@ -106,7 +106,7 @@ abstract class FindCases extends StoreCases {
         this.dq.dead();
 
         assertThat(this.dq.find()).isEmpty();
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 0, 1, null));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 0, 0, 0, 1, null));
     }
 
     @Test
@@ -114,8 +114,8 @@ abstract class FindCases extends StoreCases {
         this.dq.send(new NewMessage(ID, false, DueTime.after(DELAY), OnDuplicate.KEEP, 7, LEASE,
                 "{\"v\":1,\"headers\":{\"h\":\"1\"},\"payload\":2}".getBytes(StandardCharsets.UTF_8)));
 
-        assertThat(this.dq.find()).contains(new StoredMessage(QUEUE.value(), ID, MessageState.SCHEDULED, at(10), null,
-                at(40), 7, 0, 0, "2", Map.of("h", "1")));
+        assertThat(this.dq.find()).contains(new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, at(10),
+                null, at(40), 7, 0, 0, "2", Map.of("h", "1")));
     }
 
     @Test
@@ -129,7 +129,7 @@ abstract class FindCases extends StoreCases {
     void countsAllLanes() {
         this.dq.sendAll(List.of(inLane(0, "x", DELAY), inLane(9, "y", Duration.ZERO), called("z", LEASE)));
 
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 3, 1, 0, 0, at(0)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 3, 1, 0, 0, at(0)));
     }
 
     @Test

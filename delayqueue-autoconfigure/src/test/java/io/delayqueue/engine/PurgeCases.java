@@ -43,7 +43,7 @@ abstract class PurgeCases extends StoreCases {
         assertThat(this.dq.purge(lease)).isFalse();
         assertThat(this.dq.purgeOlderThan(Duration.ZERO)).isZero();
 
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 1, 0, 1, 0, at(10)));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 1, 0, 1, 0, at(10)));
     }
 
     @Test
@@ -106,7 +106,7 @@ abstract class PurgeCases extends StoreCases {
         assertThat(this.dq.purgeOlderThan(Duration.ZERO)).isEqualTo(100);
         assertThat(this.dq.purgeOlderThan(Duration.ZERO)).isEqualTo(1);
 
-        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.value(), 0, 0, 0, 0, null));
+        assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 0, 0, 0, 0, null));
     }
 
     @Test

@@ -37,7 +37,7 @@ import io.delayqueue.testing.ManualClock;
 public final class RandomTransitions {
 
     /** The queue of the walk. */
-    public static final QueueName QUEUE = new QueueName("random");
+    public static final Partition QUEUE = Partition.first(new QueueName("random"));
 
     private static final List<String> IDS = List.of("a", "b", "c", "d", "e");
 

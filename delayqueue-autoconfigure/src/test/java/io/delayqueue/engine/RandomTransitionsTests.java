@@ -12,7 +12,6 @@ import java.util.stream.Stream;
 import io.delayqueue.CancelResult;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
@@ -124,7 +123,7 @@ class RandomTransitionsTests {
         DROPS_WHAT_EXPIRED("claim") {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
-                return store.claim((QueueName) arguments[0], (int) arguments[1], (Duration) arguments[2],
+                return store.claim((Partition) arguments[0], (int) arguments[1], (Duration) arguments[2],
                         ExpiredPolicy.DROP);
             }
         },
@@ -132,7 +131,7 @@ class RandomTransitionsTests {
         DOES_NOT_FENCE("acknowledge") {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
-                List<Boolean> done = store.acknowledge((QueueName) arguments[0], leases(arguments[1])).join();
+                List<Boolean> done = store.acknowledge((Partition) arguments[0], leases(arguments[1])).join();
                 return CompletableFuture.completedFuture(done.stream().map((each) -> true).toList());
             }
         },
@@ -140,7 +139,7 @@ class RandomTransitionsTests {
         DOES_NOT_EXTEND("extend") {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
-                return store.extend((QueueName) arguments[0], leases(arguments[1]), Duration.ZERO);
+                return store.extend((Partition) arguments[0], leases(arguments[1]), Duration.ZERO);
             }
         },
 
@@ -148,7 +147,7 @@ class RandomTransitionsTests {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
                 Lease lease = (Lease) arguments[0];
-                return store.release(lease.queue(), List.of(lease), (Duration) arguments[1])
+                return store.release(lease.partition(), List.of(lease), (Duration) arguments[1])
                     .thenApply((done) -> done.get(0));
             }
         },
@@ -157,7 +156,7 @@ class RandomTransitionsTests {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
                 Lease lease = (Lease) arguments[0];
-                return store.extend(lease.queue(), List.of(lease), Duration.ZERO).thenApply((done) -> done.get(0));
+                return store.extend(lease.partition(), List.of(lease), Duration.ZERO).thenApply((done) -> done.get(0));
             }
         };
 
@@ -193,7 +192,7 @@ class RandomTransitionsTests {
                         lanes ? message.priority() : MessageLimits.NORMAL_PRIORITY, message.timeToLive(),
                         message.envelope()));
             }
-            return store.schedule((QueueName) arguments[0], changed);
+            return store.schedule((Partition) arguments[0], changed);
         }
 
         private static List<Lease> leases(Object argument) {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoreValues {
 
-    static final QueueName QUEUE = new QueueName("contract");
+    static final Partition QUEUE = Partition.first(new QueueName("contract"));
 
     static final String ID = "a";
 
@@ -70,7 +70,7 @@ final class StoreValues {
     }
 
     static SendResult result(SendOutcome outcome, Instant due) {
-        return new SendResult(QUEUE.value(), ID, due, outcome);
+        return new SendResult(QUEUE.queue().value(), ID, due, outcome);
     }
 
     static StoredMessage waiting(String content, Instant due) {
@@ -78,17 +78,17 @@ final class StoreValues {
     }
 
     static StoredMessage waiting(String content, Instant due, int failures, int lapses) {
-        return new StoredMessage(QUEUE.value(), ID, MessageState.SCHEDULED, due, null, null,
+        return new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, due, null, null,
                 MessageLimits.NORMAL_PRIORITY, failures, lapses, "\"" + content + "\"", Map.of());
     }
 
     static StoredMessage expiring(Instant due, Instant expiry, int failures) {
-        return new StoredMessage(QUEUE.value(), ID, MessageState.SCHEDULED, due, null, expiry,
+        return new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, due, null, expiry,
                 MessageLimits.NORMAL_PRIORITY, failures, 0, "\"first\"", Map.of());
     }
 
     static StoredMessage held(String content, Instant until) {
-        return new StoredMessage(QUEUE.value(), ID, MessageState.LEASED, null, until, null,
+        return new StoredMessage(QUEUE.queue().value(), ID, MessageState.LEASED, null, until, null,
                 MessageLimits.NORMAL_PRIORITY, 0, 0, "\"" + content + "\"", Map.of());
     }
 
@@ -113,8 +113,8 @@ final class StoreValues {
 
     static DeadLetter letter(Lease lease, Instant died, String cause, @Nullable String firstFailure) {
         int failures = (firstFailure != null) ? 2 : 1;
-        return new DeadLetter(QUEUE.value(), lease.letterId(), ID, at(0), died, failures, 0, cause, firstFailure,
-                "\"first\"", Map.of());
+        return new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, at(0), died, failures, 0, cause,
+                firstFailure, "\"first\"", Map.of());
     }
 
 }

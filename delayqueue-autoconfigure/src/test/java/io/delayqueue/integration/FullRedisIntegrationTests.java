@@ -13,6 +13,7 @@ import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.ExpiredPolicy;
@@ -34,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class FullRedisIntegrationTests {
 
-    private static final QueueName ORDERS = new QueueName("orders");
+    private static final Partition ORDERS = Partition.first(new QueueName("orders"));
 
     private static final Duration LEASE = Duration.ofMinutes(1);
 
@@ -62,7 +63,9 @@ class FullRedisIntegrationTests {
             fill(redis);
 
             // Nothing is due there, and the look alone must not need memory.
-            assertThat(store.claim(new QueueName("later"), 10, LEASE, ExpiredPolicy.DROP).join().messages()).isEmpty();
+            assertThat(store.claim(Partition.first(new QueueName("later")), 10, LEASE, ExpiredPolicy.DROP)
+                .join()
+                .messages()).isEmpty();
             assertThat(queue.cancel("later", "later")).isEqualTo(CancelResult.CANCELLED);
             assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> queue.send(message(10).build()))
                 .withMessageContaining("OOM")

@@ -19,6 +19,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.ExpiredPolicy;
@@ -43,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LostReplyIntegrationTests {
 
-    private static final QueueName ORDERS = new QueueName("orders");
+    private static final Partition ORDERS = Partition.first(new QueueName("orders"));
 
     private static final Duration LEASE = Duration.ofMinutes(1);
 
@@ -282,9 +283,9 @@ class LostReplyIntegrationTests {
 
     /** Has Redis know all scripts, or the reply lost would be that it does not. */
     private void warmUp() {
-        QueueName other = new QueueName("warm-up-" + this.warmUps.incrementAndGet());
+        Partition other = Partition.first(new QueueName("warm-up-" + this.warmUps.incrementAndGet()));
         Lease none = new Lease(other, "none", "1");
-        this.application.queue().send(DelayedMessage.builder(other.value(), 1).id("other").priority(3).build());
+        this.application.queue().send(DelayedMessage.builder(other.queue().value(), 1).id("other").priority(3).build());
         this.store.cancel(other, "other").join();
         this.store.claim(other, 1, LEASE, ExpiredPolicy.DROP).join();
         this.store.acknowledge(other, List.of(none)).join();
@@ -294,7 +295,7 @@ class LostReplyIntegrationTests {
         this.store.start(none).join();
         this.store.deadLetter(none, new Death("none", false, Instant.EPOCH)).join();
         this.store.redrive(other, "none~1").join();
-        this.application.queue().reschedule(other.value(), "other", FAR);
+        this.application.queue().reschedule(other.queue().value(), "other", FAR);
     }
 
     private static DelayedMessage message(int number) {

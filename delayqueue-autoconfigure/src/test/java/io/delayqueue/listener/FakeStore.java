@@ -17,7 +17,6 @@ import java.util.function.Supplier;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException;
-import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
@@ -30,6 +29,7 @@ import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +46,7 @@ final class FakeStore implements MessageStore, WakeUps {
 
     final Map<String, Death> dead = new LinkedHashMap<>();
 
-    final Map<QueueName, List<Runnable>> alarms = new ConcurrentHashMap<>();
+    final Map<Partition, List<Runnable>> alarms = new ConcurrentHashMap<>();
 
     final List<Integer> purged = new ArrayList<>();
 
@@ -133,7 +133,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
+    public CompletableFuture<Claim> claim(Partition queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
         return call("claim", limit, () -> {
             Instant now = this.clock.instant();
             this.messages.values().forEach((entry) -> entry.lapseIfOver(now));
@@ -164,7 +164,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
+    public CompletableFuture<List<Boolean>> acknowledge(Partition queue, List<Lease> leases) {
         if (ids(leases).contains(this.poison)) {
             this.calls.add("acknowledge " + ids(leases));
             return CompletableFuture.failedFuture(new StoreRefusedException("Not this one", null));
@@ -179,7 +179,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
+    public CompletableFuture<List<Boolean>> extend(Partition queue, List<Lease> leases, Duration leaseTime) {
         return call("extend", ids(leases), () -> leases.stream().map((lease) -> {
             boolean held = holds(lease);
             if (held) {
@@ -211,7 +211,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
+    public CompletableFuture<List<Boolean>> release(Partition queue, List<Lease> leases, Duration delay) {
         return call("release", ids(leases) + " in " + delay, () -> leases.stream().map((lease) -> {
             boolean held = holds(lease);
             if (held) {
@@ -234,12 +234,12 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
+    public CompletableFuture<Integer> purgeOlderThan(Partition queue, Duration age) {
         return call("purgeOlderThan", queue + " " + age, () -> this.purged.isEmpty() ? 0 : this.purged.remove(0));
     }
 
     @Override
-    public Subscription listen(QueueName queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Runnable alarm) {
         this.calls.add("listen " + queue);
         this.alarms.computeIfAbsent(queue, (name) -> new CopyOnWriteArrayList<>()).add(alarm);
         return () -> {
@@ -249,7 +249,7 @@ final class FakeStore implements MessageStore, WakeUps {
         };
     }
 
-    void wakeUp(QueueName queue) {
+    void wakeUp(Partition queue) {
         this.alarms.getOrDefault(queue, List.of()).forEach(Runnable::run);
     }
 
@@ -258,27 +258,27 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(Partition queue, List<NewMessage> messages) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+    public CompletableFuture<CancelResult> cancel(Partition queue, String id) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(Partition queue, String id, DueTime due) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(Partition queue, String letterId) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+    public CompletableFuture<Boolean> purge(Partition queue, String letterId) {
         throw new UnsupportedOperationException();
     }
 

@@ -21,6 +21,7 @@ import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
+import io.delayqueue.engine.Partition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,9 +39,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ListenerApplicationTests {
 
-    private static final QueueName ORDERS = new QueueName("orders");
+    private static final Partition ORDERS = Partition.first(new QueueName("orders"));
 
-    private static final QueueName FAILING = new QueueName("failing");
+    private static final Partition FAILING = Partition.first(new QueueName("failing"));
 
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 
@@ -73,7 +74,7 @@ class ListenerApplicationTests {
         this.context.close();
     }
 
-    private void send(QueueName queue, String id, Order order, Duration delay) {
+    private void send(Partition queue, String id, Order order, Duration delay) {
         byte[] envelope = this.codec.write(order, Map.of("source", "test"));
         this.store.schedule(queue, List.of(NewMessage.of(id, DueTime.after(delay), envelope))).join();
     }

@@ -56,7 +56,7 @@ class PollLoopTests {
 
     @Test
     void tellsOfTheDeathsThatAClaimCaused() {
-        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.value(), "old", "old~1", 0, "expired");
+        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
         this.bed.store.buried.add(death);
 
         this.bed.loop().pollOnce();

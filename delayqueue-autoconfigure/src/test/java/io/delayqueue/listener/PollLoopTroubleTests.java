@@ -65,7 +65,7 @@ class PollLoopTroubleTests {
 
     @Test
     void handsOutBeforeItTellsAndTellsItselfIfThereIsNoThread() {
-        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.value(), "old", "old~1", 0, "expired");
+        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
         this.bed.store.buried.add(death);
         this.bed.store.add("m", Duration.ZERO);
         int[] threads = { 1 };

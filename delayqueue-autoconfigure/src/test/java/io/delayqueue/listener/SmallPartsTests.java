@@ -165,16 +165,16 @@ class SmallPartsTests {
         @Test
         void isOverWhenEverythingWorksAgain() {
             try (LogCapture log = new LogCapture()) {
-                this.outage.failed(Outage.CLAIM, TestBed.QUEUE, new IllegalStateException());
-                this.outage.failed(Outage.RENEW, TestBed.QUEUE, new IllegalStateException());
-                this.outage.recovered(Outage.CLAIM, TestBed.QUEUE);
+                this.outage.failed(Outage.CLAIM, TestBed.QUEUE.queue(), new IllegalStateException());
+                this.outage.failed(Outage.RENEW, TestBed.QUEUE.queue(), new IllegalStateException());
+                this.outage.recovered(Outage.CLAIM, TestBed.QUEUE.queue());
                 assertThat(log.lines(Level.INFO)).isEmpty();
-                this.outage.recovered(Outage.RENEW, TestBed.QUEUE);
+                this.outage.recovered(Outage.RENEW, TestBed.QUEUE.queue());
                 assertThat(log.lines(Level.INFO)).hasSize(1);
                 assertThat(log.at(Level.WARN).toList()).hasSize(1)
                     .allMatch((event) -> event.getThrowableProxy() != null);
 
-                this.outage.failed(Outage.CLAIM, TestBed.QUEUE, new IllegalStateException());
+                this.outage.failed(Outage.CLAIM, TestBed.QUEUE.queue(), new IllegalStateException());
                 assertThat(log.lines(Level.WARN)).hasSize(2);
             }
         }
@@ -183,8 +183,8 @@ class SmallPartsTests {
         void doesNotRepeatItselfForAnOperationThatNeverWorksBesideOneThatDoes() {
             try (LogCapture log = new LogCapture()) {
                 for (int i = 0; i < 10; i++) {
-                    this.outage.failed(Outage.ACKNOWLEDGE, TestBed.QUEUE, new IllegalStateException());
-                    this.outage.recovered(Outage.CLAIM, TestBed.QUEUE);
+                    this.outage.failed(Outage.ACKNOWLEDGE, TestBed.QUEUE.queue(), new IllegalStateException());
+                    this.outage.recovered(Outage.CLAIM, TestBed.QUEUE.queue());
                 }
                 assertThat(log.lines(Level.WARN)).hasSize(1);
                 assertThat(log.lines(Level.INFO)).isEmpty();
@@ -253,8 +253,8 @@ class SmallPartsTests {
                     new WorkerSettings(Duration.ZERO, Duration.ofSeconds(5), Duration.ofDays(7), false), bed.clock);
             bed.store.purged.addAll(List.of(100, 100, 3));
             Housekeeping housekeeping = new Housekeeping(context);
-            housekeeping.add(TestBed.QUEUE);
-            housekeeping.add(TestBed.QUEUE);
+            housekeeping.add(TestBed.QUEUE.queue());
+            housekeeping.add(TestBed.QUEUE.queue());
             bed.timer.advance(Duration.ofSeconds(40));
             assertThat(bed.store.calls).isEmpty();
 
@@ -270,7 +270,7 @@ class SmallPartsTests {
         @Test
         void keepsThemForEverUnlessTold() {
             TestBed bed = new TestBed();
-            new Housekeeping(bed.context).add(TestBed.QUEUE);
+            new Housekeeping(bed.context).add(TestBed.QUEUE.queue());
             assertThat(bed.timer.isEmpty()).isTrue();
         }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.ExpiredPolicy;
 
 /**
@@ -20,7 +21,7 @@ import io.delayqueue.engine.ExpiredPolicy;
  */
 final class TestBed {
 
-    static final QueueName QUEUE = new QueueName("orders");
+    static final Partition QUEUE = Partition.first(new QueueName("orders"));
 
     static final Duration LEASE = Duration.ofSeconds(30);
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -26,7 +26,7 @@ final class Audit {
 
     private final byte[][] keys;
 
-    Audit(RedisConnectionFactory factory, String namespace, QueueName queue) {
+    Audit(RedisConnectionFactory factory, String namespace, Partition queue) {
         this.factory = factory;
         this.keys = new RedisKeys(namespace, queue).all();
     }

@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.RedisBinary;
@@ -43,7 +44,7 @@ class BlockingSubscriptionTests {
 
     private static final int ROUNDS = 100;
 
-    private static final QueueName QUEUE = new QueueName("q");
+    private static final Partition QUEUE = Partition.first(new QueueName("q"));
 
     private static final int POOL = 8;
 
@@ -86,7 +87,7 @@ class BlockingSubscriptionTests {
             for (int i = 0; i < 20; i++) {
                 Semaphore rings = new Semaphore(0);
                 rung.add(rings);
-                subscriptions.add(wakeUps.listen(new QueueName("q" + i), rings::release));
+                subscriptions.add(wakeUps.listen(Partition.first(new QueueName("q" + i)), rings::release));
             }
             await().until(() -> topics(server, mode) == 20);
             for (int i = 0; i < 20; i++) {

@@ -15,6 +15,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.NewMessage;
@@ -37,7 +38,7 @@ import static org.mockito.Mockito.mock;
  */
 class LettuceScriptRunnerTests {
 
-    private static final QueueName QUEUE = new QueueName("order");
+    private static final Partition QUEUE = Partition.first(new QueueName("order"));
 
     @Test
     void callsThatComeWhileConnectingAreSentInTheirOrder() {

@@ -12,6 +12,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
@@ -38,7 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class RedisKeysTests {
 
-    private static final QueueName QUEUE = new QueueName("keys");
+    private static final Partition QUEUE = Partition.first(new QueueName("keys"));
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -38,7 +39,7 @@ class RedisWakeUpsTests {
         RedisWakeUps wakeUps = new RedisWakeUps(this.factory, new RedisAccess(this.server, "dq"), WakeUpMode.CHANNEL);
         long start = System.nanoTime();
         for (int i = 0; i < 5; i++) {
-            wakeUps.listen(new QueueName("queue-" + i), () -> {
+            wakeUps.listen(Partition.first(new QueueName("queue-" + i)), () -> {
             });
         }
 
@@ -74,7 +75,7 @@ class RedisWakeUpsTests {
 
     private static void listenOnce(RedisWakeUps wakeUps) throws InterruptedException {
         Semaphore rung = new Semaphore(0);
-        WakeUps.Subscription subscription = wakeUps.listen(new QueueName("q"), rung::release);
+        WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")), rung::release);
         assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
         subscription.close();
     }
@@ -98,7 +99,7 @@ class RedisWakeUpsTests {
             LettuceConnectionFactory connections = Connections.lettuce(own);
             RedisAccess redis = RedisAccess.to(connections, "dq", Duration.ofSeconds(30));
             RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL, Duration.ofMillis(100));
-            WakeUps.Subscription subscription = wakeUps.listen(new QueueName("q"), () -> {
+            WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")), () -> {
             });
             awaitChannels(own, true);
             subscription.close();
@@ -112,12 +113,12 @@ class RedisWakeUpsTests {
     @Test
     void keysOfEverNewQueuesAreNotKeptForEver() {
         RedisAccess redis = new RedisAccess(this.server, "dq");
-        RedisKeys first = redis.keysOf(new QueueName("first"));
-        assertThat(redis.keysOf(new QueueName("first"))).isSameAs(first);
+        RedisKeys first = redis.keysOf(Partition.first(new QueueName("first")));
+        assertThat(redis.keysOf(Partition.first(new QueueName("first")))).isSameAs(first);
         for (int i = 0; i < 10_000; i++) {
-            redis.keysOf(new QueueName("queue-" + i));
+            redis.keysOf(Partition.first(new QueueName("queue-" + i)));
         }
-        assertThat(redis.keysOf(new QueueName("first"))).isNotSameAs(first);
+        assertThat(redis.keysOf(Partition.first(new QueueName("first")))).isNotSameAs(first);
     }
 
     private static final class AwayRunner implements ScriptRunner {

@@ -21,7 +21,6 @@ import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageState;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
@@ -37,6 +36,7 @@ import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
@@ -133,7 +133,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(QueueName queue, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(Partition queue, List<NewMessage> messages) {
         CompletableFuture<List<SendResult>> answer = call(
                 "schedule " + queue + " " + messages.stream().map(NewMessage::id).toList(), () -> {
                     this.scheduled.addAll(messages);
@@ -143,19 +143,20 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
         return answer;
     }
 
-    private SendResult schedule(QueueName queue, NewMessage message) {
+    private SendResult schedule(Partition queue, NewMessage message) {
         long due = message.due().relative() ? this.millis.getAsLong() + message.due().millis() : message.due().millis();
         Entry present = this.entries.get(queue + "/" + message.id());
         if (present != null && message.onDuplicate() == OnDuplicate.KEEP) {
-            return new SendResult(queue.value(), message.id(), Instant.ofEpochMilli(present.due), SendOutcome.KEPT);
+            return new SendResult(queue.queue().value(), message.id(), Instant.ofEpochMilli(present.due),
+                    SendOutcome.KEPT);
         }
         this.entries.put(queue + "/" + message.id(), new Entry(message, due));
-        return new SendResult(queue.value(), message.id(), Instant.ofEpochMilli(due),
+        return new SendResult(queue.queue().value(), message.id(), Instant.ofEpochMilli(due),
                 (present != null) ? SendOutcome.REPLACED : SendOutcome.SCHEDULED);
     }
 
     @Override
-    public CompletableFuture<Claim> claim(QueueName queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
+    public CompletableFuture<Claim> claim(Partition queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
         return call("claim " + queue + " " + limit, () -> {
             long now = this.millis.getAsLong();
             List<ClaimedMessage> claimed = new ArrayList<>();
@@ -203,7 +204,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> acknowledge(QueueName queue, List<Lease> leases) {
+    public CompletableFuture<List<Boolean>> acknowledge(Partition queue, List<Lease> leases) {
         return call("acknowledge " + leases.get(0).id(), () -> {
             boolean held = held(leases.get(0)) != null;
             if (held) {
@@ -214,7 +215,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> extend(QueueName queue, List<Lease> leases, Duration leaseTime) {
+    public CompletableFuture<List<Boolean>> extend(Partition queue, List<Lease> leases, Duration leaseTime) {
         return call("extend " + leases.get(0).id() + " " + leaseTime, () -> List.of(held(leases.get(0)) != null));
     }
 
@@ -229,7 +230,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> release(QueueName queue, List<Lease> leases, Duration delay) {
+    public CompletableFuture<List<Boolean>> release(Partition queue, List<Lease> leases, Duration delay) {
         return call("release " + leases.get(0).id() + " " + delay, () -> List.of(back(leases.get(0), delay, 0)));
     }
 
@@ -253,19 +254,19 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+    public CompletableFuture<CancelResult> cancel(Partition queue, String id) {
         return call("cancel " + queue + " " + id, () -> (this.entries.remove(queue + "/" + id) != null)
                 ? CancelResult.CANCELLED : CancelResult.NOT_FOUND);
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(Partition queue, String id, DueTime due) {
         return call("reschedule " + queue + " " + id + " " + due, () -> this.entries.containsKey(queue + "/" + id)
                 ? RescheduleResult.RESCHEDULED : RescheduleResult.NOT_FOUND);
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(Partition queue, String letterId) {
         return call("redrive " + letterId, () -> {
             DeadLetter letter = this.letters.stream()
                 .filter((one) -> one.letterId().equals(letterId))
@@ -278,18 +279,18 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
                 return RedriveResult.ID_IN_USE;
             }
             this.letters.remove(letter);
-            put(queue.value(), letter.id(), 0, 0, false, new byte[0]);
+            put(queue.queue().value(), letter.id(), 0, 0, false, new byte[0]);
             return RedriveResult.REDRIVEN;
         });
     }
 
     @Override
-    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+    public CompletableFuture<Boolean> purge(Partition queue, String letterId) {
         return call("purge " + letterId, () -> this.letters.removeIf((letter) -> letter.letterId().equals(letterId)));
     }
 
     @Override
-    public CompletableFuture<Integer> purgeOlderThan(QueueName queue, Duration age) {
+    public CompletableFuture<Integer> purgeOlderThan(Partition queue, Duration age) {
         return call("purgeOlderThan " + age, () -> {
             int removed = Math.min(BATCH_LIMIT, this.letters.size());
             this.letters.subList(0, removed).clear();
@@ -298,22 +299,22 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
+    public CompletableFuture<Optional<StoredMessage>> find(Partition queue, String id) {
         return call("find " + queue + " " + id, () -> Optional.ofNullable(this.entries.get(queue + "/" + id))
-            .map((entry) -> new StoredMessage(queue.value(), id, MessageState.SCHEDULED,
+            .map((entry) -> new StoredMessage(queue.queue().value(), id, MessageState.SCHEDULED,
                     Instant.ofEpochMilli(entry.due), null, null, entry.message.priority(), 0, 0,
                     EnvelopeCodec.text(new EnvelopeCodec(JsonMapper.builder().build()).read(entry.message.envelope())),
                     Map.of())));
     }
 
     @Override
-    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
-        return call("statistics " + queue,
-                () -> new QueueStatistics(queue.value(), ids(queue.value()).size(), 0, 0, this.letters.size(), null));
+    public CompletableFuture<QueueStatistics> statistics(Partition queue) {
+        return call("statistics " + queue, () -> new QueueStatistics(queue.queue().value(),
+                ids(queue.queue().value()).size(), 0, 0, this.letters.size(), null));
     }
 
     @Override
-    public CompletableFuture<DeadLetterPage> deadLetters(QueueName queue, @Nullable String cursor, int limit) {
+    public CompletableFuture<DeadLetterPage> deadLetters(Partition queue, @Nullable String cursor, int limit) {
         return call("deadLetters " + cursor + " " + limit, () -> {
             if (cursor != null && !cursor.contains("~")) {
                 throw new IllegalArgumentException("This cursor is not valid");
@@ -328,7 +329,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public Subscription listen(QueueName queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Runnable alarm) {
         this.calls.add("listen " + queue);
         this.alarms.add(alarm);
         this.subscriptions++;
