@@ -52,10 +52,8 @@ public interface MessageStore {
     /**
      * Leases due messages, highest lane first, the longest due first, after returning
      * leases that ran out and removing what has expired.
-     * @param limit most messages to lease, 1 to {@link #BATCH_LIMIT}
-     * @param leaseTime how long the leases last
      */
-    CompletableFuture<Claim> claim(Partition partition, int limit, Duration leaseTime, ExpiredPolicy policy);
+    CompletableFuture<Claim> claim(Partition partition, ClaimRequest request);
 
     /**
      * Ends leases because their messages were handled; the messages are gone.

@@ -7,16 +7,26 @@ package io.delayqueue.engine;
 public interface WakeUps {
 
     /**
-     * Calls {@code alarm} at every wake-up of the partition, and whenever wake-ups may
-     * have been missed, as after a reconnect. Does not wait for the store and does not
-     * fail if it is away.
-     * @param alarm called on a thread of the store's connection: quick, and does not
-     * throw
+     * Tells {@code listener} of every wake-up of the partition, and to look whenever
+     * wake-ups may have been missed, as after a reconnect. Does not wait for the store
+     * and does not fail if it is away.
      * @return ends the calls when closed; closing twice does no harm
      */
-    Subscription listen(Partition partition, Runnable alarm);
+    Subscription listen(Partition partition, Listener listener);
 
-    /** A registration of an alarm. */
+    /** Who is told. */
+    @FunctionalInterface
+    interface Listener {
+
+        /**
+         * Takes notice of a wake-up, on a thread of the store's connection: quickly, and
+         * without throwing.
+         */
+        void heard(Signal signal);
+
+    }
+
+    /** A registration of a listener. */
     interface Subscription extends AutoCloseable {
 
         @Override

@@ -9,6 +9,7 @@ import java.util.concurrent.Semaphore;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
@@ -91,7 +92,7 @@ final class PollLoop implements Runnable {
 
     /** Starts the thread; everything about it ends when {@link #run()} does. */
     Thread start(WakeUps wakeUps) {
-        WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), this.alarm::ring);
+        WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), (signal) -> this.alarm.ring());
         Timer.Scheduled renewal = this.leaseKeeper.start();
         Thread thread = new Thread(() -> {
             try {
@@ -183,9 +184,8 @@ final class PollLoop implements Runnable {
 
     private CompletableFuture<Answer> claim(int room) {
         ListenerSettings settings = this.queue.settings();
-        return StoreCalls
-            .send(() -> this.context.store()
-                .claim(this.queue.partition(), room, settings.lease(), settings.expiredPolicy()))
+        ClaimRequest request = new ClaimRequest(room, settings.lease(), settings.expiredPolicy());
+        return StoreCalls.send(() -> this.context.store().claim(this.queue.partition(), request))
             .thenApply((claim) -> new Answer(claim, this.context.now()));
     }
 

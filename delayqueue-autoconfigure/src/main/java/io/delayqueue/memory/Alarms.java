@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Signal;
 import io.delayqueue.engine.WakeUps;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,8 +22,8 @@ final class Alarms implements WakeUps {
     private final List<Registration> registrations = new CopyOnWriteArrayList<>();
 
     @Override
-    public Subscription listen(Partition queue, Runnable alarm) {
-        Registration registration = new Registration(queue, alarm);
+    public Subscription listen(Partition queue, Listener listener) {
+        Registration registration = new Registration(queue, listener);
         this.registrations.add(registration);
         return () -> this.registrations.remove(registration);
     }
@@ -35,22 +36,22 @@ final class Alarms implements WakeUps {
         }
     }
 
-    /** Not a record: two registrations of one alarm are two. */
+    /** Not a record: two registrations of one listener are two. */
     private static final class Registration {
 
         private final Partition queue;
 
-        private final Runnable alarm;
+        private final Listener listener;
 
-        Registration(Partition queue, Runnable alarm) {
+        Registration(Partition queue, Listener listener) {
             this.queue = queue;
-            this.alarm = alarm;
+            this.listener = listener;
         }
 
         /** The transition is done: an alarm that throws must not make it look failed. */
         void ring() {
             try {
-                this.alarm.run();
+                this.listener.heard(Signal.LOOK);
             }
             catch (RuntimeException ex) {
                 logger.warn("An alarm of queue '{}' failed; its worker finds messages by its safety poll", this.queue,

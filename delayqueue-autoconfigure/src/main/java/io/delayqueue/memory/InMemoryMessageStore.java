@@ -20,12 +20,12 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
@@ -69,8 +69,8 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition partition, int limit, Duration leaseTime, ExpiredPolicy policy) {
-        return in(partition, (held, now) -> held.claim(limit, leaseTime, policy, now));
+    public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
+        return in(partition, (held, now) -> held.claim(request, now));
     }
 
     @Override
@@ -161,8 +161,8 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public Subscription listen(Partition partition, Runnable alarm) {
-        return this.alarms.listen(partition, alarm);
+    public Subscription listen(Partition partition, Listener listener) {
+        return this.alarms.listen(partition, listener);
     }
 
     /** Whether this store holds nothing at all: for tests that look for leaks. */

@@ -22,6 +22,7 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.engine.Death;
@@ -109,27 +110,27 @@ final class MemoryQueue {
         return new SendResult(this.name.queue().value(), message.id, Instant.ofEpochMilli(message.due), outcome);
     }
 
-    Claim claim(int limit, Duration leaseTime, ExpiredPolicy policy, long now) {
+    Claim claim(ClaimRequest request, long now) {
         endLapsedLeases(now);
         long millis = Micros.floorToMillis(now);
         List<MemoryMessage> taken = new ArrayList<>();
         int expired = 0;
         List<DeadLetterEvent> buried = new ArrayList<>();
-        for (MemoryMessage message : due(limit, millis)) {
+        for (MemoryMessage message : due(request.limit(), millis)) {
             if (!message.isExpired(millis)) {
                 taken.add(message);
                 continue;
             }
             remove(message);
             expired++;
-            if (policy == ExpiredPolicy.DEAD_LETTER) {
+            if (request.policy() == ExpiredPolicy.DEAD_LETTER) {
                 String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
                 bury(message, letterId, new Death("expired", false, Instant.ofEpochMilli(message.due)), now);
                 buried.add(new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures,
                         "expired"));
             }
         }
-        lease(taken, now + Micros.of(leaseTime));
+        lease(taken, now + Micros.of(request.leaseTime()));
         this.wakeUp |= !due(1, millis).isEmpty(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
         return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now),

@@ -17,6 +17,7 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
@@ -95,10 +96,10 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition partition, int limit, Duration leaseTime, ExpiredPolicy policy) {
+    public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
         return this.redis
-            .run(RedisScripts.CLAIM, partition, bytes(limit), micros(leaseTime),
-                    bytes((policy == ExpiredPolicy.DEAD_LETTER) ? "bury" : "drop"))
+            .run(RedisScripts.CLAIM, partition, bytes(request.limit()), micros(request.leaseTime()),
+                    bytes((request.policy() == ExpiredPolicy.DEAD_LETTER) ? "bury" : "drop"))
             .thenApply((reply) -> toClaim(partition, reply));
     }
 

@@ -1,13 +1,10 @@
 package io.delayqueue.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
@@ -17,6 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Signal;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,14 +22,10 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
-import org.springframework.data.redis.connection.Message;
-import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.SubscriptionListener;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.PatternTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
-import org.springframework.data.redis.listener.Topic;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
@@ -49,7 +43,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * <p>
  * <strong>Threads.</strong> {@code listen} and {@code close} only note what is wanted;
  * one thread, {@code delayqueue-wake-ups}, does what waits for Redis, and alone touches
- * the container. Alarms ring on the connection's thread, or on that one.
+ * the container. PartitionListeners ring on the connection's thread, or on that one.
  */
 public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseable {
 
@@ -71,8 +65,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     /** After the connection factory (0), before the workers. */
     private static final int PHASE = 1_000;
 
-    private static final byte[] ZADD = "zadd".getBytes(StandardCharsets.US_ASCII);
-
     private final RedisConnectionFactory factory;
 
     private final RedisAccess redis;
@@ -83,7 +75,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final Duration linger;
 
-    private final Map<Partition, Alarms> alarms = new ConcurrentHashMap<>();
+    private final Map<Partition, PartitionListeners> alarms = new ConcurrentHashMap<>();
 
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
         Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
@@ -119,20 +111,20 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     @Override
-    public Subscription listen(Partition queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Listener alarm) {
         if (this.mode == WakeUpMode.TIMER) {
             return () -> {
             };
         }
-        Alarms ofQueue = this.alarms.compute(queue, (name, there) -> {
-            Alarms wanted = (there != null) ? there : new Alarms(name);
-            wanted.alarms.add(alarm);
+        PartitionListeners ofQueue = this.alarms.compute(queue, (name, there) -> {
+            PartitionListeners wanted = (there != null) ? there : listenersOf(name);
+            wanted.add(alarm);
             return wanted;
         });
         submit(() -> {
             ofQueue.stay();
-            if (ofQueue.subscribed) {
-                alarm.run(); // as all others at their subscription
+            if (ofQueue.isSubscribed()) {
+                alarm.heard(Signal.LOOK); // as all others at their subscription
             }
             else {
                 subscribe(ofQueue);
@@ -146,30 +138,30 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         };
     }
 
-    private void end(Partition queue, Runnable alarm) {
+    private void end(Partition queue, Listener alarm) {
         this.alarms.computeIfPresent(queue, (name, there) -> {
-            there.alarms.remove(alarm);
-            if (there.alarms.isEmpty()) {
+            there.remove(alarm);
+            if (there.isEmpty()) {
                 submit(() -> leaveLater(there));
             }
             return there;
         });
     }
 
-    private void leaveLater(Alarms queue) {
+    private void leaveLater(PartitionListeners queue) {
         queue.stay();
-        if (this.linger.isZero() || !queue.subscribed) {
+        if (this.linger.isZero() || !queue.isSubscribed()) {
             leave(queue);
         }
-        else if (queue.alarms.isEmpty()) {
-            queue.leaving = later(() -> leave(queue), this.linger);
+        else if (queue.isEmpty()) {
+            queue.leaves(later(() -> leave(queue), this.linger));
         }
     }
 
-    private void leave(Alarms queue) {
-        this.alarms.computeIfPresent(queue.name,
-                (name, there) -> (there == queue && there.alarms.isEmpty()) ? null : there);
-        if (this.alarms.get(queue.name) != queue) {
+    private void leave(PartitionListeners queue) {
+        this.alarms.computeIfPresent(queue.partition(),
+                (name, there) -> (there == queue && there.isEmpty()) ? null : there);
+        if (this.alarms.get(queue.partition()) != queue) {
             unsubscribe(queue);
         }
     }
@@ -188,8 +180,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
-    private void subscribe(Alarms queue) {
-        if (!this.running || this.retryPlanned || queue.subscribed || queue.alarms.isEmpty()) {
+    private void subscribe(PartitionListeners queue) {
+        if (!this.running || this.retryPlanned || queue.isSubscribed() || queue.isEmpty()) {
             return;
         }
         try {
@@ -197,26 +189,35 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
                 if (this.line == null) {
                     this.line = new BlockingSubscription(this.factory, this.redis.controlChannel());
                 }
-                this.line.add(queue.topic, queue);
-                queue.subscribed = true;
+                this.line.add(queue.topic(), queue);
+                queue.subscribed(true);
                 return;
             }
             if (this.container == null) {
                 // If the server is away Spring Data would log its stack each time.
-                this.redis.run(RedisScripts.STATISTICS, queue.name).join();
+                this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
                 this.container = connect();
             }
-            this.container.addMessageListener(queue, queue.topic);
-            queue.subscribed = true;
+            this.container.addMessageListener(queue, queue.topic());
+            queue.subscribed(true);
             this.pause = RETRY;
             if (this.away) {
                 this.away = false;
-                logger.info("Subscribed to the wake-ups of queue '{}' again", queue.name);
+                logger.info("Subscribed to the wake-ups of queue '{}' again", queue.partition());
             }
         }
         catch (RuntimeException ex) {
             subscribeAllLater(queue, ex);
         }
+    }
+
+    private PartitionListeners listenersOf(Partition partition) {
+        RedisKeys keys = this.redis.keysOf(partition);
+        if (this.mode == WakeUpMode.KEYSPACE) {
+            return new PartitionListeners(partition, PatternTopic.of(keys.keyspacePattern()),
+                    (task) -> later(task, KEYSPACE_PAUSE));
+        }
+        return new PartitionListeners(partition, ChannelTopic.of(keys.wake()), null);
     }
 
     private RedisMessageListenerContainer connect() {
@@ -236,11 +237,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     /** A container whose subscription failed is in no state to go on with. */
-    private void subscribeAllLater(Alarms queue, RuntimeException failure) {
+    private void subscribeAllLater(PartitionListeners queue, RuntimeException failure) {
         if (!this.away) {
             this.away = true;
             logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again, meanwhile its messages are "
-                    + "found by the safety poll: {}", queue.name, failure.toString());
+                    + "found by the safety poll: {}", queue.partition(), failure.toString());
         }
         disconnect();
         if (!(failure instanceof CompletionException)) {
@@ -253,21 +254,21 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }, this.pause) != null;
     }
 
-    private void unsubscribe(Alarms queue) {
-        boolean subscribed = queue.subscribed;
-        queue.subscribed = false;
+    private void unsubscribe(PartitionListeners queue) {
+        boolean subscribed = queue.isSubscribed();
+        queue.subscribed(false);
         if (this.alarms.isEmpty()) {
             disconnect();
         }
         else if (subscribed && this.line != null) {
-            this.line.remove(queue.topic);
+            this.line.remove(queue.topic());
         }
         else if (subscribed && this.container != null) {
             try {
-                this.container.removeMessageListener(queue, queue.topic);
+                this.container.removeMessageListener(queue, queue.topic());
             }
             catch (RuntimeException ex) {
-                logger.debug("Cannot unsubscribe from queue '{}'", queue.name, ex);
+                logger.debug("Cannot unsubscribe from queue '{}'", queue.partition(), ex);
             }
         }
     }
@@ -279,7 +280,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private void disconnect() {
         RedisMessageListenerContainer old = this.container;
         this.container = null;
-        this.alarms.values().forEach((queue) -> queue.subscribed = false);
+        this.alarms.values().forEach((queue) -> queue.subscribed(false));
         if (this.line != null) {
             this.line.close();
             this.line = null;
@@ -331,70 +332,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         this.alarms.clear();
         submit(this::disconnect);
         submit(this.thread::shutdown);
-    }
-
-    /** The alarms of one queue, as Spring Data calls them. */
-    private final class Alarms implements MessageListener, SubscriptionListener {
-
-        private final Partition name;
-
-        private final Topic topic;
-
-        private final List<Runnable> alarms = new CopyOnWriteArrayList<>();
-
-        private final AtomicBoolean pausing = new AtomicBoolean();
-
-        private boolean subscribed;
-
-        private @Nullable ScheduledFuture<?> leaving;
-
-        Alarms(Partition name) {
-            this.name = name;
-            RedisKeys keys = RedisWakeUps.this.redis.keysOf(name);
-            this.topic = (RedisWakeUps.this.mode == WakeUpMode.KEYSPACE) ? PatternTopic.of(keys.keyspacePattern())
-                    : ChannelTopic.of(keys.wake());
-        }
-
-        @Override
-        public void onMessage(Message message, byte @Nullable [] pattern) {
-            if (RedisWakeUps.this.mode != WakeUpMode.KEYSPACE) {
-                ring();
-            }
-            else if (Arrays.equals(message.getBody(), ZADD) && this.pausing.compareAndSet(false, true)) {
-                ringLater();
-            }
-        }
-
-        /** Whoever has listened again: no end is near. */
-        private void stay() {
-            if (this.leaving != null) {
-                this.leaving.cancel(false);
-                this.leaving = null;
-            }
-        }
-
-        /** Rings once for all events of a short while. */
-        private void ringLater() {
-            later(() -> {
-                this.pausing.set(false);
-                ring();
-            }, KEYSPACE_PAUSE);
-        }
-
-        @Override
-        public void onChannelSubscribed(byte[] channel, long count) {
-            ring();
-        }
-
-        @Override
-        public void onPatternSubscribed(byte[] pattern, long count) {
-            ring();
-        }
-
-        private void ring() {
-            this.alarms.forEach(Runnable::run);
-        }
-
     }
 
 }

@@ -32,7 +32,7 @@ final class Bells {
         Bell bell = this.bells.compute(queue, (key, present) -> {
             Bell shared = (present != null) ? present : new Bell();
             if (shared.ears == 0) {
-                shared.subscription = this.wakeUps.listen(Partition.first(key), shared::ring);
+                shared.subscription = this.wakeUps.listen(Partition.first(key), (signal) -> shared.ring());
             }
             shared.ears++;
             return shared;

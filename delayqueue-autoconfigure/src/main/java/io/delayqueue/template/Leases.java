@@ -10,6 +10,7 @@ import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.Lease;
@@ -53,8 +54,8 @@ final class Leases {
      */
     Claim claimOne(QueueName queue, ReceiveSettings settings) throws InterruptedException {
         Claim claim = awaitOrGiveBack(
-                this.store.claim(Partition.first(queue), 1, MessageWriter.wholeMillis(settings.lease()),
-                        settings.expired()),
+                this.store.claim(Partition.first(queue),
+                        new ClaimRequest(1, MessageWriter.wholeMillis(settings.lease()), settings.expired())),
                 "claim", (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
         claim.buried().forEach((death) -> {
             logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());

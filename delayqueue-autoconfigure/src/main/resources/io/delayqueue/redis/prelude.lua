@@ -9,7 +9,8 @@
 -- KEYS[2]  scheduled  ZSET   id -> due time, ms; the normal lane
 -- KEYS[3]  leased     ZSET   id -> end of its lease, microseconds
 -- KEYS[4]  wake       STRING the earliest time, ms, at which workers with room plan to look;
---                            the channel of wake-ups has the same name
+--                            the channel of wake-ups has the same name, and '+<ms>' there
+--                            says that a message is due after that time
 -- KEYS[5]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
 --                            for no expiry; only where there is an expiry or another lane.
 --                            What a later version adds behind is kept
@@ -187,6 +188,6 @@ local function wake(due, now)
   if mark and due >= tonumber(mark) then return 0 end
   local ahead = math.max(0, due - math.floor(now / 1000))
   redis.call('SET', WAKE, digits(due), 'PX', digits(ahead + WAKE_GRACE))
-  local reply = redis.pcall('PUBLISH', WAKE, digits(due))
+  local reply = redis.pcall('PUBLISH', WAKE, '+' .. digits(ahead))
   return type(reply) == 'table' and reply.err and 1 or 0
 end

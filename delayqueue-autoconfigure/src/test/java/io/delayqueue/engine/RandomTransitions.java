@@ -200,7 +200,7 @@ public final class RandomTransitions {
 
     private Claim claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
         Claim claim = both("claim %d for %s, %s".formatted(limit, leaseTime, policy),
-                (ports) -> ports.store().claim(QUEUE, limit, leaseTime, policy));
+                (ports) -> ports.store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy)));
         Deque<Lease> held = anyOf(this.workers);
         claim.messages().forEach((message) -> {
             held.addFirst(message.lease());

@@ -123,8 +123,7 @@ class RandomTransitionsTests {
         DROPS_WHAT_EXPIRED("claim") {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
-                return store.claim((Partition) arguments[0], (int) arguments[1], (Duration) arguments[2],
-                        ExpiredPolicy.DROP);
+                return store.claim((Partition) arguments[0], dropping((ClaimRequest) arguments[1]));
             }
         },
 
@@ -193,6 +192,10 @@ class RandomTransitionsTests {
                         message.envelope()));
             }
             return store.schedule((Partition) arguments[0], changed);
+        }
+
+        private static ClaimRequest dropping(ClaimRequest request) {
+            return new ClaimRequest(request.limit(), request.leaseTime(), ExpiredPolicy.DROP);
         }
 
         private static List<Lease> leases(Object argument) {

@@ -117,7 +117,7 @@ final class StoreDriver {
     }
 
     Claimed claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
-        return Claimed.of(await(store().claim(QUEUE, limit, leaseTime, policy)));
+        return Claimed.of(await(store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy))));
     }
 
     /** The lease of the one message that is due. */
@@ -230,7 +230,7 @@ final class StoreDriver {
 
     Bell listen() {
         Bell bell = new Bell();
-        bell.subscription = this.contract.wakeUps().listen(QUEUE, bell.rung::release);
+        bell.subscription = this.contract.wakeUps().listen(QUEUE, (signal) -> bell.rung.release());
         if (this.contract.ringsWhenSubscribed()) {
             bell.rings();
         }

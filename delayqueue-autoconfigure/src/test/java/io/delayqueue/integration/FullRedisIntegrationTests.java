@@ -13,6 +13,7 @@ import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
@@ -63,7 +64,8 @@ class FullRedisIntegrationTests {
             fill(redis);
 
             // Nothing is due there, and the look alone must not need memory.
-            assertThat(store.claim(Partition.first(new QueueName("later")), 10, LEASE, ExpiredPolicy.DROP)
+            assertThat(store
+                .claim(Partition.first(new QueueName("later")), new ClaimRequest(10, LEASE, ExpiredPolicy.DROP))
                 .join()
                 .messages()).isEmpty();
             assertThat(queue.cancel("later", "later")).isEqualTo(CancelResult.CANCELLED);
@@ -79,7 +81,7 @@ class FullRedisIntegrationTests {
             List<ClaimedMessage> claimed = new ArrayList<>();
             // The redriven one may be due a moment later than the others.
             Applications.await(() -> {
-                claimed.addAll(store.claim(ORDERS, 100, LEASE, ExpiredPolicy.DROP).join().messages());
+                claimed.addAll(store.claim(ORDERS, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP)).join().messages());
                 assertThat(claimed).hasSize(8);
             });
             assertThat(claimed).filteredOn(ClaimedMessage::suspect).hasSize(1);
@@ -140,7 +142,7 @@ class FullRedisIntegrationTests {
     private static List<Lease> claim(MessageStore store, int limit, Duration lease) {
         List<Lease> leases = new ArrayList<>();
         Applications.await(() -> {
-            store.claim(ORDERS, limit, lease, ExpiredPolicy.DROP)
+            store.claim(ORDERS, new ClaimRequest(limit, lease, ExpiredPolicy.DROP))
                 .join()
                 .messages()
                 .forEach((message) -> leases.add(message.lease()));

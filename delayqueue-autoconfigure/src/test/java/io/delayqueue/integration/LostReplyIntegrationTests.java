@@ -19,6 +19,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
@@ -259,12 +260,12 @@ class LostReplyIntegrationTests {
         Duration lease = Duration.ofSeconds(1);
         warmUp();
         this.loss.next(":{orders}:messages");
-        Claim repeated = this.store.claim(ORDERS, 10, lease, ExpiredPolicy.DROP).join();
+        Claim repeated = this.store.claim(ORDERS, new ClaimRequest(10, lease, ExpiredPolicy.DROP)).join();
 
         assertThat(this.loss.isPending()).isFalse();
         assertThat(repeated.messages()).isEmpty();
         Applications.await(() -> {
-            Claim later = this.store.claim(ORDERS, 10, LEASE, ExpiredPolicy.DROP).join();
+            Claim later = this.store.claim(ORDERS, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)).join();
             assertThat(later.messages()).hasSize(1);
             assertThat(later.messages().get(0).suspect()).isTrue();
             assertThat(later.messages().get(0).lapses()).isZero();
@@ -287,7 +288,7 @@ class LostReplyIntegrationTests {
         Lease none = new Lease(other, "none", "1");
         this.application.queue().send(DelayedMessage.builder(other.queue().value(), 1).id("other").priority(3).build());
         this.store.cancel(other, "other").join();
-        this.store.claim(other, 1, LEASE, ExpiredPolicy.DROP).join();
+        this.store.claim(other, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)).join();
         this.store.acknowledge(other, List.of(none)).join();
         this.store.retry(none, FAR, "none").join();
         this.store.release(other, List.of(none), FAR).join();
@@ -329,7 +330,11 @@ class LostReplyIntegrationTests {
     private Lease leased() {
         send(message(1).toBuilder().delay(Duration.ZERO).build());
         awaitDue();
-        return this.store.claim(ORDERS, 1, LEASE, ExpiredPolicy.DROP).join().messages().get(0).lease();
+        return this.store.claim(ORDERS, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP))
+            .join()
+            .messages()
+            .get(0)
+            .lease();
     }
 
 }

@@ -23,14 +23,15 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Signal;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +47,7 @@ final class FakeStore implements MessageStore, WakeUps {
 
     final Map<String, Death> dead = new LinkedHashMap<>();
 
-    final Map<Partition, List<Runnable>> alarms = new ConcurrentHashMap<>();
+    final Map<Partition, List<Listener>> alarms = new ConcurrentHashMap<>();
 
     final List<Integer> purged = new ArrayList<>();
 
@@ -133,8 +134,8 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
-        return call("claim", limit, () -> {
+    public CompletableFuture<Claim> claim(Partition queue, ClaimRequest request) {
+        return call("claim", request.limit(), () -> {
             Instant now = this.clock.instant();
             this.messages.values().forEach((entry) -> entry.lapseIfOver(now));
             List<ClaimedMessage> claimed = new ArrayList<>();
@@ -142,10 +143,11 @@ final class FakeStore implements MessageStore, WakeUps {
                 .stream()
                 .filter((entry) -> entry.getValue().token == null && !entry.getValue().dueAt.isAfter(now))
                 .sorted(Comparator.comparing((entry) -> entry.getValue().dueAt))
-                .limit(limit)
+                .limit(request.limit())
                 .toList()
                 .forEach((entry) -> claimed.add(entry.getValue()
-                    .lease(new Lease(queue, entry.getKey(), Long.toString(++this.tokens)), now.plus(leaseTime))));
+                    .lease(new Lease(queue, entry.getKey(), Long.toString(++this.tokens)),
+                            now.plus(request.leaseTime()))));
             Instant next = this.messages.values()
                 .stream()
                 .map((entry) -> (entry.token != null) ? entry.leasedUntil : entry.dueAt)
@@ -239,7 +241,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public Subscription listen(Partition queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Listener alarm) {
         this.calls.add("listen " + queue);
         this.alarms.computeIfAbsent(queue, (name) -> new CopyOnWriteArrayList<>()).add(alarm);
         return () -> {
@@ -250,7 +252,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     void wakeUp(Partition queue) {
-        this.alarms.getOrDefault(queue, List.of()).forEach(Runnable::run);
+        this.alarms.getOrDefault(queue, List.of()).forEach((alarm) -> alarm.heard(Signal.LOOK));
     }
 
     private static List<String> ids(List<Lease> leases) {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.Delivery;
+import io.delayqueue.engine.ClaimRequest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,7 +28,7 @@ class LeaseKeeperTests {
         FakeStore.Entry entry = this.bed.store.add(id, Duration.ZERO);
         long now = this.bed.clock.getAsLong();
         List<HeldLease> leases = new ArrayList<>();
-        this.bed.store.claim(TestBed.QUEUE, 1, TestBed.LEASE, this.bed.expiredPolicy)
+        this.bed.store.claim(TestBed.QUEUE, new ClaimRequest(1, TestBed.LEASE, this.bed.expiredPolicy))
             .thenAccept((claim) -> claim.messages()
                 .forEach((message) -> leases
                     .add(new HeldLease(message, new HeldLease.Times(now, now, claim.now()), TestBed.LEASE))));

@@ -6,6 +6,7 @@ import java.util.List;
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.engine.ClaimRequest;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -108,7 +109,8 @@ class PollLoopTroubleTests {
         LeaseKeeper keeper = new LeaseKeeper(queue(), this.bed.context);
         Acknowledgements acknowledgements = new Acknowledgements(queue(), this.bed.context, keeper);
         long now = this.bed.clock.getAsLong();
-        HeldLease lease = this.bed.store.claim(TestBed.QUEUE, 1, TestBed.LEASE, this.bed.expiredPolicy)
+        HeldLease lease = this.bed.store
+            .claim(TestBed.QUEUE, new ClaimRequest(1, TestBed.LEASE, this.bed.expiredPolicy))
             .thenApply((claim) -> new HeldLease(claim.messages().get(0), new HeldLease.Times(now, now, claim.now()),
                     TestBed.LEASE))
             .join();

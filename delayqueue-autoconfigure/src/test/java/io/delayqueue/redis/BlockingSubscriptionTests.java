@@ -58,7 +58,7 @@ class BlockingSubscriptionTests {
         try (RedisWakeUps wakeUps = new RedisWakeUps(factory, redis, mode, Duration.ZERO)) {
             for (int round = 0; round < ROUNDS; round++) {
                 Semaphore rung = new Semaphore(0);
-                WakeUps.Subscription subscription = wakeUps.listen(QUEUE, rung::release);
+                WakeUps.Subscription subscription = wakeUps.listen(QUEUE, (signal) -> rung.release());
                 assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
 
                 subscription.close();
@@ -87,7 +87,7 @@ class BlockingSubscriptionTests {
             for (int i = 0; i < 20; i++) {
                 Semaphore rings = new Semaphore(0);
                 rung.add(rings);
-                subscriptions.add(wakeUps.listen(Partition.first(new QueueName("q" + i)), rings::release));
+                subscriptions.add(wakeUps.listen(Partition.first(new QueueName("q" + i)), (signal) -> rings.release()));
             }
             await().until(() -> topics(server, mode) == 20);
             for (int i = 0; i < 20; i++) {

@@ -12,6 +12,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
@@ -129,7 +130,7 @@ class RedisKeysTests {
         send("a", Duration.ZERO);
         send("b", Duration.ofSeconds(60));
 
-        done(this.store.claim(QUEUE, 1, LEASE, ExpiredPolicy.DROP));
+        done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)));
 
         assertThat(this.audit.present()).doesNotContain(key("wake"));
     }
@@ -145,7 +146,7 @@ class RedisKeysTests {
         this.clock.advance(Duration.ofSeconds(1));
         set("wake", Long.toString(at(100)));
 
-        done(this.store.claim(QUEUE, 1, LEASE, ExpiredPolicy.DROP));
+        done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)));
 
         assertThat(mark()).isEqualTo(at(1));
     }
@@ -251,7 +252,7 @@ class RedisKeysTests {
                 RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30)));
         done(unpinned.schedule(QUEUE, List.of(NewMessage.of("a", DueTime.after(LEASE), ENVELOPE))));
 
-        Claim claim = done(unpinned.claim(QUEUE, 1, LEASE, ExpiredPolicy.DROP));
+        Claim claim = done(unpinned.claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)));
 
         assertThat(claim.messages()).isEmpty();
         assertThat(claim.nextIn()).isPositive().isLessThanOrEqualTo(LEASE.plusMillis(1));
@@ -263,7 +264,7 @@ class RedisKeysTests {
     }
 
     private Claim claim() {
-        return done(this.store.claim(QUEUE, 100, LEASE, ExpiredPolicy.DROP));
+        return done(this.store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP)));
     }
 
     private void claimAll() {

@@ -39,7 +39,7 @@ class RedisWakeUpsTests {
         RedisWakeUps wakeUps = new RedisWakeUps(this.factory, new RedisAccess(this.server, "dq"), WakeUpMode.CHANNEL);
         long start = System.nanoTime();
         for (int i = 0; i < 5; i++) {
-            wakeUps.listen(Partition.first(new QueueName("queue-" + i)), () -> {
+            wakeUps.listen(Partition.first(new QueueName("queue-" + i)), (signal) -> {
             });
         }
 
@@ -75,7 +75,8 @@ class RedisWakeUpsTests {
 
     private static void listenOnce(RedisWakeUps wakeUps) throws InterruptedException {
         Semaphore rung = new Semaphore(0);
-        WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")), rung::release);
+        WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")),
+                (signal) -> rung.release());
         assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
         subscription.close();
     }
@@ -99,7 +100,7 @@ class RedisWakeUpsTests {
             LettuceConnectionFactory connections = Connections.lettuce(own);
             RedisAccess redis = RedisAccess.to(connections, "dq", Duration.ofSeconds(30));
             RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL, Duration.ofMillis(100));
-            WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")), () -> {
+            WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")), (signal) -> {
             });
             awaitChannels(own, true);
             subscription.close();

@@ -28,16 +28,17 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Signal;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -54,7 +55,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
 
     private final List<DeadLetter> letters = new ArrayList<>();
 
-    private final List<Runnable> alarms = new CopyOnWriteArrayList<>();
+    private final List<Listener> alarms = new CopyOnWriteArrayList<>();
 
     private long lastToken;
 
@@ -129,7 +130,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     void ring() {
-        this.alarms.forEach(Runnable::run);
+        this.alarms.forEach((alarm) -> alarm.heard(Signal.LOOK));
     }
 
     @Override
@@ -156,8 +157,8 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition queue, int limit, Duration leaseTime, ExpiredPolicy policy) {
-        return call("claim " + queue + " " + limit, () -> {
+    public CompletableFuture<Claim> claim(Partition queue, ClaimRequest request) {
+        return call("claim " + queue + " " + request.limit(), () -> {
             long now = this.millis.getAsLong();
             List<ClaimedMessage> claimed = new ArrayList<>();
             List<Entry> waiting = this.entries.entrySet()
@@ -167,7 +168,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
                 .sorted(Comparator.comparingLong((entry) -> entry.due))
                 .toList();
             for (Entry entry : waiting) {
-                if (claimed.size() < limit && entry.due <= now) {
+                if (claimed.size() < request.limit() && entry.due <= now) {
                     entry.token = Long.toString(++this.lastToken);
                     claimed.add(new ClaimedMessage(new Lease(queue, entry.message.id(), entry.token),
                             Instant.ofEpochMilli(entry.due), entry.failures, entry.lapses, entry.suspect,
@@ -329,7 +330,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public Subscription listen(Partition queue, Runnable alarm) {
+    public Subscription listen(Partition queue, Listener alarm) {
         this.calls.add("listen " + queue);
         this.alarms.add(alarm);
         this.subscriptions++;

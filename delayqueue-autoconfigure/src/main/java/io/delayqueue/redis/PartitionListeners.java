@@ -1,0 +1,143 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Signal;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.SubscriptionListener;
+import org.springframework.data.redis.listener.Topic;
+
+/**
+ * Who listens to one partition: tells them what Redis publishes, and to look at every
+ * subscription, as something may have been missed before.
+ * <p>
+ * <strong>Threads.</strong> Any thread adds and removes; the connection's thread tells.
+ * The state of the subscription is touched by one thread only, which subscribes.
+ */
+final class PartitionListeners implements MessageListener, SubscriptionListener {
+
+    private static final byte[] ZADD = "zadd".getBytes(StandardCharsets.US_ASCII);
+
+    private final Partition partition;
+
+    private final Topic topic;
+
+    private final List<WakeUps.Listener> listeners = new CopyOnWriteArrayList<>();
+
+    /** Where keys and not scripts tell: runs a task after a short while. */
+    private final @Nullable Consumer<Runnable> later;
+
+    private final AtomicBoolean pausing = new AtomicBoolean();
+
+    private boolean subscribed;
+
+    private @Nullable ScheduledFuture<?> leaving;
+
+    /**
+     * Creates it without listeners.
+     * @param topic the channel of the scripts, or the pattern of Redis' own notifications
+     * @param later runs a task after a short while, so that the many notifications of
+     * Redis itself are told at once; {@code null} if scripts tell
+     */
+    PartitionListeners(Partition partition, Topic topic, @Nullable Consumer<Runnable> later) {
+        this.partition = partition;
+        this.topic = topic;
+        this.later = later;
+    }
+
+    Partition partition() {
+        return this.partition;
+    }
+
+    Topic topic() {
+        return this.topic;
+    }
+
+    void add(WakeUps.Listener listener) {
+        this.listeners.add(listener);
+    }
+
+    void remove(WakeUps.Listener listener) {
+        this.listeners.remove(listener);
+    }
+
+    boolean isEmpty() {
+        return this.listeners.isEmpty();
+    }
+
+    boolean isSubscribed() {
+        return this.subscribed;
+    }
+
+    void subscribed(boolean subscribed) {
+        this.subscribed = subscribed;
+    }
+
+    /** Whoever has listened again: no end is near. */
+    void stay() {
+        if (this.leaving != null) {
+            this.leaving.cancel(false);
+            this.leaving = null;
+        }
+    }
+
+    void leaves(@Nullable ScheduledFuture<?> leaving) {
+        this.leaving = leaving;
+    }
+
+    void tell(Signal signal) {
+        this.listeners.forEach((listener) -> listener.heard(signal));
+    }
+
+    @Override
+    public void onMessage(Message message, byte @Nullable [] pattern) {
+        if (this.later == null) {
+            tell(signalOf(message.getBody()));
+        }
+        else if (Arrays.equals(message.getBody(), ZADD) && this.pausing.compareAndSet(false, true)) {
+            this.later.accept(() -> {
+                this.pausing.set(false);
+                tell(Signal.LOOK);
+            });
+        }
+    }
+
+    /** What a script published: '+' and milliseconds; anything else says to look. */
+    static Signal signalOf(byte[] body) {
+        if (body.length < 2 || body[0] != '+') {
+            return Signal.LOOK;
+        }
+        long millis = 0;
+        for (int i = 1; i < body.length; i++) {
+            int digit = body[i] - '0';
+            if (digit < 0 || digit > 9 || millis > Integer.MAX_VALUE * 1000L) {
+                return Signal.LOOK;
+            }
+            millis = 10 * millis + digit;
+        }
+        return Signal.due(Duration.ofMillis(millis));
+    }
+
+    @Override
+    public void onChannelSubscribed(byte[] channel, long count) {
+        tell(Signal.LOOK);
+    }
+
+    @Override
+    public void onPatternSubscribed(byte[] pattern, long count) {
+        tell(Signal.LOOK);
+    }
+
+}

@@ -1,0 +1,32 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import io.delayqueue.engine.Signal;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** P3: what is published is understood, and what is not understood says to look. */
+class PartitionListenersTests {
+
+    @Test
+    void tellsAfterWhichTimeAMessageIsDue() {
+        assertThat(signal("+1500")).isEqualTo(Signal.due(Duration.ofMillis(1500)));
+        assertThat(signal("+0")).isEqualTo(Signal.due(Duration.ZERO));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything" })
+    void takesAnythingElseForAReasonToLook(String body) {
+        assertThat(signal(body)).isEqualTo(Signal.LOOK);
+    }
+
+    private static Signal signal(String body) {
+        return PartitionListeners.signalOf(body.getBytes(StandardCharsets.UTF_8));
+    }
+
+}
