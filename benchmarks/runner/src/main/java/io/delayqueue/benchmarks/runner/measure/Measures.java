@@ -1,0 +1,25 @@
+package io.delayqueue.benchmarks.runner.measure;
+
+import java.util.List;
+
+/** All measures, in the order of the report. */
+public final class Measures {
+
+    private static final List<Measure> ALL = List.of(new SendMeasure(), new DrainMeasure());
+
+    private Measures() {
+    }
+
+    public static List<Measure> all() {
+        return ALL;
+    }
+
+    public static Measure named(String name) {
+        return ALL.stream()
+            .filter((measure) -> measure.name().equals(name))
+            .findFirst()
+            .orElseThrow(() -> new IllegalArgumentException(
+                    "There is no measure '%s', only %s".formatted(name, ALL.stream().map(Measure::name).toList())));
+    }
+
+}

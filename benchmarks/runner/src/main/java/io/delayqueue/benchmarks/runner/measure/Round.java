@@ -1,0 +1,82 @@
+package io.delayqueue.benchmarks.runner.measure;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.delayqueue.benchmarks.runner.process.Stage;
+import io.delayqueue.benchmarks.runner.process.Variant;
+import io.delayqueue.benchmarks.runner.process.Workshop;
+import io.delayqueue.benchmarks.runner.result.Cell;
+import io.delayqueue.benchmarks.runner.result.Delivery;
+import io.delayqueue.benchmarks.runner.result.Weather;
+import org.jspecify.annotations.Nullable;
+
+/** The turn of one contender in one round. Collects what is measured. */
+public final class Round {
+
+    private final Workshop workshop;
+
+    private final Mode mode;
+
+    private final Variant variant;
+
+    private final int number;
+
+    private final List<Cell> cells = new ArrayList<>();
+
+    public Round(Workshop workshop, Mode mode, Variant variant, int number) {
+        this.workshop = workshop;
+        this.mode = mode;
+        this.variant = variant;
+        this.number = number;
+    }
+
+    Mode mode() {
+        return this.mode;
+    }
+
+    Variant variant() {
+        return this.variant;
+    }
+
+    Workshop workshop() {
+        return this.workshop;
+    }
+
+    /** A Redis and one process of the contender. */
+    Stage open(String words, String... redisSettings) {
+        Stage stage = this.workshop.stage(this.variant, redisSettings);
+        try {
+            stage.add(words);
+            return stage;
+        }
+        catch (RuntimeException ex) {
+            stage.close();
+            throw ex;
+        }
+    }
+
+    void record(Scenario scenario, Figures figures, @Nullable Delivery delivery, Weather weather) {
+        record(scenario, figures, delivery, weather, List.of());
+    }
+
+    void record(Scenario scenario, Figures figures, @Nullable Delivery delivery, Weather weather, List<String> notes) {
+        this.cells.add(new Cell(this.variant.name(), scenario.name(), scenario.size(), this.number, figures.values(),
+                delivery, weather, notes));
+    }
+
+    /** What was measured so far. */
+    public List<Cell> cells() {
+        return this.cells;
+    }
+
+    /**
+     * What is done, for all contenders alike.
+     *
+     * @param name what tables call it
+     * @param size its place on the axis of a plot
+     */
+    record Scenario(String name, double size) {
+    }
+
+}

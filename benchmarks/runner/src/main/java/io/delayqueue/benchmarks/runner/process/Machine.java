@@ -1,0 +1,99 @@
+package io.delayqueue.benchmarks.runner.process;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+/** What this machine is, and what it does besides. */
+public final class Machine {
+
+    private static final Path STAT = Path.of("/proc/stat");
+
+    private Machine() {
+    }
+
+    /** Time of all cores since the start: in all, stolen, idle. Zero where not known. */
+    public static Cores cores() {
+        if (!Files.exists(STAT)) {
+            return new Cores(0, 0, 0);
+        }
+        try (Stream<String> lines = Files.lines(STAT)) {
+            String[] words = lines.findFirst().orElseThrow().split(" +");
+            long[] ticks = Stream.of(words).skip(1).limit(8).mapToLong(Long::parseLong).toArray();
+            return new Cores(LongStream.of(ticks).sum(), ticks[7], ticks[3] + ticks[4]);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    public static double load() {
+        return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    }
+
+    public static String describe() {
+        String memory = "";
+        if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system) {
+            memory = ", %d GiB".formatted(Math.round(system.getTotalMemorySize() / (double) (1L << 30)));
+        }
+        return "%s %s, %d cores%s".formatted(System.getProperty("os.name"), System.getProperty("os.arch"),
+                Runtime.getRuntime().availableProcessors(), memory);
+    }
+
+    /** The commit of the directory; "unknown" where there is no git. */
+    public static String commit(Path root) {
+        return git(root, "rev-parse", "--short=10", "HEAD").orElse("unknown");
+    }
+
+    /** Whether files under version control differ from the commit, results apart. */
+    public static boolean isDirty(Path root) {
+        return git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results",
+                ":!docs/performance.md", ":!docs/performance")
+            .map((status) -> !status.isEmpty())
+            .orElse(false);
+    }
+
+    private static Optional<String> git(Path root, String... words) {
+        try {
+            Process process = new ProcessBuilder(Stream.concat(Stream.of("git"), Stream.of(words)).toList())
+                .directory(root.toFile())
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+            String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
+            return (process.waitFor() == 0) ? Optional.of(text) : Optional.empty();
+        }
+        catch (IOException ex) {
+            return Optional.empty();
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Time of all cores, in ticks.
+     */
+    public record Cores(long all, long stolen, long idle) {
+
+        public double stealPercentSince(Cores before) {
+            return percent(this.stolen - before.stolen, before);
+        }
+
+        public double idlePercentSince(Cores before) {
+            return percent(this.idle - before.idle, before);
+        }
+
+        private double percent(long part, Cores before) {
+            return (this.all > before.all) ? 100.0 * part / (this.all - before.all) : 0;
+        }
+
+    }
+
+}

@@ -1,0 +1,71 @@
+package io.delayqueue.benchmarks.runner.process;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A contender as it takes part: which one, with which options, and built from where.
+ *
+ * @param name what tables call it
+ * @param module the module under {@code benchmarks}
+ * @param mainClass what its JVM runs
+ * @param options words for its {@code open} request
+ * @param library where the library is built that it runs on, if not here
+ */
+public record Variant(String name, String module, String mainClass, Map<String, String> options, Path library) {
+
+    private static final String PACKAGE = "io.delayqueue.benchmarks.";
+
+    private static final Path HERE = Path.of("");
+
+    public static final Variant OURS = new Variant("delayqueue", "delayqueue",
+            PACKAGE + "delayqueue.DelayQueueBenchmark", Map.of(), HERE);
+
+    /** With the concurrency that the library has unless told. */
+    public static final Variant OURS_DEFAULTS = OURS.named("delayqueue-defaults").with("handlers", "0");
+
+    public static final Variant LIMIT = new Variant("limit", "limit", PACKAGE + "limit.LimitBenchmark", Map.of(), HERE);
+
+    public static final Variant REDISSON = new Variant("redisson", "redisson", PACKAGE + "redisson.RedissonBenchmark",
+            Map.of(), HERE);
+
+    public static final Variant RQUEUE = new Variant("rqueue", "rqueue", PACKAGE + "rqueue.RqueueBenchmark", Map.of(),
+            HERE);
+
+    /** With its mover and its poller as fast as its settings allow. */
+    public static final Variant RQUEUE_TUNED = RQUEUE.named("rqueue-tuned").with("tuned", "true");
+
+    public Variant named(String name) {
+        return new Variant(name, this.module, this.mainClass, this.options, this.library);
+    }
+
+    public Variant with(String option, String value) {
+        Map<String, String> options = new TreeMap<>(this.options);
+        options.put(option, value);
+        return new Variant(this.name, this.module, this.mainClass, options, this.library);
+    }
+
+    /** The same contender on the library that is built in another directory. */
+    public Variant on(Path library) {
+        return new Variant(this.name, this.module, this.mainClass, this.options, library);
+    }
+
+    public boolean isRqueue() {
+        return this.module.equals(RQUEUE.module);
+    }
+
+    public boolean isRedisson() {
+        return this.module.equals(REDISSON.module);
+    }
+
+    /** Whether it may be measured where the peers need too long. */
+    public boolean isPeer() {
+        return isRqueue() || isRedisson();
+    }
+
+    boolean isElsewhere() {
+        return !this.library.equals(HERE);
+    }
+
+}

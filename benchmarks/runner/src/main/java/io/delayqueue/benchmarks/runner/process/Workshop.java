@@ -1,0 +1,30 @@
+package io.delayqueue.benchmarks.runner.process;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Starts what a measurement needs.
+ *
+ * @param root directory of the project
+ * @param scratch directory for logs
+ * @param binary the Redis
+ */
+public record Workshop(Path root, Path scratch, RedisBinary binary) {
+
+    /** A contender's process that is not connected yet. */
+    ContenderProcess process(Variant variant, List<String> flags) {
+        List<String> all = new ArrayList<>(ContenderProcess.FLAGS);
+        all.addAll(flags);
+        Path log = this.scratch.resolve("%s-%d.log".formatted(variant.name(), System.nanoTime()));
+        return ContenderProcess.start(variant, this.root, log, all);
+    }
+
+    /** A new Redis, and no process yet. */
+    public Stage stage(Variant variant, String... redisSettings) {
+        Path directory = this.scratch.resolve("redis-" + System.nanoTime());
+        return new Stage(this, variant, RedisServer.start(this.binary, directory, redisSettings));
+    }
+
+}
