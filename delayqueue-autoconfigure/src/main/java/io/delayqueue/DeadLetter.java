@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param queue the queue it died in
  * @param letterId names this dead letter; for redrive and purge
  * @param id the id of the message
+ * @param group the group of the message; {@code null} for none
  * @param dueAt when its last attempt was due
  * @param diedAt when it became a dead letter
  * @param failures handler failures, the last one included
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param payload the payload as JSON; {@code null} if it was missing or is not readable
  * @param headers headers given by the sender
  */
-public record DeadLetter(String queue, String letterId, String id, Instant dueAt, Instant diedAt, int failures,
-        int lapses, String cause, @Nullable String firstFailure, @Nullable String payload,
+public record DeadLetter(String queue, String letterId, String id, @Nullable String group, Instant dueAt,
+        Instant diedAt, int failures, int lapses, String cause, @Nullable String firstFailure, @Nullable String payload,
         Map<String, String> headers) {
 
     public DeadLetter {

@@ -31,6 +31,8 @@ public final class DelayedMessage {
 
     private final @Nullable Duration timeToLive;
 
+    private final @Nullable String group;
+
     private final Map<String, String> headers;
 
     private final @Nullable Boolean afterCommit;
@@ -44,6 +46,7 @@ public final class DelayedMessage {
         this.onDuplicate = builder.onDuplicate;
         this.priority = builder.priority;
         this.timeToLive = builder.timeToLive;
+        this.group = builder.group;
         this.headers = Map.copyOf(builder.headers);
         this.afterCommit = builder.afterCommit;
     }
@@ -67,6 +70,7 @@ public final class DelayedMessage {
         builder.onDuplicate = this.onDuplicate;
         builder.priority = this.priority;
         builder.timeToLive = this.timeToLive;
+        builder.group = this.group;
         builder.headers.putAll(this.headers);
         builder.afterCommit = this.afterCommit;
         return builder;
@@ -112,6 +116,11 @@ public final class DelayedMessage {
         return Optional.ofNullable(this.timeToLive);
     }
 
+    /** Its group; absent for none. */
+    public Optional<String> group() {
+        return Optional.ofNullable(this.group);
+    }
+
     /** Its headers. */
     public Map<String, String> headers() {
         return this.headers;
@@ -151,6 +160,8 @@ public final class DelayedMessage {
         private int priority = MessageLimits.NORMAL_PRIORITY;
 
         private @Nullable Duration timeToLive;
+
+        private @Nullable String group;
 
         private final Map<String, String> headers = new LinkedHashMap<>();
 
@@ -217,6 +228,18 @@ public final class DelayedMessage {
          */
         public Builder timeToLive(Duration timeToLive) {
             this.timeToLive = MessageLimits.requirePositive("Time to live", timeToLive);
+            return this;
+        }
+
+        /**
+         * Makes it one of a group. Messages of a group are handled one at a time over all
+         * nodes, in the order of their due times; one that is tried again keeps its
+         * place, and the others wait for it. Where a group is used an id is unique per
+         * queue and group: send an id always with the same group.
+         * @param group see {@link MessageLimits#requireGroup}
+         */
+        public Builder group(String group) {
+            this.group = MessageLimits.requireGroup(group);
             return this;
         }
 

@@ -2,6 +2,7 @@ package io.delayqueue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,11 @@ public interface Delivery {
 
     /** The id of the message. */
     String id();
+
+    /**
+     * The group of the message: no other message of it is handled until this one is done.
+     */
+    Optional<String> group();
 
     /** The number of this attempt, from 1: handler failures so far plus one. */
     int attempt();

@@ -29,6 +29,9 @@ public final class MessageLimits {
     /** Due times lie before this instant. */
     public static final Instant MAX_DUE_AT = Instant.parse("3000-01-01T00:00:00Z");
 
+    /**
+     * What ids and groups are made of. No other character may stand between them in keys.
+     */
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9._:@/+=~-]{1," + MAX_ID_LENGTH + "}");
 
     private static final int QUOTED_LENGTH = 80;
@@ -44,13 +47,27 @@ public final class MessageLimits {
      * @throws IllegalArgumentException if it is anything else
      */
     public static String requireId(String id) {
-        if (!ID.matcher(id).matches()) {
-            throw new IllegalArgumentException(
-                    ("Message id '%s' is not valid: use 1 to %d characters of A-Z, a-z, 0-9, "
-                            + "'.', '_', ':', '@', '/', '+', '=', '~' and '-'")
-                        .formatted(quotable(id), MAX_ID_LENGTH));
+        return requireName("Message id", id);
+    }
+
+    /**
+     * Checks the name of a group.
+     * @param group as an id: 1 to {@value #MAX_ID_LENGTH} characters, letters, digits and
+     * {@code . _ : @ / + = ~ -}
+     * @return {@code group}
+     * @throws IllegalArgumentException if it is anything else
+     */
+    public static String requireGroup(String group) {
+        return requireName("Group", group);
+    }
+
+    private static String requireName(String what, String name) {
+        if (!ID.matcher(name).matches()) {
+            throw new IllegalArgumentException(("%s '%s' is not valid: use 1 to %d characters of A-Z, a-z, 0-9, "
+                    + "'.', '_', ':', '@', '/', '+', '=', '~' and '-'")
+                .formatted(what, quotable(name), MAX_ID_LENGTH));
         }
-        return id;
+        return name;
     }
 
     /**

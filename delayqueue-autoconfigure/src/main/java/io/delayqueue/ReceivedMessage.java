@@ -3,6 +3,7 @@ package io.delayqueue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A message taken by {@link DelayQueueOperations#receive}, leased to the caller, who
@@ -21,6 +22,12 @@ public interface ReceivedMessage {
 
     /** The id of the message. */
     String id();
+
+    /**
+     * The group of the message: no other message of it is delivered until this one is
+     * done.
+     */
+    Optional<String> group();
 
     /** The number of this attempt, from 1: failures so far plus one. */
     int attempt();

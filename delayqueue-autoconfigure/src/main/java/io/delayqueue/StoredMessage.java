@@ -18,14 +18,15 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAt from when on it is not handled any more; {@code null} if never
  * @param priority {@value MessageLimits#MIN_PRIORITY} (last) to
  * {@value MessageLimits#MAX_PRIORITY} (first)
+ * @param group its group; {@code null} for none
  * @param failures handler failures so far
  * @param lapses times its process vanished while handling it
  * @param payload the payload as JSON
  * @param headers headers given by the sender
  */
 public record StoredMessage(String queue, String id, MessageState state, @Nullable Instant dueAt,
-        @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, int failures, int lapses,
-        String payload, Map<String, String> headers) {
+        @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, @Nullable String group, int failures,
+        int lapses, String payload, Map<String, String> headers) {
 
     public StoredMessage {
         headers = Map.copyOf(headers);

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param suspect whether its last lease ran out: its start must be recorded before its
  * handler is called, see {@link MessageStore#start}
  * @param expiresAt from when on it must not be handled; {@code null} if never
+ * @param group its group; {@code null} for none
  * @param envelope its stored form
  */
 public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean suspect,
-        @Nullable Instant expiresAt, byte[] envelope) {
+        @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -50,6 +51,11 @@ final class HandlerDelivery implements Delivery {
     @Override
     public String id() {
         return this.held.lease().id();
+    }
+
+    @Override
+    public Optional<String> group() {
+        return Optional.ofNullable(this.held.message().group());
     }
 
     @Override

@@ -65,7 +65,10 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
 
     @Override
     public CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages) {
-        return in(partition, (held, now) -> each(messages, (message) -> held.schedule(message, now)));
+        return in(partition, (held, now) -> {
+            messages.forEach((message) -> held.requireSameGroup(message, now));
+            return each(messages, (message) -> held.schedule(message, now));
+        });
     }
 
     @Override
@@ -141,8 +144,8 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
         Envelope envelope = this.codec.read(message.envelope);
         return new StoredMessage(partition.queue().value(), message.id,
                 leased ? MessageState.LEASED : MessageState.SCHEDULED, leased ? null : Instant.ofEpochMilli(due),
-                leased ? Micros.toInstant(message.deadline) : null, message.expiresAt(), message.lane, message.failures,
-                message.lapses, EnvelopeCodec.text(envelope), envelope.headers());
+                leased ? Micros.toInstant(message.deadline) : null, message.expiresAt(), message.lane, message.group,
+                message.failures, message.lapses, EnvelopeCodec.text(envelope), envelope.headers());
     }
 
     @Override

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeToLive how long its message might live, 0 for ever
  */
 record Letter(String letterId, String id, long died, long due, int failures, int lapses, long timeToLive, int lane,
-        String cause, String firstFailure, byte[] envelope) {
+        @Nullable String group, String cause, String firstFailure, byte[] envelope) {
 
     /** The longest dead first. */
     static final Comparator<Letter> BY_DEATH = Comparator.comparingLong(Letter::died).thenComparing(Letter::letterId);
@@ -24,7 +24,7 @@ record Letter(String letterId, String id, long died, long due, int failures, int
     DeadLetter toDeadLetter(String queue, EnvelopeCodec codec) {
         Envelope content = readOrNull(codec);
         boolean repeated = this.firstFailure.isEmpty() || this.firstFailure.equals(this.cause);
-        return new DeadLetter(queue, this.letterId, this.id, Instant.ofEpochMilli(this.due),
+        return new DeadLetter(queue, this.letterId, this.id, this.group, Instant.ofEpochMilli(this.due),
                 Instant.ofEpochMilli(this.died), this.failures, this.lapses, this.cause,
                 repeated ? null : this.firstFailure, (content != null) ? EnvelopeCodec.text(content) : null,
                 (content != null) ? content.headers() : Map.of());

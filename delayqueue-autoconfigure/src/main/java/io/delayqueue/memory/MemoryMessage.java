@@ -19,6 +19,10 @@ final class MemoryMessage {
         .comparingLong((MemoryMessage message) -> message.due)
         .thenComparing((message) -> message.id);
 
+    /** Messages of one group in the order in which they are handled. */
+    static final Comparator<MemoryMessage> BY_TURN = Comparator.comparingLong((MemoryMessage message) -> message.wanted)
+        .thenComparing((message) -> message.id);
+
     /** Leased messages in the order in which their leases run out. */
     static final Comparator<MemoryMessage> BY_DEADLINE = Comparator
         .comparingLong((MemoryMessage message) -> message.deadline)
@@ -32,6 +36,8 @@ final class MemoryMessage {
     final byte[] envelope;
 
     final int lane;
+
+    final @Nullable String group;
 
     /** From when on it may be claimed, ms; of a leased message, when it was. */
     long due;
@@ -68,16 +74,17 @@ final class MemoryMessage {
     /** What takes its place when its lease ends. */
     @Nullable MemoryMessage successor;
 
-    private MemoryMessage(String id, byte[] envelope, int lane, long due) {
+    private MemoryMessage(String id, byte[] envelope, int lane, @Nullable String group, long due) {
         this.id = id;
         this.envelope = envelope;
         this.lane = lane;
+        this.group = group;
         this.due = due;
         this.wanted = due;
     }
 
     static MemoryMessage of(NewMessage sent, long now) {
-        MemoryMessage message = new MemoryMessage(sent.id(), sent.envelope(), sent.priority(),
+        MemoryMessage message = new MemoryMessage(sent.id(), sent.envelope(), sent.priority(), sent.group(),
                 dueMillis(sent.due(), now));
         if (sent.timeToLive() != null) {
             message.expiry = message.due + DueTime.ceilToMillis(sent.timeToLive());
@@ -86,7 +93,7 @@ final class MemoryMessage {
     }
 
     static MemoryMessage of(Letter letter, long due) {
-        MemoryMessage message = new MemoryMessage(letter.id(), letter.envelope(), letter.lane(), due);
+        MemoryMessage message = new MemoryMessage(letter.id(), letter.envelope(), letter.lane(), letter.group(), due);
         if (letter.timeToLive() != NONE) {
             message.expiry = due + letter.timeToLive();
         }
@@ -110,16 +117,22 @@ final class MemoryMessage {
 
     /**
      * When it is due after its lease ran out. One that may expire or has a lane of its
-     * own keeps its due time, others queue up behind those that have waited longer.
+     * own or a group keeps its due time, others queue up behind those that have waited
+     * longer.
      */
     long dueAfterLapse() {
-        boolean plain = this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY;
+        boolean plain = this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY && this.group == null;
         return plain ? Micros.floorToMillis(this.deadline) : this.wanted;
     }
 
     /** Whether something other than a next attempt follows its lease. */
     boolean isSuperseded() {
         return this.cancelled || this.successor != null;
+    }
+
+    /** Whether it waits for another attempt: then it keeps its place in its group. */
+    boolean isBegun() {
+        return this.givenBack || this.suspicion != Suspicion.NONE;
     }
 
     boolean isExpired(long nowMillis) {

@@ -7,14 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
@@ -36,8 +35,8 @@ import io.delayqueue.memory.MemoryMessage.Suspicion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages and dead letters of one queue, and the transitions. A message is in its
- * lane or among the leased, never in both.
+ * The messages and dead letters of one queue, and the transitions. A message waits in the
+ * lanes or is among the leased, never both.
  * <p>
  * Each transition takes the store's time in microseconds. Those for senders first end the
  * lease of their message if it has run out; its holder may still settle it as long as
@@ -56,10 +55,7 @@ final class MemoryQueue {
 
     private final Map<String, MemoryMessage> messages = new HashMap<>();
 
-    private final List<NavigableSet<MemoryMessage>> lanes = IntStream
-        .rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
-        .<NavigableSet<MemoryMessage>>mapToObj((lane) -> new TreeSet<>(MemoryMessage.BY_DUE_TIME))
-        .toList();
+    private final MemoryLanes lanes = new MemoryLanes();
 
     private final NavigableSet<MemoryMessage> leased = new TreeSet<>(MemoryMessage.BY_DEADLINE);
 
@@ -80,6 +76,14 @@ final class MemoryQueue {
         boolean taken = this.wakeUp;
         this.wakeUp = false;
         return taken;
+    }
+
+    /** Refuses to replace a message by one of another group. */
+    void requireSameGroup(NewMessage sent, long now) {
+        MemoryMessage there = (sent.onDuplicate() == OnDuplicate.REPLACE) ? find(sent.id(), now) : null;
+        if (there != null && !Objects.equals(there.group, sent.group())) {
+            throw sent.changesGroup(this.name.queue());
+        }
     }
 
     SendResult schedule(NewMessage sent, long now) {
@@ -116,7 +120,7 @@ final class MemoryQueue {
         List<MemoryMessage> taken = new ArrayList<>();
         int expired = 0;
         List<DeadLetterEvent> buried = new ArrayList<>();
-        for (MemoryMessage message : due(request.limit(), millis)) {
+        for (MemoryMessage message : this.lanes.due(millis).limit(request.limit()).toList()) {
             if (!message.isExpired(millis)) {
                 taken.add(message);
                 continue;
@@ -131,10 +135,10 @@ final class MemoryQueue {
             }
         }
         lease(taken, now + Micros.of(request.leaseTime()));
-        this.wakeUp |= !due(1, millis).isEmpty(); // others may help
+        this.wakeUp |= this.lanes.due(millis).findAny().isPresent(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
         return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now),
-                Micros.earliest(heads(), ends), expired, buried);
+                Micros.earliest(this.lanes.heads(), ends), expired, buried);
     }
 
     private void endLapsedLeases(long now) {
@@ -145,20 +149,11 @@ final class MemoryQueue {
         lapsed.forEach(this::lapse);
     }
 
-    /** What may be claimed, the highest lane and the longest due first. */
-    private List<MemoryMessage> due(int limit, long nowMillis) {
-        return IntStream.range(0, this.lanes.size())
-            .mapToObj((i) -> this.lanes.get(this.lanes.size() - 1 - i))
-            .flatMap((lane) -> lane.stream().takeWhile((message) -> message.due <= nowMillis))
-            .limit(limit)
-            .toList();
-    }
-
     /** Leases messages, with a token that is later than all that they had. */
     private void lease(List<MemoryMessage> taken, long until) {
         long token = taken.stream().mapToLong((message) -> message.token + 1).reduce(until, Math::max);
         for (MemoryMessage message : taken) {
-            lane(message).remove(message);
+            this.lanes.take(message);
             message.leased = true;
             message.token = token;
             message.deadline = until;
@@ -170,12 +165,7 @@ final class MemoryQueue {
     private ClaimedMessage claimed(MemoryMessage message) {
         return new ClaimedMessage(new Lease(this.name, message.id, Long.toString(message.token)),
                 Instant.ofEpochMilli(message.due), message.failures, message.lapses,
-                message.suspicion != Suspicion.NONE, message.expiresAt(), message.envelope);
-    }
-
-    /** The earliest due time of each lane. */
-    private LongStream heads() {
-        return this.lanes.stream().filter((lane) -> !lane.isEmpty()).mapToLong((lane) -> lane.first().due);
+                message.suspicion != Suspicion.NONE, message.expiresAt(), message.group, message.envelope);
     }
 
     boolean acknowledge(Lease lease) {
@@ -305,7 +295,7 @@ final class MemoryQueue {
     private void bury(MemoryMessage message, String letterId, Death death, long now) {
         this.dead.add(new Letter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
                 death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
-                message.lane, death.cause(), message.firstFailure, message.envelope));
+                message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
     }
 
     /** The message of that id, whose lease is ended first if it has run out. */
@@ -346,10 +336,11 @@ final class MemoryQueue {
     }
 
     private void backToLane(MemoryMessage message, long due) {
-        remove(message);
+        this.leased.remove(message);
         message.leased = false;
         message.due = due;
-        put(message);
+        this.lanes.giveBack(message);
+        this.wakeUp = true;
     }
 
     /** Ends the life of a leased message, and begins that of its successor. */
@@ -362,17 +353,13 @@ final class MemoryQueue {
 
     private void put(MemoryMessage message) {
         this.messages.put(message.id, message);
-        lane(message).add(message);
-        this.wakeUp = true;
+        this.wakeUp |= this.lanes.add(message);
     }
 
     private void remove(MemoryMessage message) {
         this.messages.remove(message.id);
-        (message.leased ? this.leased : lane(message)).remove(message);
-    }
-
-    private NavigableSet<MemoryMessage> lane(MemoryMessage message) {
-        return this.lanes.get(message.lane);
+        this.leased.remove(message);
+        this.wakeUp |= this.lanes.remove(message);
     }
 
     /** The message of that id, or what its lease leaves if that has run out. */
@@ -386,11 +373,10 @@ final class MemoryQueue {
 
     QueueStatistics statistics(long now) {
         List<MemoryMessage> lapsed = this.leased.stream().takeWhile((message) -> message.deadline <= now).toList();
-        long waiting = this.lanes.stream().mapToLong(NavigableSet::size).sum();
-        long due = due(Integer.MAX_VALUE, Micros.floorToMillis(now)).size();
+        long due = this.lanes.due(Micros.floorToMillis(now)).count();
         LongStream ends = lapsed.stream().limit(1).mapToLong((first) -> Micros.floorToMillis(first.deadline));
-        return new QueueStatistics(this.name.queue().value(), waiting + lapsed.size(), due + lapsed.size(),
-                this.leased.size() - lapsed.size(), this.dead.size(), Micros.earliest(heads(), ends));
+        return new QueueStatistics(this.name.queue().value(), this.lanes.size() + lapsed.size(), due + lapsed.size(),
+                this.leased.size() - lapsed.size(), this.dead.size(), Micros.earliest(this.lanes.heads(), ends));
     }
 
     List<Letter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {

@@ -18,6 +18,9 @@ final class RedisKeys {
     private static final String[] KINDS = { "messages", "scheduled", "leased", "wake", "details", "attempts", "renewed",
             "next", "dead", "letters" };
 
+    /** These stand behind the lanes. */
+    private static final String[] LATER_KINDS = { "followers", "heads" };
+
     private static final int PLAIN = 8;
 
     private final String stem;
@@ -33,7 +36,7 @@ final class RedisKeys {
     private RedisKeys(String namespace, String tag) {
         this.stem = namespace + ":{" + tag + "}:";
         int lanes = MessageLimits.MAX_PRIORITY - MessageLimits.MIN_PRIORITY;
-        this.all = new byte[KINDS.length + lanes][];
+        this.all = new byte[KINDS.length + lanes + LATER_KINDS.length][];
         for (int i = 0; i < KINDS.length; i++) {
             this.all[i] = bytes(this.stem + KINDS[i]);
         }
@@ -42,6 +45,9 @@ final class RedisKeys {
             if (lane != MessageLimits.NORMAL_PRIORITY) {
                 this.all[next++] = bytes(this.stem + "scheduled:" + lane);
             }
+        }
+        for (String kind : LATER_KINDS) {
+            this.all[next++] = bytes(this.stem + kind);
         }
         this.plain = Arrays.copyOf(this.all, PLAIN);
     }
@@ -56,7 +62,7 @@ final class RedisKeys {
         return this.all;
     }
 
-    /** Those that a message with a new id in the normal lane can touch. */
+    /** Those that a message with a new id in the normal lane and no group can touch. */
     byte[][] plain() {
         return this.plain;
     }

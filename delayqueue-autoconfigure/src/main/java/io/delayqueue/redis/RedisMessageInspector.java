@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueStatistics;
@@ -57,10 +56,9 @@ public final class RedisMessageInspector implements MessageInspector {
         Details details = Details.of(reply.get(3));
         Envelope envelope = this.codec.read(Replies.envelopeOf((byte[]) reply.get(4)));
         return new StoredMessage(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
-                leased ? null : Instant.ofEpochMilli(time), leased ? Replies.ofMicros(time) : null,
-                (details != null) ? details.expiresAt() : null,
-                (details != null) ? details.lane() : MessageLimits.NORMAL_PRIORITY, attempts.failures(),
-                attempts.lapses(), EnvelopeCodec.text(envelope), envelope.headers());
+                leased ? null : Instant.ofEpochMilli(time), leased ? Replies.ofMicros(time) : null, details.expiresAt(),
+                details.lane(), details.group(), attempts.failures(), attempts.lapses(), EnvelopeCodec.text(envelope),
+                envelope.headers());
     }
 
     @Override
@@ -98,12 +96,15 @@ public final class RedisMessageInspector implements MessageInspector {
             fields[i] = new String(content, start, end - start, StandardCharsets.US_ASCII);
             start = end + 1;
         }
-        int causeEnd = start + Integer.parseInt(fields[6]);
+        int length = fields[5].indexOf('+');
+        int groupEnd = start + ((length < 0) ? 0 : Integer.parseInt(fields[5].substring(length + 1)));
+        int causeEnd = groupEnd + Integer.parseInt(fields[6]);
         int firstEnd = causeEnd + Integer.parseInt(fields[7]);
-        String cause = new String(content, start, causeEnd - start, StandardCharsets.UTF_8);
+        String group = new String(content, start, groupEnd - start, StandardCharsets.US_ASCII);
+        String cause = new String(content, groupEnd, causeEnd - groupEnd, StandardCharsets.UTF_8);
         String first = new String(content, causeEnd, firstEnd - causeEnd, StandardCharsets.UTF_8);
         Envelope envelope = readOrNull(Arrays.copyOfRange(content, firstEnd, content.length));
-        return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId),
+        return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), group.isEmpty() ? null : group,
                 Instant.ofEpochMilli(Long.parseLong(fields[1])), Instant.ofEpochMilli(Long.parseLong(fields[0])),
                 Integer.parseInt(fields[2]), Integer.parseInt(fields[3]), cause,
                 (first.isEmpty() || first.equals(cause)) ? null : first,

@@ -55,7 +55,10 @@ public final class RedisMessageStore implements MessageStore {
     private static final RedriveResult[] REDRIVE_RESULTS = { RedriveResult.REDRIVEN, RedriveResult.ID_IN_USE,
             RedriveResult.EMPTY, RedriveResult.NOT_FOUND };
 
-    private static final int SEND_FIELDS = 6;
+    /** Stands where an outcome does if a message would change the group of its id. */
+    private static final int CHANGES_GROUP = 4;
+
+    private static final int SEND_FIELDS = 7;
 
     private static final int CLAIM_HEADER = 6;
 
@@ -73,26 +76,33 @@ public final class RedisMessageStore implements MessageStore {
         boolean plain = true;
         int at = 0;
         for (NewMessage message : messages) {
-            plain &= message.generated() && message.priority() == MessageLimits.NORMAL_PRIORITY;
+            plain &= message.generated() && message.priority() == MessageLimits.NORMAL_PRIORITY
+                    && message.group() == null;
             arguments[at++] = bytes(message.id());
             arguments[at++] = stamped(message.envelope());
             arguments[at++] = due(message.due());
             arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
             arguments[at++] = bytes(message.priority());
             arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
+            arguments[at++] = bytes((message.group() != null) ? message.group() : "");
         }
         CompletableFuture<List<Object>> reply = plain ? this.redis.runPlain(RedisScripts.SCHEDULE, partition, arguments)
                 : this.redis.run(RedisScripts.SCHEDULE, partition, arguments);
-        return reply.thenApply((values) -> {
-            noticeRefusal(partition, values.get(0));
-            List<SendResult> results = new ArrayList<>(messages.size());
-            for (int i = 0; i < messages.size(); i++) {
-                SendOutcome outcome = SEND_OUTCOMES[(int) number(values.get(1 + 2 * i))];
-                Instant due = Instant.ofEpochMilli(number(values.get(2 + 2 * i)));
-                results.add(new SendResult(partition.queue().value(), messages.get(i).id(), due, outcome));
-            }
-            return results;
-        });
+        return reply.thenApply((values) -> toResults(partition, messages, values));
+    }
+
+    private List<SendResult> toResults(Partition partition, List<NewMessage> messages, List<Object> reply) {
+        if (number(reply.get(1)) == CHANGES_GROUP) {
+            throw messages.get((int) number(reply.get(2))).changesGroup(partition.queue());
+        }
+        noticeRefusal(partition, reply.get(0));
+        List<SendResult> results = new ArrayList<>(messages.size());
+        for (int i = 0; i < messages.size(); i++) {
+            SendOutcome outcome = SEND_OUTCOMES[(int) number(reply.get(1 + 2 * i))];
+            Instant due = Instant.ofEpochMilli(number(reply.get(2 + 2 * i)));
+            results.add(new SendResult(partition.queue().value(), messages.get(i).id(), due, outcome));
+        }
+        return results;
     }
 
     @Override
@@ -112,7 +122,7 @@ public final class RedisMessageStore implements MessageStore {
             Details details = Details.of(reply.get(i + 3));
             messages.add(new ClaimedMessage(new Lease(partition, text(reply.get(i)), token),
                     Instant.ofEpochMilli(number(reply.get(i + 1))), attempts.failures(), attempts.lapses(),
-                    attempts.suspect(), (details != null) ? details.expiresAt() : null,
+                    attempts.suspect(), details.expiresAt(), details.group(),
                     Replies.envelopeOf((byte[]) reply.get(i + 4))));
         }
         return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
@@ -176,8 +186,10 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<CancelResult> cancel(Partition partition, String id) {
-        return this.redis.run(RedisScripts.CANCEL, partition, bytes(id))
-            .thenApply((reply) -> CANCEL_RESULTS[(int) number(reply.get(0))]);
+        return this.redis.run(RedisScripts.CANCEL, partition, bytes(id)).thenApply((reply) -> {
+            noticeRefusal(partition, reply.get(0));
+            return CANCEL_RESULTS[(int) number(reply.get(1))];
+        });
     }
 
     @Override

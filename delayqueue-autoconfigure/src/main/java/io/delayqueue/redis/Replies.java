@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
 
 /** Turns what scripts take and answer into bytes and back. */
@@ -70,16 +71,19 @@ final class Replies {
 
     }
 
-    /** Expiry and lane, from an entry of {@code details}; {@code null} for nothing. */
-    record Details(@Nullable Instant expiresAt, int lane) {
+    /** Expiry, lane and group, from an entry of {@code details} or nothing. */
+    record Details(@Nullable Instant expiresAt, int lane, @Nullable String group) {
 
-        static @Nullable Details of(Object entry) {
+        private static final Details NONE = new Details(null, MessageLimits.NORMAL_PRIORITY, null);
+
+        static Details of(Object entry) {
             if (((byte[]) entry).length == 0) {
-                return null;
+                return NONE;
             }
             String[] fields = text(entry).split(":", 4);
             long expiry = Long.parseLong(fields[1]);
-            return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields[2]));
+            return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields[2]),
+                    (fields.length > 3) ? fields[3] : null);
         }
 
     }

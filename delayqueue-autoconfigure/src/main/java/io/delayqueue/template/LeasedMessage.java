@@ -3,6 +3,7 @@ package io.delayqueue.template;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.MessageLimits;
@@ -43,6 +44,11 @@ final class LeasedMessage implements ReceivedMessage {
     @Override
     public String id() {
         return this.claimed.lease().id();
+    }
+
+    @Override
+    public Optional<String> group() {
+        return Optional.ofNullable(this.claimed.group());
     }
 
     @Override

@@ -33,8 +33,9 @@ final class MessageWriter {
         }
         boolean generated = message.id().isEmpty();
         Duration timeToLive = message.timeToLive().map(MessageWriter::wholeMillis).orElse(null);
-        return new PreparedMessage(message, new NewMessage(generated ? this.ids.next() : message.id().get(), generated,
-                due(message), message.onDuplicate(), message.priority(), timeToLive, envelope));
+        return new PreparedMessage(message,
+                new NewMessage(generated ? this.ids.next() : message.id().get(), generated, due(message),
+                        message.onDuplicate(), message.priority(), timeToLive, message.group().orElse(null), envelope));
     }
 
     private static DueTime due(DelayedMessage message) {

@@ -1,6 +1,6 @@
 -- acknowledge.lua: ends leases because their messages were handled.
 --
---   LEASED -> gone, or the successor SCHEDULED
+--   LEASED -> gone, or the successor SCHEDULED; what is next in the group into its lane
 --
 -- KEYS  see prelude.lua, all
 --
@@ -9,7 +9,7 @@
 -- Returns  { refused, done, done, ... }
 --          done: 1, or 0 if the message is no longer the caller's and nothing changed
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
 
 local reply, ids = { 0 }, {}
@@ -31,14 +31,11 @@ end
 if #done == 0 then return reply end
 
 redis.call('ZREM', LEASED, unpack(done))
+local due
 if redis.call('EXISTS', NEXT) == 0 then
-  forget(done)
+  due = forget(done)
 else
-  local now = clock()
-  for _, id in ipairs(done) do
-    local due = succeed(id)
-    if due then reply[1] = wake(due, now) end
-  end
+  for _, id in ipairs(done) do due = earlier(due, succeed(id)) end
 end
-tidy()
+if due then reply[1] = wake(due, clock()) else tidy() end
 return reply

@@ -1,6 +1,6 @@
 -- cancel.lua: removes a message before it is handled.
 --
---   SCHEDULED -> gone
+--   SCHEDULED -> gone      what is next in its group into its lane
 --   LEASED    -> LEASED   it will not be retried, and a successor is removed
 --
 -- A lease that ran out is ended first.
@@ -9,23 +9,23 @@
 --
 -- ARGV[1]  id
 --
--- Returns  { outcome }   outcome: 0 cancelled, 1 leased, 2 not found
+-- Returns  { refused, outcome }   outcome: 0 cancelled, 1 leased, 2 not found
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id = ARGV[1]
-if is_leased(id, clock()) then
+local id, now = ARGV[1], clock()
+if is_leased(id, now) then
   redis.call('HDEL', NEXT, id)
   redis.call('HSET', NEXT, id, 'C')
-  return { 1 }
+  return { 0, 1 }
 end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
   tidy()
-  return { 2 }
+  return { 0, 2 }
 end
 local _, _, lane = details_of(id)
 redis.call('ZREM', lane_key(lane), id)
-forget({ id })
+local due = forget({ id })
 tidy()
-return { 0 }
+return { due and wake(due, now) or 0, 0 }

@@ -24,7 +24,7 @@
 --          the inner list: dead letters that the call added, its failures as a string;
 --          attempts and details: as stored, '' for none; value: stamp + envelope
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(limit * log N), N messages in the queue
 
 local now = clock()
@@ -34,11 +34,14 @@ local limit = tonumber(ARGV[1])
 local lapsed = redis.call('ZRANGE', LEASED, '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
 for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
 
-local lanes = { SCHEDULED }
-if redis.call('EXISTS', unpack(KEYS, 11, 19)) > 0 then
-  lanes = {}
-  for lane = 9, 0, -1 do lanes[#lanes + 1] = lane_key(lane) end
+local function lanes_in_use()
+  if redis.call('EXISTS', unpack(KEYS, 11, 19)) == 0 then return { SCHEDULED } end
+  local all = {}
+  for lane = 9, 0, -1 do all[#all + 1] = lane_key(lane) end
+  return all
 end
+
+local lanes = lanes_in_use()
 
 local ids, dues = {}, {}
 for _, lane in ipairs(lanes) do
@@ -57,14 +60,15 @@ local token = deadline
 local buried = {}
 local reply = { digits(now), '', '', 0, 0, buried }
 
--- SCHEDULED -> gone or DEAD: what is not to be handled.
+-- SCHEDULED -> gone or DEAD: what is not to be handled. What is next in its group may be in
+-- another lane; it is for the next claim, so that the work of this one is bounded.
 local function remove(id, due, cause, keep)
   if keep then
     local letter, at = id .. '~' .. digits(now), #buried
     local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due)), 0)
     buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
   end
-  forget({ id })
+  if forget({ id }) then lanes = lanes_in_use() end
 end
 
 if #ids > 0 then

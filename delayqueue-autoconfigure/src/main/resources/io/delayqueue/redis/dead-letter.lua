@@ -15,7 +15,7 @@
 -- Returns  { refused, done }   done: 1, also for a repeated call; 0 if the message is no
 --          longer the caller's and nothing changed
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
 local id, letter = ARGV[1], ARGV[1] .. '~' .. ARGV[2]

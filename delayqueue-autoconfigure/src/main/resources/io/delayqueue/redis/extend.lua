@@ -12,7 +12,7 @@
 --
 -- Returns  { done, done, ... }   1, or 0 if the message is no longer the caller's
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
 
 local deadline = clock() + tonumber(ARGV[1])

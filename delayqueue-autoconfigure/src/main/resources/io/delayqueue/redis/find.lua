@@ -19,17 +19,17 @@ if not value then return {} end
 local attempts = redis.call('HGET', ATTEMPTS, id) or ''
 local details = redis.call('HGET', DETAILS, id) or ''
 local deadline = redis.call('ZSCORE', LEASED, id)
-local original, _, lane = details_of(id)
 if not deadline then
-  local due = tonumber(redis.call('ZSCORE', lane_key(lane), id) or 0)
-  return { 'S', digits(math.ceil(due)), attempts, details, value }
+  local due = waits_until(id)
+  return { 'S', digits(due or 0), attempts, details, value }
 elseif tonumber(deadline) > clock() then
   return { 'L', deadline, attempts, details, value }
 end
-local due, expiry, next_lane, successor = successor_of(id)
+local due, expiry, lane, group, successor = successor_of(id)
 if due then
-  return { 'S', digits(due), '', digits(due) .. ':' .. digits(expiry) .. ':' .. digits(next_lane), successor }
+  return { 'S', digits(due), '', to_details(due, expiry, lane, group), successor }
 elseif redis.call('HEXISTS', NEXT, id) == 1 then
   return {}
 end
+local original = from_details(details)
 return { 'S', digits(original or math.floor(tonumber(deadline) / 1000)), attempts, details, value }

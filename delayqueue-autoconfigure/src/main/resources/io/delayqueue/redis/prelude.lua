@@ -12,8 +12,8 @@
 --                            the channel of wake-ups has the same name, and '+<ms>' there
 --                            says that a message is due after that time
 -- KEYS[5]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
---                            for no expiry; only where there is an expiry or another lane.
---                            What a later version adds behind is kept
+--                            for no expiry, and ':group' behind it for one of a group; only
+--                            where there is an expiry, another lane or a group
 -- KEYS[6]  attempts   HASH   id -> 'failures:lapses:suspect:by:token:first failure'; only
 --                            once it came back from a lease. suspect: 0 no, 1 its last lease
 --                            ran out, 2 and its start is recorded. by: 'h' its holder gave
@@ -21,15 +21,18 @@
 -- KEYS[7]  renewed    HASH   id -> token; only where that is not the end of the lease: once
 --                            it was extended, or where the last token was a later time
 -- KEYS[8]  next       HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
---                            'S<due>:<expiry>:<lane>|' + stamp + envelope, its successor;
---                            a later version may add to what stands before the bar
+--                            'S' + details + '|' + stamp + envelope, its successor
 -- KEYS[9]  dead       ZSET   letter -> time of death, ms; a letter is named id~token
 -- KEYS[10] letters    HASH   letter -> see bury
 -- KEYS[11] to [19]    ZSET   id -> due time, ms; the lanes 0-3 and 5-9
+-- KEYS[20] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; what
+--                            waits behind the head of its group, in the order of its turn
+-- KEYS[21] heads      HASH   group -> id of its head, which is in its lane or leased
 
 local MESSAGES, SCHEDULED, LEASED, WAKE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local DETAILS, ATTEMPTS, RENEWED, NEXT = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local DEAD, LETTERS = KEYS[9], KEYS[10]
+local FOLLOWERS, HEADS = KEYS[20], KEYS[21]
 local NORMAL = 4
 local WAKE_GRACE = 1000
 
@@ -58,13 +61,25 @@ local function due_time(spec, now)
   return math.max(now_ms, tonumber(spec))
 end
 
--- Original due time, expiry (0 none) and lane of a message, and what a later version added;
--- nil where it has no details that can be read.
-local function details_of(id)
-  local details = redis.call('HGET', DETAILS, id)
-  local due, expiry, lane, more = string.match(details or '', '^(%d+):(%d+):(%d)(.*)$')
+local function earlier(one, other)
+  return one and other and math.min(one, other) or one or other
+end
+
+local function to_details(due, expiry, lane, group)
+  local details = digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane)
+  return group == '' and details or details .. ':' .. group
+end
+
+-- Original due time, nil where there are no details that can be read, expiry (0 none), lane
+-- and group ('' none).
+local function from_details(details)
+  local due, expiry, lane, group = string.match(details or '', '^(%d+):(%d+):(%d):?(.*)$')
   if not due then return nil, 0, NORMAL, '' end
-  return tonumber(due), tonumber(expiry), tonumber(lane), more
+  return tonumber(due), tonumber(expiry), tonumber(lane), group
+end
+
+local function details_of(id)
+  return from_details(redis.call('HGET', DETAILS, id))
 end
 
 local function attempts_of(id)
@@ -95,16 +110,97 @@ local function gave_back(id, token)
   return entry.by == 'h' and entry.token == token
 end
 
--- Removes all that is known of messages that are in no set any more, so that later messages
--- of these ids inherit nothing.
+-- Where a message stands among the followers. No group and no id holds a blank.
+local function follower(group, due, id)
+  return group .. ' ' .. string.format('%015.0f', due) .. ':' .. id
+end
+
+-- When a message that waits is due, and whether in its lane; nil if it waits nowhere.
+local function waits_until(id)
+  local due, _, lane, group = details_of(id)
+  local score = redis.call('ZSCORE', lane_key(lane), id)
+  if score then return math.ceil(tonumber(score)), true end
+  if group ~= '' and redis.call('ZSCORE', FOLLOWERS, follower(group, due, id)) then return due, false end
+  return nil, false
+end
+
+-- Whether one id stands before another, by bytes as in a sorted set; `<` goes by the locale.
+local function precedes(one, other)
+  for i = 1, math.min(#one, #other) do
+    local a, b = string.byte(one, i), string.byte(other, i)
+    if a ~= b then return a < b end
+  end
+  return #one < #other
+end
+
+-- Whether the head of a group makes room for a message: if it waits, has not been claimed yet
+-- and its turn is later, or if it is lost. One that was claimed keeps its place.
+local function gives_way(head, id, due)
+  if redis.call('ZSCORE', LEASED, head) then return false end
+  local due_head, _, lane = details_of(head)
+  if not redis.call('ZSCORE', lane_key(lane), head) then return true end
+  local entry = attempts_of(head)
+  if not due_head or entry.by == 'h' or entry.suspect > 0 then return false end
+  return due < due_head or due == due_head and precedes(id, head)
+end
+
+-- Puts a message into its lane or, if its group has a head that stays, behind that. Returns
+-- its due time, nil if it is not its turn.
+local function enter(id, due, lane, group)
+  local head = group ~= '' and redis.call('HGET', HEADS, group)
+  if head and not gives_way(head, id, due) then
+    redis.call('ZADD', FOLLOWERS, 0, follower(group, due, id))
+    return nil
+  end
+  if head then
+    local due_head, _, lane_head = details_of(head)
+    if redis.call('ZREM', lane_key(lane_head), head) == 1 then
+      redis.call('ZADD', FOLLOWERS, 0, follower(group, due_head, head))
+    end
+  end
+  if group ~= '' then redis.call('HSET', HEADS, group, id) end
+  redis.call('ZADD', lane_key(lane), digits(due), id)
+  return due
+end
+
+-- Takes a message that is in no lane and not leased out of its group. If it was the head, the
+-- follower whose turn is next heads the group; returns when that one is due.
+local function leave(id, due, group)
+  if redis.call('HGET', HEADS, group) ~= id then
+    redis.call('ZREM', FOLLOWERS, follower(group, due, id))
+    return nil
+  end
+  local first = redis.call('ZRANGE', FOLLOWERS, '[' .. group .. ' ', '(' .. group .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
+  if not first then
+    redis.call('HDEL', HEADS, group)
+    return nil
+  end
+  local promoted, promoted_due = string.sub(first, #group + 18), tonumber(string.sub(first, #group + 2, #group + 16))
+  local _, _, lane = details_of(promoted)
+  redis.call('ZREM', FOLLOWERS, first)
+  redis.call('HSET', HEADS, group, promoted)
+  redis.call('ZADD', lane_key(lane), digits(promoted_due), promoted)
+  return promoted_due
+end
+
+-- Removes all that is known of messages that are in no lane and not leased any more, so that
+-- later messages of these ids inherit nothing. Returns when what is next in their groups is
+-- due, nil if nothing is.
 local function forget(ids)
   redis.call('HDEL', MESSAGES, unpack(ids))
-  if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) > 0 then
-    redis.call('HDEL', DETAILS, unpack(ids))
-    redis.call('HDEL', ATTEMPTS, unpack(ids))
-    redis.call('HDEL', RENEWED, unpack(ids))
-    redis.call('HDEL', NEXT, unpack(ids))
+  if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) == 0 then return nil end
+  local grouped = HEADS and redis.call('EXISTS', HEADS) == 1
+  local details = grouped and redis.call('HMGET', DETAILS, unpack(ids)) or {}
+  redis.call('HDEL', DETAILS, unpack(ids))
+  redis.call('HDEL', ATTEMPTS, unpack(ids))
+  redis.call('HDEL', RENEWED, unpack(ids))
+  redis.call('HDEL', NEXT, unpack(ids))
+  local next_due
+  for i, id in ipairs(ids) do
+    local due, _, _, group = from_details(details[i])
+    if group ~= '' then next_due = earlier(next_due, leave(id, due, group)) end
   end
+  return next_due
 end
 
 -- Removes the wake mark with the last message: an empty queue leaves no key behind.
@@ -114,38 +210,41 @@ end
 
 -- Puts a message that the queue does not hold into SCHEDULED. `value`: stamp + envelope.
 -- Its content comes last: should a permission be missed on the way, what is half there is
--- found by a claim, and not kept for ever by the next send.
-local function put(id, value, due, expiry, lane)
-  redis.call('ZADD', lane_key(lane), digits(due), id)
-  if expiry > 0 or lane ~= NORMAL then
-    redis.call('HSET', DETAILS, id, digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane))
+-- found by a claim, and not kept for ever by the next send. Returns what enter does.
+local function put(id, value, due, expiry, lane, group)
+  local entered = enter(id, due, lane, group)
+  if expiry > 0 or lane ~= NORMAL or group ~= '' then
+    redis.call('HSET', DETAILS, id, to_details(due, expiry, lane, group))
   end
   redis.call('HSET', MESSAGES, id, value)
+  return entered
 end
 
--- Due time, expiry, lane, and stamp + envelope of a successor; nil if there is none.
+-- Due time, expiry, lane, group, and stamp + envelope of a successor; nil if there is none.
 local function successor_of(id)
-  local follower = redis.call('HGET', NEXT, id)
-  if not follower or follower == 'C' then return nil end
-  local due, expiry, lane, value = string.match(follower, '^S(%d+):(%d+):(%d)[^|]*|(.*)$')
-  return tonumber(due), tonumber(expiry), tonumber(lane), value
+  local successor = redis.call('HGET', NEXT, id)
+  if not successor or successor == 'C' then return nil end
+  local details, value = string.match(successor, '^S([^|]*)|(.*)$')
+  local due, expiry, lane, group = from_details(details)
+  return due, expiry, lane, group, value
 end
 
--- Ends the life of a message that has left LEASED, and begins that of its successor, whose
--- due time it returns; nil if there is none.
+-- Ends the life of a message that has left LEASED, and begins that of its successor. Returns
+-- when the first of what is in its lane because of that is due, nil if nothing is.
 local function succeed(id)
-  local due, expiry, lane, value = successor_of(id)
-  forget({ id })
-  if due then put(id, value, due, expiry, lane) end
-  return due
+  local due, expiry, lane, group, value = successor_of(id)
+  local next_due = forget({ id })
+  return earlier(next_due, due and put(id, value, due, expiry, lane, group))
 end
 
--- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`. Returns when
--- it is due, nil if it is gone.
+-- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`.
 local function lapse(id, deadline)
   local token, entry = redis.call('HGET', RENEWED, id) or deadline, attempts_of(id)
   redis.call('ZREM', LEASED, id)
-  if redis.call('HEXISTS', NEXT, id) == 1 then return succeed(id) end
+  if redis.call('HEXISTS', NEXT, id) == 1 then
+    succeed(id)
+    return
+  end
   redis.call('HDEL', RENEWED, id)
   if entry.suspect == 2 then entry.lapses = entry.lapses + 1 end
   entry.suspect, entry.by, entry.token = 1, 'l', token
@@ -153,7 +252,6 @@ local function lapse(id, deadline)
   local due, _, lane = details_of(id)
   due = due or math.floor(tonumber(deadline) / 1000)
   redis.call('ZADD', lane_key(lane), digits(due), id)
-  return due
 end
 
 -- Ends the lease of `id` if it has run out by `now`, for those who are not its holder.
@@ -167,16 +265,18 @@ local function is_leased(id, now)
 end
 
 -- Adds a dead letter for a message that has left its set, and returns its failures. The
--- letter is 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + cause
--- + first failure + stamp + envelope.
+-- letter is 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + group
+-- + cause + first failure + stamp + envelope; where there is a group, '+' and its length stand
+-- behind the lane.
 local function bury(id, letter, cause, died, due, failed)
   local entry = attempts_of(id)
-  local original, expiry, lane = details_of(id)
+  local original, expiry, lane, group = details_of(id)
   if expiry > 0 then expiry = expiry - original end
+  local length = group ~= '' and '+' .. digits(#group) or ''
   local failures = entry.failures + failed
   redis.call('HSET', LETTERS, letter, table.concat({ digits(died), digits(due),
-    digits(failures), digits(entry.lapses), digits(expiry), digits(lane), digits(#cause),
-    digits(#entry.first), cause .. entry.first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
+    digits(failures), digits(entry.lapses), digits(expiry), digits(lane) .. length, digits(#cause),
+    digits(#entry.first), group .. cause .. entry.first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
   redis.call('ZADD', DEAD, digits(died), letter)
   return failures
 end

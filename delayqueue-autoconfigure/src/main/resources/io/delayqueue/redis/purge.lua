@@ -10,7 +10,7 @@
 --
 -- Returns  { removed }   how many
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(limit * log N), N dead letters
 
 local letters = { ARGV[3] }

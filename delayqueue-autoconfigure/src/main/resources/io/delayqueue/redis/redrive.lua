@@ -1,6 +1,6 @@
 -- redrive.lua: makes the message of a dead letter due now, with its attempts anew.
 --
---   DEAD -> SCHEDULED   its time to live counts from now
+--   DEAD -> SCHEDULED   its time to live counts from now, and so does its place in its group
 --
 -- KEYS  see prelude.lua, all
 --
@@ -10,7 +10,7 @@
 -- Returns  { refused, outcome }
 --          outcome: 0 redriven, 1 its id is in use, 2 it has no message, 3 not found
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
 local letter, stamp, now = ARGV[1], ARGV[2], clock()
@@ -20,9 +20,10 @@ if not id or not content then
   local there = id and redis.call('HGET', MESSAGES, id)
   return { 0, there and string.sub(there, 1, 8) == stamp and 0 or 3 }
 end
-local life, lane, cause, first, rest =
-  string.match(content, '^%d+:%d+:%d+:%d+:(%d+):(%d):(%d+):(%d+):(.*)$')
-local envelope = string.sub(rest, tonumber(cause) + tonumber(first) + 9)
+local life, lane, length, cause, first, rest =
+  string.match(content, '^%d+:%d+:%d+:%d+:(%d+):(%d)%+?(%d*):(%d+):(%d+):(.*)$')
+local group = string.sub(rest, 1, tonumber(length) or 0)
+local envelope = string.sub(rest, #group + tonumber(cause) + tonumber(first) + 9)
 if envelope == '' then return { 0, 2 } end
 is_leased(id, now)
 if redis.call('HEXISTS', MESSAGES, id) == 1 then return { 0, 1 } end
@@ -31,5 +32,5 @@ redis.call('ZREM', DEAD, letter)
 redis.call('HDEL', LETTERS, letter)
 local due = math.ceil(now / 1000)
 local expiry = life ~= '0' and due + tonumber(life) or 0
-put(id, stamp .. envelope, due, expiry, tonumber(lane))
-return { wake(due, now), 0 }
+due = put(id, stamp .. envelope, due, expiry, tonumber(lane), group)
+return { due and wake(due, now) or 0, 0 }

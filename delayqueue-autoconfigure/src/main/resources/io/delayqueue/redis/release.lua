@@ -1,6 +1,6 @@
 -- release.lua: gives messages back with no attempt burned.
 --
---   LEASED -> SCHEDULED   due after `delay`
+--   LEASED -> SCHEDULED   due after `delay`; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
 --
 -- A suspect that was never started stays one.
@@ -13,7 +13,7 @@
 -- Returns  { refused, done, done, ... }   done: 1, also for a repeated call that
 --          finds the message as the first one left it; 0 if it is no longer the caller's
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
 
 local now = clock()
@@ -37,8 +37,7 @@ end
 for i = 2, #ARGV, 2 do
   local id, token = ARGV[i], ARGV[i + 1]
   if holds(id, token) then
-    local due = give_back(id, token)
-    if due and (not earliest or due < earliest) then earliest = due end
+    earliest = earlier(earliest, give_back(id, token))
     reply[#reply + 1] = 1
   else
     reply[#reply + 1] = gave_back(id, token) and 1 or 0

@@ -1,6 +1,7 @@
 -- reschedule.lua: changes the due time of a message in place.
 --
---   SCHEDULED -> SCHEDULED   its time to live counts from the new due time
+--   SCHEDULED -> SCHEDULED   its time to live counts from the new due time, and so does its
+--                            place in its group
 --
 -- A lease that ran out is ended first.
 --
@@ -11,7 +12,7 @@
 --
 -- Returns  { refused, outcome }   outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
 local id, now = ARGV[1], clock()
@@ -21,11 +22,12 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   return { 0, 2 }
 end
 local due = due_time(ARGV[2], now)
-local original, expiry, lane, more = details_of(id)
+local original, expiry, lane, group = details_of(id)
 redis.call('ZREM', lane_key(lane), id)
-redis.call('ZADD', lane_key(lane), digits(due), id)
+local earliest = group ~= '' and leave(id, original, group) or nil
+earliest = earlier(earliest, enter(id, due, lane, group))
 if original then
   if expiry > 0 then expiry = due + expiry - original end
-  redis.call('HSET', DETAILS, id, digits(due) .. ':' .. digits(expiry) .. ':' .. digits(lane) .. more)
+  redis.call('HSET', DETAILS, id, to_details(due, expiry, lane, group))
 end
-return { wake(due, now), 0 }
+return { earliest and wake(earliest, now) or 0, 0 }

@@ -1,6 +1,6 @@
 -- retry.lua: gives a message back because its handler failed.
 --
---   LEASED -> SCHEDULED   due after `delay`, one more failure
+--   LEASED -> SCHEDULED   due after `delay`, one more failure; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
 --
 -- KEYS  see prelude.lua, all
@@ -14,7 +14,7 @@
 --          the message as the first one left it; 0 if the message is no
 --          longer the caller's and nothing changed
 --
--- Keeps    I1 to I5 (see schedule.lua)
+-- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
 local id, token = ARGV[1], ARGV[2]

@@ -1,6 +1,7 @@
 -- statistics.lua: counts; changes nothing.
 --
--- Leases that ran out count as due, whatever they leave; the next claim tells.
+-- Leases that ran out count as due, whatever they leave; the next claim tells. Followers wait
+-- for their turn, so they are scheduled and not due.
 --
 -- KEYS  see prelude.lua, all
 --
@@ -11,7 +12,7 @@
 local now = clock()
 local now_ms = digits(math.floor(now / 1000))
 local lapsed = redis.call('ZCOUNT', LEASED, '-inf', digits(now))
-local scheduled, due, next_due = lapsed, lapsed, nil
+local scheduled, due, next_due = lapsed + redis.call('ZCARD', FOLLOWERS), lapsed, nil
 for lane = 0, 9 do
   local key = lane_key(lane)
   scheduled = scheduled + redis.call('ZCARD', key)

@@ -135,7 +135,7 @@ abstract class CancelCases extends StoreCases {
     void leavesNothingThatALaterMessageOfTheIdInherits() {
         Lease lease = this.dq.leased();
         this.dq.retry(lease);
-        this.dq.send(new NewMessage(ID, false, DueTime.NOW, OnDuplicate.REPLACE, 7, DELAY, envelope("second")));
+        this.dq.send(new NewMessage(ID, false, DueTime.NOW, OnDuplicate.REPLACE, 7, DELAY, null, envelope("second")));
         assertThat(this.dq.cancel()).isEqualTo(CancelResult.CANCELLED);
 
         this.dq.due();

@@ -87,7 +87,7 @@ abstract class ClaimCases extends StoreCases {
         this.dq.advance(LEASE);
 
         assertThat(this.dq.claim().messages())
-            .containsExactly(new Taken(lease(at(60)), at(10), 0, 0, false, null, "second"));
+            .containsExactly(new Taken(lease(at(60)), at(10), 0, 0, false, null, null, "second"));
     }
 
     @Test

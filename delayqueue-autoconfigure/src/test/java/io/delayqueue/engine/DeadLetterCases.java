@@ -186,7 +186,7 @@ abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease, new Death("lapses", false, at(60)));
 
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID,
+        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, null,
                 at(60), at(60), 0, 1, "lapses", null, "\"first\"", Map.of()));
     }
 
@@ -197,8 +197,8 @@ abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease);
 
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, at(0),
-                at(0), 1, 0, "failure", null, null, Map.of()));
+        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, null,
+                at(0), at(0), 1, 0, "failure", null, null, Map.of()));
     }
 
     @Test
@@ -209,8 +209,8 @@ abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease);
 
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, at(0),
-                at(0), 1, 0, "failure", null, "2", Map.of("h", "1")));
+        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, null,
+                at(0), at(0), 1, 0, "failure", null, "2", Map.of("h", "1")));
     }
 
 }

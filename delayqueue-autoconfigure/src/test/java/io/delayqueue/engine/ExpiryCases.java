@@ -35,7 +35,7 @@ abstract class ExpiryCases extends StoreCases {
         this.dq.advance(DELAY.minusMillis(1));
 
         assertThat(this.dq.claim().messages())
-            .containsExactly(new Taken(lease(at(39.999)), at(0), 0, 0, false, at(10), "first"));
+            .containsExactly(new Taken(lease(at(39.999)), at(0), 0, 0, false, at(10), null, "first"));
     }
 
     @Test
@@ -59,7 +59,7 @@ abstract class ExpiryCases extends StoreCases {
 
         assertThat(this.dq.find()).isEmpty();
         assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease(at(10)).letterId(),
-                ID, at(0), at(10), 0, 0, "expired", null, "\"first\"", Map.of()));
+                ID, null, at(0), at(10), 0, 0, "expired", null, "\"first\"", Map.of()));
     }
 
     @Test

@@ -111,11 +111,11 @@ abstract class FindCases extends StoreCases {
 
     @Test
     void showsPriorityExpiryAndHeaders() {
-        this.dq.send(new NewMessage(ID, false, DueTime.after(DELAY), OnDuplicate.KEEP, 7, LEASE,
+        this.dq.send(new NewMessage(ID, false, DueTime.after(DELAY), OnDuplicate.KEEP, 7, LEASE, "g",
                 "{\"v\":1,\"headers\":{\"h\":\"1\"},\"payload\":2}".getBytes(StandardCharsets.UTF_8)));
 
         assertThat(this.dq.find()).contains(new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, at(10),
-                null, at(40), 7, 0, 0, "2", Map.of("h", "1")));
+                null, at(40), 7, "g", 0, 0, "2", Map.of("h", "1")));
     }
 
     @Test

@@ -215,6 +215,16 @@ public abstract class MessageStoreContract {
 
     }
 
+    /** One at a time in due order, over all who claim, and none slows another. */
+    @Nested
+    class Groups extends GroupCases {
+
+        Groups() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
     /** P9: what has expired is not handled, and dropped only if that was asked for. */
     @Nested
     class Expiry extends ExpiryCases {

@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,7 +25,10 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.testing.ManualClock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Does the same random transitions to two stores that share a clock, and fails at the
@@ -39,7 +43,7 @@ public final class RandomTransitions {
     /** The queue of the walk. */
     public static final Partition QUEUE = Partition.first(new QueueName("random"));
 
-    private static final List<String> IDS = List.of("a", "b", "c", "d", "e");
+    private static final List<String> IDS = List.of("a", "b", "c", "d", "e", "f", "g");
 
     private static final int WORKERS = 2;
 
@@ -165,8 +169,28 @@ public final class RandomTransitions {
         Collections.shuffle(ids, this.random);
         List<NewMessage> messages = ids.subList(0, 1 + this.random.nextInt(3)).stream().map(this::message).toList();
         List<String> told = messages.stream().map(RandomTransitions::describe).toList();
-        both("send " + told, (ports) -> ports.store().schedule(QUEUE, messages))
-            .forEach((result) -> tell("send", result.outcome()));
+        both("send " + told,
+                (ports) -> ports.store()
+                    .schedule(QUEUE, messages)
+                    .handle((results, failure) -> (failure == null) ? results : List.of(refusal(failure))))
+            .forEach((result) -> tell("send", (result instanceof SendResult sent) ? sent.outcome() : "refused"));
+    }
+
+    /** What a store says of a replacement that would change the group of its id. */
+    private static String refusal(Throwable failure) {
+        Throwable cause = (failure instanceof CompletionException) ? failure.getCause() : failure;
+        if (cause instanceof StoreRefusedException) {
+            return cause.getMessage();
+        }
+        throw new CompletionException(cause);
+    }
+
+    /**
+     * Mostly the same for one id: "a" and "b" have none, three share one, two another.
+     */
+    private @Nullable String groupOf(String id) {
+        int one = (this.random.nextInt(20) == 0) ? this.random.nextInt(IDS.size()) : IDS.indexOf(id);
+        return (one < 2) ? null : (one < 5) ? "g1" : "g2";
     }
 
     private NewMessage message(String id) {
@@ -174,12 +198,12 @@ public final class RandomTransitions {
         int priority = plain ? MessageLimits.NORMAL_PRIORITY : this.random.nextInt(MessageLimits.MAX_PRIORITY + 1);
         Duration timeToLive = (this.random.nextInt(4) == 0) ? span(20_000) : null;
         return new NewMessage(id, false, dueTime(), anyOf(List.of(OnDuplicate.values())), priority, timeToLive,
-                StoreValues.envelope("content " + this.random.nextInt(1_000)));
+                groupOf(id), StoreValues.envelope("content " + this.random.nextInt(1_000)));
     }
 
     private static String describe(NewMessage message) {
-        return "%s %s due %s, priority %d, time to live %s".formatted(message.onDuplicate(), message.id(),
-                message.due(), message.priority(), message.timeToLive());
+        return "%s %s due %s, priority %d, time to live %s, group %s".formatted(message.onDuplicate(), message.id(),
+                message.due(), message.priority(), message.timeToLive(), message.group());
     }
 
     private DueTime dueTime() {

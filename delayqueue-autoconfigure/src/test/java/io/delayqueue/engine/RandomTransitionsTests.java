@@ -72,7 +72,7 @@ class RandomTransitionsTests {
             .of("acknowledge", "retry", "release", "extend", "start", "deadLetter", "purge", "purgeOlderThan")
             .flatMap((operation) -> Stream.of(operation + " true", operation + " false"));
         Stream<String> claims = Stream.of("claim a message", "claim a suspect", "claim lapses", "claim no lapses",
-                "claim expired", "claim none expired");
+                "claim expired", "claim none expired", "send refused");
         assertThat(transitions.answers())
             .containsExactlyInAnyOrderElementsOf(Stream.of(enums, flags, claims).flatMap((all) -> all).toList());
     }
@@ -189,7 +189,7 @@ class RandomTransitionsTests {
                 changed.add(new NewMessage(message.id(), message.generated(), due,
                         (forced != null) ? forced : message.onDuplicate(),
                         lanes ? message.priority() : MessageLimits.NORMAL_PRIORITY, message.timeToLive(),
-                        message.envelope()));
+                        message.group(), message.envelope()));
             }
             return store.schedule((Partition) arguments[0], changed);
         }

@@ -52,7 +52,8 @@ abstract class RetryCases extends StoreCases {
 
         assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
         this.dq.advance(DELAY);
-        assertThat(this.dq.claim()).isEqualTo(Claimed.of(new Taken(lease(at(40)), at(10), 1, 0, false, null, "first")));
+        assertThat(this.dq.claim())
+            .isEqualTo(Claimed.of(new Taken(lease(at(40)), at(10), 1, 0, false, null, null, "first")));
     }
 
     @Test

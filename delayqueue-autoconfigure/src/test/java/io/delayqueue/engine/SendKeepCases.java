@@ -157,7 +157,7 @@ abstract class SendKeepCases extends StoreCases {
     @Test
     void treatsAGeneratedIdAsAnyOther() {
         NewMessage message = new NewMessage(ID, true, DueTime.after(DELAY), OnDuplicate.KEEP,
-                MessageLimits.NORMAL_PRIORITY, null, envelope("first"));
+                MessageLimits.NORMAL_PRIORITY, null, null, envelope("first"));
 
         assertThat(this.dq.send(message)).isEqualTo(result(SendOutcome.SCHEDULED, at(10)));
 

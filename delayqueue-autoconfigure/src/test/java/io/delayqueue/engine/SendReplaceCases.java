@@ -154,7 +154,8 @@ abstract class SendReplaceCases extends StoreCases {
 
     @Test
     void replacesHeadersPriorityAndTimeToLiveToo() {
-        this.dq.send(new NewMessage(ID, false, DueTime.after(DELAY), OnDuplicate.KEEP, 7, DELAY, envelope("first")));
+        this.dq
+            .send(new NewMessage(ID, false, DueTime.after(DELAY), OnDuplicate.KEEP, 7, DELAY, null, envelope("first")));
 
         this.dq.send(replace("second", DELAY));
 

@@ -178,7 +178,11 @@ final class StoreDriver {
     }
 
     RescheduleResult reschedule(Duration delay) {
-        return await(store().reschedule(QUEUE, ID, DueTime.after(delay)));
+        return reschedule(ID, delay);
+    }
+
+    RescheduleResult reschedule(String id, Duration delay) {
+        return await(store().reschedule(QUEUE, id, DueTime.after(delay)));
     }
 
     RedriveResult redrive(Lease lease) {

@@ -44,7 +44,7 @@ final class StoreValues {
 
     static NewMessage replace(String content, Duration delay) {
         return new NewMessage(ID, false, DueTime.after(delay), OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null,
-                envelope(content));
+                null, envelope(content));
     }
 
     static NewMessage called(String id, Duration delay) {
@@ -52,12 +52,12 @@ final class StoreValues {
     }
 
     static NewMessage inLane(int priority, String id, Duration delay) {
-        return new NewMessage(id, false, DueTime.after(delay), OnDuplicate.KEEP, priority, null, envelope(id));
+        return new NewMessage(id, false, DueTime.after(delay), OnDuplicate.KEEP, priority, null, null, envelope(id));
     }
 
     static NewMessage expiring(Duration delay, Duration timeToLive) {
         return new NewMessage(ID, false, DueTime.after(delay), OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY,
-                timeToLive, envelope("first"));
+                timeToLive, null, envelope("first"));
     }
 
     static byte[] envelope(String content) {
@@ -79,27 +79,27 @@ final class StoreValues {
 
     static StoredMessage waiting(String content, Instant due, int failures, int lapses) {
         return new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, due, null, null,
-                MessageLimits.NORMAL_PRIORITY, failures, lapses, "\"" + content + "\"", Map.of());
+                MessageLimits.NORMAL_PRIORITY, null, failures, lapses, "\"" + content + "\"", Map.of());
     }
 
     static StoredMessage expiring(Instant due, Instant expiry, int failures) {
         return new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, due, null, expiry,
-                MessageLimits.NORMAL_PRIORITY, failures, 0, "\"first\"", Map.of());
+                MessageLimits.NORMAL_PRIORITY, null, failures, 0, "\"first\"", Map.of());
     }
 
     static StoredMessage held(String content, Instant until) {
         return new StoredMessage(QUEUE.queue().value(), ID, MessageState.LEASED, null, until, null,
-                MessageLimits.NORMAL_PRIORITY, 0, 0, "\"" + content + "\"", Map.of());
+                MessageLimits.NORMAL_PRIORITY, null, 0, 0, "\"" + content + "\"", Map.of());
     }
 
     /** The first attempt at the message, by a lease that was given at {@code due}. */
     static Taken firstAttempt(String content, Instant due) {
-        return new Taken(lease(due.plus(LEASE)), due, 0, 0, false, null, content);
+        return new Taken(lease(due.plus(LEASE)), due, 0, 0, false, null, null, content);
     }
 
     /** The message after its lease ran out at {@code due}, when it was claimed again. */
     static Taken suspect(Instant due, int failures, int lapses) {
-        return new Taken(lease(due.plus(LEASE)), due, failures, lapses, true, null, "first");
+        return new Taken(lease(due.plus(LEASE)), due, failures, lapses, true, null, null, "first");
     }
 
     /** The lease of the message that was given to last until then. */
@@ -113,7 +113,7 @@ final class StoreValues {
 
     static DeadLetter letter(Lease lease, Instant died, String cause, @Nullable String firstFailure) {
         int failures = (firstFailure != null) ? 2 : 1;
-        return new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, at(0), died, failures, 0, cause,
+        return new DeadLetter(QUEUE.queue().value(), lease.letterId(), ID, null, at(0), died, failures, 0, cause,
                 firstFailure, "\"first\"", Map.of());
     }
 

@@ -311,7 +311,7 @@ final class FakeStore implements MessageStore, WakeUps {
         ClaimedMessage lease(Lease lease, Instant until) {
             this.token = lease.token();
             this.leasedUntil = until;
-            return new ClaimedMessage(lease, this.dueAt, this.failures, this.lapses, this.suspect, this.expiresAt,
+            return new ClaimedMessage(lease, this.dueAt, this.failures, this.lapses, this.suspect, this.expiresAt, null,
                     this.envelope);
         }
 

@@ -71,7 +71,8 @@ class HandlerMethodAdapterTests {
     }
 
     private ClaimedMessage message(byte[] envelope) {
-        return new ClaimedMessage(new Lease(TestBed.QUEUE, "m", "1"), TestClock.START, 2, 0, false, null, envelope);
+        return new ClaimedMessage(new Lease(TestBed.QUEUE, "m", "1"), TestClock.START, 2, 0, false, null, null,
+                envelope);
     }
 
     private Delivery delivery(ClaimedMessage message) {

@@ -4,7 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 import io.delayqueue.engine.Partition;
@@ -15,12 +17,19 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Looks at the keys of a queue for what scripts promise to keep: I1 to I5 of
+ * Looks at the keys of a queue for what scripts promise to keep: I1 to I6 of
  * schedule.lua.
  */
 final class Audit {
 
     private static final int FIRST_LANE = 10;
+
+    private static final int FOLLOWERS = 19;
+
+    private static final int HEADS = 20;
+
+    /** The due time in the name of a follower, and what stands before and behind it. */
+    private static final int DUE_LENGTH = 17;
 
     private final RedisConnectionFactory factory;
 
@@ -35,11 +44,14 @@ final class Audit {
     void check() {
         try (RedisConnection connection = this.factory.getConnection()) {
             List<String> placed = new ArrayList<>(sorted(connection, 1));
-            for (int lane = FIRST_LANE; lane < this.keys.length; lane++) {
+            for (int lane = FIRST_LANE; lane < FOLLOWERS; lane++) {
                 placed.addAll(sorted(connection, lane));
             }
             Set<String> leased = sorted(connection, 2);
             placed.addAll(leased);
+            checkGroups(connection, Set.copyOf(placed));
+            sorted(connection, FOLLOWERS)
+                .forEach((follower) -> placed.add(follower.substring(follower.indexOf(' ') + DUE_LENGTH)));
             assertThat(placed).as("I1: in one place").doesNotHaveDuplicates();
             Set<String> messages = hashed(connection, 0);
             assertThat(new TreeSet<>(placed)).as("I2: in a place if and only if stored").isEqualTo(messages);
@@ -54,6 +66,27 @@ final class Audit {
                 assertThat(connection.keyCommands().exists(this.keys[3])).as("I5: wake mark").isFalse();
             }
         }
+    }
+
+    /** Fails unless each group has one head, and all others of it are followers. */
+    private void checkGroups(RedisConnection connection, Set<String> inLaneOrLeased) {
+        Map<String, String> heads = entries(connection, HEADS);
+        Set<String> followers = sorted(connection, FOLLOWERS);
+        Map<String, String> expectedHeads = new TreeMap<>();
+        Set<String> expectedFollowers = new HashSet<>();
+        entries(connection, 4).forEach((id, details) -> {
+            String[] fields = details.split(":", 4);
+            if (fields.length > 3 && inLaneOrLeased.contains(id)) {
+                assertThat(expectedHeads.put(fields[3], id)).as("I6: one head of group %s", fields[3]).isNull();
+            }
+            else if (fields.length > 3) {
+                expectedFollowers.add("%s %015d:%s".formatted(fields[3], Long.parseLong(fields[0]), id));
+            }
+        });
+        assertThat(heads).as("I6: heads").isEqualTo(expectedHeads);
+        assertThat(followers).as("I6: followers").isEqualTo(expectedFollowers);
+        assertThat(followers).as("I6: behind a head")
+            .allSatisfy((follower) -> assertThat(heads).containsKey(follower.substring(0, follower.indexOf(' '))));
     }
 
     /** Fails if a key is left. */
@@ -82,6 +115,14 @@ final class Audit {
         Set<String> members = new HashSet<>();
         connection.zSetCommands().zRange(this.keys[key], 0, -1).forEach((member) -> members.add(text(member)));
         return members;
+    }
+
+    private Map<String, String> entries(RedisConnection connection, int key) {
+        Map<String, String> entries = new TreeMap<>();
+        connection.hashCommands()
+            .hGetAll(this.keys[key])
+            .forEach((field, value) -> entries.put(text(field), text(value)));
+        return entries;
     }
 
     private Set<String> hashed(RedisConnection connection, int key) {

@@ -90,7 +90,7 @@ class LettuceScriptRunnerTests {
     private static NewMessage replace(String id, int payload) {
         byte[] envelope = "{\"v\":1,\"payload\":%d}".formatted(payload).getBytes(StandardCharsets.UTF_8);
         return new NewMessage(id, false, DueTime.after(Duration.ofHours(1)), OnDuplicate.REPLACE,
-                MessageLimits.NORMAL_PRIORITY, null, envelope);
+                MessageLimits.NORMAL_PRIORITY, null, null, envelope);
     }
 
 }

@@ -80,7 +80,8 @@ class RedisKeysTests {
                 "dq:{keys}:wake", "dq:{keys}:details", "dq:{keys}:attempts", "dq:{keys}:renewed", "dq:{keys}:next",
                 "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0", "dq:{keys}:scheduled:1",
                 "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5", "dq:{keys}:scheduled:6",
-                "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9");
+                "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9", "dq:{keys}:followers",
+                "dq:{keys}:heads");
     }
 
     @Test
@@ -105,7 +106,7 @@ class RedisKeysTests {
 
     @Test
     void messagesWithGeneratedIdsNeedFewerKeys() {
-        NewMessage generated = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, Duration.ofSeconds(1),
+        NewMessage generated = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, Duration.ofSeconds(1), null,
                 ENVELOPE);
 
         done(this.store.schedule(QUEUE, List.of(generated)));
@@ -207,7 +208,7 @@ class RedisKeysTests {
     @Test
     void whatALaterVersionAddsIsReadPastAndKept() {
         done(this.store.schedule(QUEUE,
-                List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, ENVELOPE))));
+                List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
         Lease lease = claim().messages().get(0).lease();
         hashSet("next", "a", "S" + at(60) + ":0:5:g1|snextone" + new String(ENVELOPE, StandardCharsets.UTF_8));
@@ -223,7 +224,7 @@ class RedisKeysTests {
     @Test
     void aMessageWithUnknownDetailsComesBackFromALapse() {
         done(this.store.schedule(QUEUE,
-                List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, ENVELOPE))));
+                List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
         claim();
         this.clock.advance(LEASE);

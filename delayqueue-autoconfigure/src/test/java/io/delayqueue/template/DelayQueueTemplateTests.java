@@ -80,13 +80,14 @@ class DelayQueueTemplateTests {
             .onDuplicate(OnDuplicate.REPLACE)
             .priority(9)
             .timeToLive(Duration.ofNanos(1_500_000))
+            .group("g")
             .header("a", "b")
             .build());
 
         NewMessage stored = this.store.scheduled.get(0);
         assertThat(result.id()).isEqualTo("order:7");
         assertThat(stored).usingRecursiveComparison()
-            .isEqualTo(new NewMessage("order:7", false, DueTime.NOW, OnDuplicate.REPLACE, 9, Duration.ofMillis(2),
+            .isEqualTo(new NewMessage("order:7", false, DueTime.NOW, OnDuplicate.REPLACE, 9, Duration.ofMillis(2), "g",
                     "{\"v\":1,\"headers\":{\"a\":\"b\"},\"payload\":{\"n\":1}}".getBytes()));
     }
 

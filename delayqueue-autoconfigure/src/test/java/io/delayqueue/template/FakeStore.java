@@ -172,7 +172,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
                     entry.token = Long.toString(++this.lastToken);
                     claimed.add(new ClaimedMessage(new Lease(queue, entry.message.id(), entry.token),
                             Instant.ofEpochMilli(entry.due), entry.failures, entry.lapses, entry.suspect,
-                            entry.expiresAt, entry.message.envelope()));
+                            entry.expiresAt, entry.message.group(), entry.message.envelope()));
                 }
             }
             Instant next = waiting.stream()
@@ -251,7 +251,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
 
     private DeadLetter letter(String queue, String id, String letterId, String cause, int failures) {
         Instant now = Instant.ofEpochMilli(this.millis.getAsLong());
-        return new DeadLetter(queue, letterId, id, now, now, failures, 0, cause, null, "1", Map.of());
+        return new DeadLetter(queue, letterId, id, null, now, now, failures, 0, cause, null, "1", Map.of());
     }
 
     @Override
@@ -303,7 +303,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     public CompletableFuture<Optional<StoredMessage>> find(Partition queue, String id) {
         return call("find " + queue + " " + id, () -> Optional.ofNullable(this.entries.get(queue + "/" + id))
             .map((entry) -> new StoredMessage(queue.queue().value(), id, MessageState.SCHEDULED,
-                    Instant.ofEpochMilli(entry.due), null, null, entry.message.priority(), 0, 0,
+                    Instant.ofEpochMilli(entry.due), null, null, entry.message.priority(), entry.message.group(), 0, 0,
                     EnvelopeCodec.text(new EnvelopeCodec(JsonMapper.builder().build()).read(entry.message.envelope())),
                     Map.of())));
     }

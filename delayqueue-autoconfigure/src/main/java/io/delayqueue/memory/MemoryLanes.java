@@ -1,0 +1,132 @@
+package io.delayqueue.memory;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import io.delayqueue.MessageLimits;
+
+/**
+ * The messages of one queue that wait: in the lanes those that may be claimed, and behind
+ * them the followers. A group has one head, in its lane or leased, whose followers wait
+ * until it is gone. Guarded as {@link MemoryQueue} is.
+ */
+final class MemoryLanes {
+
+    private final List<NavigableSet<MemoryMessage>> lanes = IntStream
+        .rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
+        .<NavigableSet<MemoryMessage>>mapToObj((lane) -> new TreeSet<>(MemoryMessage.BY_DUE_TIME))
+        .toList();
+
+    private final Map<String, Group> groups = new HashMap<>();
+
+    private long followers;
+
+    /**
+     * Adds a message.
+     * @return whether it may be claimed when it is due; otherwise it waits for its turn
+     */
+    boolean add(MemoryMessage message) {
+        Group group = (message.group != null) ? this.groups.computeIfAbsent(message.group, (name) -> new Group(message))
+                : null;
+        if (group != null && group.head != message && !overtakes(message, group)) {
+            this.followers++;
+            group.followers.add(message);
+            return false;
+        }
+        lane(message).add(message);
+        return true;
+    }
+
+    /**
+     * Makes a message the head of its group if that waits, has not been claimed yet and
+     * its turn is later.
+     */
+    private boolean overtakes(MemoryMessage message, Group group) {
+        MemoryMessage head = group.head;
+        if (head.leased || head.isBegun() || MemoryMessage.BY_TURN.compare(head, message) < 0) {
+            return false;
+        }
+        lane(head).remove(head);
+        this.followers++;
+        group.followers.add(head);
+        group.head = message;
+        return true;
+    }
+
+    /** Takes a message out to be leased. It stays the head of its group. */
+    void take(MemoryMessage message) {
+        lane(message).remove(message);
+    }
+
+    /** Puts back a message that was leased, in its place in its group. */
+    void giveBack(MemoryMessage message) {
+        lane(message).add(message);
+    }
+
+    /**
+     * Removes a message that waits, or one that was leased and is done with.
+     * @return whether another of its group may be claimed now
+     */
+    boolean remove(MemoryMessage message) {
+        lane(message).remove(message);
+        Group group = (message.group != null) ? this.groups.get(message.group) : null;
+        if (group == null) {
+            return false;
+        }
+        if (group.head != message) {
+            this.followers--;
+            group.followers.remove(message);
+            return false;
+        }
+        MemoryMessage next = group.followers.pollFirst();
+        if (next == null) {
+            this.groups.remove(message.group);
+            return false;
+        }
+        this.followers--;
+        group.head = next;
+        lane(next).add(next);
+        return true;
+    }
+
+    /** What may be claimed, the highest lane and the longest due first. */
+    Stream<MemoryMessage> due(long nowMillis) {
+        return IntStream.range(0, this.lanes.size())
+            .mapToObj((i) -> this.lanes.get(this.lanes.size() - 1 - i))
+            .flatMap((lane) -> lane.stream().takeWhile((message) -> message.due <= nowMillis));
+    }
+
+    /** The earliest due time of each lane. */
+    LongStream heads() {
+        return this.lanes.stream().filter((lane) -> !lane.isEmpty()).mapToLong((lane) -> lane.first().due);
+    }
+
+    /** How many wait, followers included. */
+    long size() {
+        return this.followers + this.lanes.stream().mapToLong(NavigableSet::size).sum();
+    }
+
+    private NavigableSet<MemoryMessage> lane(MemoryMessage message) {
+        return this.lanes.get(message.lane);
+    }
+
+    /** The messages of one group. */
+    private static final class Group {
+
+        private final NavigableSet<MemoryMessage> followers = new TreeSet<>(MemoryMessage.BY_TURN);
+
+        private MemoryMessage head;
+
+        Group(MemoryMessage head) {
+            this.head = head;
+        }
+
+    }
+
+}
