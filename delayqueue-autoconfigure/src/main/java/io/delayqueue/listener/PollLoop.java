@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DelayQueueException;
@@ -22,20 +22,23 @@ import org.slf4j.LoggerFactory;
  * Claims the due messages of one queue for one listener, hands each to a handler thread,
  * and acknowledges those that are handled.
  * <p>
- * A permit is taken before a message is claimed, so this loop never holds more messages
- * that are not handled yet than it has permits. Leases of messages that are handled and
- * not acknowledged yet come on top. What was finished since the last time is acknowledged
- * along with the next claim, sent back to back: one round trip for both.
+ * Room is reserved before a message is claimed, so this loop never holds more messages
+ * that are not handled yet than {@link Handlers} has room for: those that are handled,
+ * and what is claimed ahead. What waits there too long, because handlers have become
+ * slow, is given back. Leases of messages that are handled and not acknowledged yet come
+ * on top. What was finished since the last time is acknowledged along with the next
+ * claim, sent back to back: one round trip for both.
  * <p>
  * A claim that failed may have leased messages to nobody all the same. The next one has
  * room for a single message, and each that works doubles the room, or repeating it would
  * take away as many messages again each time.
  * <p>
  * <strong>Threads.</strong> One thread runs the loop; only it claims. A handler thread
- * touches the lease that it was given, hands it back for acknowledgement, gives its
- * permit back, and rings: in this order, or the loop could wake, find no permit and sleep
- * again. Any thread pauses, resumes and stops. A permit belongs to whom the stage of its
- * {@link HeldLease} names: to the handler thread that began, or the loop that gave back.
+ * touches the lease that it was given, hands it back for acknowledgement, gives its room
+ * back, and rings: in this order, or the loop could wake, find no room and sleep again.
+ * Any thread pauses, resumes and stops. The room of a message belongs to whom the stage
+ * of its {@link HeldLease} names: to the handler thread that began, or the loop that gave
+ * back.
  */
 final class PollLoop implements Runnable {
 
@@ -43,13 +46,18 @@ final class PollLoop implements Runnable {
 
     static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
 
+    private static final Duration CLAIMED_AHEAD_PAUSE = Handlers.AHEAD.multipliedBy(2);
+
     private static final double SAFETY_POLL_JITTER = 0.2;
 
     private final ListenedQueue queue;
 
     private final WorkerContext context;
 
-    private final Semaphore permits;
+    private final Handlers handlers;
+
+    /** Claimed by this loop, or being claimed, and not finished. */
+    private final AtomicInteger held = new AtomicInteger();
 
     private final Duration safetyPoll;
 
@@ -76,7 +84,7 @@ final class PollLoop implements Runnable {
     PollLoop(ListenedQueue queue, WorkerContext context) {
         this.queue = queue;
         this.context = context;
-        this.permits = new Semaphore(queue.settings().concurrency());
+        this.handlers = new Handlers(queue.settings().concurrency(), context.handlerThreads(), context.nanoTime());
         this.safetyPoll = jittered(context.settings().safetyPoll(), context.random());
         this.leaseKeeper = new LeaseKeeper(queue, context);
         this.acknowledgements = new Acknowledgements(queue, context, this.leaseKeeper);
@@ -156,16 +164,19 @@ final class PollLoop implements Runnable {
     }
 
     /**
-     * Settles what is finished, and claims and hands out what is due as far as there are
-     * permits.
+     * Settles what is finished, and claims and hands out what is due as far as there is
+     * room.
      * @return how long to sleep, unless the alarm rings or has rung meanwhile, until the
      * next call is of use
      */
     Duration pollOnce() {
         this.alarm.look();
+        if (this.handlers.isStalled()) {
+            giveBackUnstarted();
+        }
         List<Acknowledgements.Sent> sent = this.acknowledgements.send();
         long sentAt = this.context.now();
-        int room = (this.paused || this.stopped) ? 0 : takePermits();
+        int room = (this.paused || this.stopped) ? 0 : reserve();
         CompletableFuture<Answer> claim = (room > 0) ? claim(room) : null;
         boolean settled = this.acknowledgements.await(sent);
         Duration wait = (claim != null) ? accept(claim, room, sentAt) : this.safetyPoll;
@@ -173,13 +184,19 @@ final class PollLoop implements Runnable {
             return backoff();
         }
         this.failures = 0;
-        return wait;
+        // While messages wait here, finished handlers do not ring for each.
+        return (this.handlers.hasWaiting() && wait.compareTo(CLAIMED_AHEAD_PAUSE) > 0) ? CLAIMED_AHEAD_PAUSE : wait;
     }
 
-    private int takePermits() {
-        int room = Math.min(this.permits.availablePermits(), this.roomLimit);
-        // Only this thread takes permits, so they are there.
-        return (room > 0 && this.permits.tryAcquire(room)) ? room : 0;
+    private int reserve() {
+        int room = this.handlers.reserve(this.roomLimit);
+        this.held.addAndGet(room);
+        return room;
+    }
+
+    private void giveBackRoom(int room) {
+        this.held.addAndGet(-room);
+        this.handlers.giveBack(room);
     }
 
     private CompletableFuture<Answer> claim(int room) {
@@ -196,7 +213,7 @@ final class PollLoop implements Runnable {
             answer = claimed.join();
         }
         catch (RuntimeException ex) {
-            this.permits.release(room);
+            giveBackRoom(room);
             Throwable cause = StoreCalls.unwrap(ex);
             if (!changedNothing(cause)) {
                 this.roomLimit = 1;
@@ -206,8 +223,8 @@ final class PollLoop implements Runnable {
         }
         this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
         Claim claim = answer.claim();
-        this.permits.release(room - claim.messages().size());
-        // First of all, as the permits of these messages are theirs from here on.
+        giveBackRoom(room - claim.messages().size());
+        // First of all, as the room of these messages is theirs from here on.
         boolean dispatched = dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())));
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
         this.queue.counters().expired.add(claim.expired());
@@ -251,11 +268,8 @@ final class PollLoop implements Runnable {
 
     private boolean dispatch(List<HeldLease> leases) {
         try {
-            for (HeldLease lease : leases) {
-                if (this.stopped) {
-                    break;
-                }
-                this.context.handlerThreads().execute(() -> work(lease));
+            if (!this.stopped) {
+                this.handlers.add(leases, this::work);
             }
             return true;
         }
@@ -268,8 +282,12 @@ final class PollLoop implements Runnable {
     }
 
     private void work(HeldLease lease) {
-        if (lease.begin()) {
+        // What a stop finds unbegun it gives back.
+        if (!this.stopped && lease.begin()) {
             this.processor.process(lease);
+        }
+        else {
+            this.handlers.free();
         }
     }
 
@@ -280,8 +298,11 @@ final class PollLoop implements Runnable {
         else {
             this.leaseKeeper.remove(lease);
         }
-        this.permits.release();
-        this.alarm.ring();
+        this.held.decrementAndGet();
+        this.handlers.finished();
+        if (this.handlers.wantsMore()) {
+            this.alarm.ring();
+        }
         if (this.ended) {
             flush();
         }
@@ -303,7 +324,7 @@ final class PollLoop implements Runnable {
                 })
                 .join();
         }
-        this.permits.release(unstarted.size());
+        giveBackRoom(unstarted.size());
     }
 
     private void windDown() {
@@ -344,7 +365,7 @@ final class PollLoop implements Runnable {
     }
 
     private int running() {
-        return this.queue.settings().concurrency() - this.permits.availablePermits();
+        return this.held.get();
     }
 
     private Duration backoff() {

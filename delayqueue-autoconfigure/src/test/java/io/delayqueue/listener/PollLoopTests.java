@@ -2,7 +2,9 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -41,8 +43,10 @@ class PollLoopTests {
         this.bed.store.add("now", Duration.ZERO);
         TestBed bed = this.bed;
         WorkerContext context = new WorkerContext(bed.store, (event) -> {
-        }, (task) -> bed.clock.advance(Duration.ofMillis(700)), bed.timer, bed.context.outage(), bed.context.settings(),
-                bed.clock);
+        }, (task) -> {
+            bed.clock.advance(Duration.ofMillis(700));
+            task.run();
+        }, bed.timer, bed.context.outage(), bed.context.settings(), bed.clock);
         PollLoop loop = new PollLoop(
                 new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
 
@@ -77,23 +81,55 @@ class PollLoopTests {
     }
 
     @Test
-    void claimsNoMoreThanItHasPermitsFor() {
+    void claimsNoMoreThanItHasHandlersFor() {
         this.bed.concurrency = 3;
         for (int i = 0; i < 5; i++) {
             this.bed.store.add("m" + i, Duration.ZERO);
         }
+        Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
+        this.bed.handler = (message,
+                delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
         PollLoop loop = this.bed.loop();
 
         loop.pollOnce();
+        this.bed.runHandlers();
         loop.pollOnce();
         assertThat(this.bed.store.calls).containsExactly("claim 3");
 
-        this.bed.handlers.poll().run();
+        running.get("m0").complete(null);
+        this.bed.runHandlers();
         loop.pollOnce();
         assertThat(this.bed.store.calls).containsExactly("claim 3", "acknowledge [m0]", "claim 1");
         this.bed.runHandlers();
+        assertThat(running).containsOnlyKeys("m0", "m1", "m2", "m3");
+    }
+
+    @Test
+    void claimsAheadForQuickHandlersAndGivesBackWhatWaitsTooLong() {
+        for (int i = 0; i < 300; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        CompletableFuture<Void> stuck = new CompletableFuture<>();
+        boolean[] quick = { true };
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.clock.advance(Duration.ofMillis(1));
+            return quick[0] ? null : stuck;
+        };
+        PollLoop loop = this.bed.loop();
+        for (int i = 0; i < 10; i++) {
+            this.bed.handleOnce(loop);
+        }
+        // One in a millisecond: five are handled while the next are claimed.
+        assertThat(this.bed.store.calls).contains("claim 6").doesNotContain("claim 7");
+
+        quick[0] = false;
         loop.pollOnce();
-        assertThat(this.bed.handled).containsExactly("m0", "m1", "m2", "m3");
+        this.bed.runHandlers();
+        this.bed.store.calls.clear();
+        this.bed.clock.advance(Handlers.STALL);
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).hasSize(1).first().asString().startsWith("release [");
     }
 
     @Test
@@ -154,7 +190,7 @@ class PollLoopTests {
         this.bed.handlers.poll().run();
         loop.pollOnce();
 
-        assertThat(this.bed.store.calls).containsExactly("claim 2", "acknowledge [a]");
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "acknowledge [a, b]");
     }
 
     @Test
@@ -460,12 +496,18 @@ class PollLoopTests {
     @Test
     void givesBackAtAStopWhatNoHandlerHasBegunWith() {
         this.bed.concurrency = 2;
-        PollLoop loop = this.bed.loop();
+        PollLoop[] stopping = new PollLoop[1];
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.handled.add(message.lease().id());
+            stopping[0].stop(Duration.ofSeconds(20));
+            return null;
+        };
+        PollLoop loop = this.bed.loop();
+        stopping[0] = loop;
         loop.pollOnce();
-        this.bed.handlers.poll().run();
-        loop.stop(Duration.ofSeconds(20));
+        this.bed.runHandlers();
 
         loop.run();
         this.bed.runHandlers();

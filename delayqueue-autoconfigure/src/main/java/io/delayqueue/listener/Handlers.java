@@ -1,0 +1,208 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.engine.MessageStore;
+
+/**
+ * The handlers of one queue: so many at a time, and what is claimed ahead for them.
+ * <p>
+ * A handler that is quick would wait for the store after each message. So there is room
+ * for as many messages more as the handlers got through in the last few milliseconds:
+ * they wait about that long. Slow handlers get none ahead, and leave the messages to
+ * other nodes.
+ * <p>
+ * Threads are started one by one, each by the one before as long as messages wait, so
+ * that a few quick handlers do not wake a thread for every message.
+ * <p>
+ * <strong>Threads.</strong> Loops reserve and add; any thread says that a handler has
+ * finished.
+ */
+final class Handlers {
+
+    /** How long a message that is claimed ahead is expected to wait. */
+    static final Duration AHEAD = Duration.ofMillis(5);
+
+    /** After so long with no handler free, what waits is better off elsewhere. */
+    static final Duration STALL = Duration.ofSeconds(1);
+
+    private static final long SHORTEST_SAMPLE = Duration.ofMillis(2).toNanos();
+
+    private final int concurrency;
+
+    private final Executor threads;
+
+    private final LongSupplier nanoTime;
+
+    private final Semaphore free;
+
+    private final Queue<Task> ready = new ConcurrentLinkedQueue<>();
+
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    /** Claimed or being claimed, and not finished. */
+    private final AtomicInteger reserved = new AtomicInteger();
+
+    private final AtomicLong finished = new AtomicLong();
+
+    private final AtomicReference<Sample> sample;
+
+    private final AtomicBoolean starting = new AtomicBoolean();
+
+    private volatile long movedAt;
+
+    Handlers(int concurrency, Executor threads, LongSupplier nanoTime) {
+        this.concurrency = concurrency;
+        this.threads = threads;
+        this.nanoTime = nanoTime;
+        this.free = new Semaphore(concurrency);
+        this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0));
+    }
+
+    /**
+     * Takes room for messages that are about to be claimed.
+     * @return room for how many, at most {@code most}; 0 if there is none
+     */
+    int reserve(int most) {
+        int limit = this.concurrency + ahead();
+        while (true) {
+            int taken = this.reserved.get();
+            int room = Math.min(most, limit - taken);
+            if (room <= 0) {
+                return 0;
+            }
+            if (this.reserved.compareAndSet(taken, taken + room)) {
+                return room;
+            }
+        }
+    }
+
+    /** Gives room back for which there is no message. */
+    void giveBack(int room) {
+        this.reserved.addAndGet(-room);
+    }
+
+    private int ahead() {
+        Sample last = this.sample.get();
+        long now = this.nanoTime.getAsLong();
+        long span = now - last.at();
+        if (span < SHORTEST_SAMPLE) {
+            return last.ahead();
+        }
+        long done = this.finished.get();
+        long ahead = (done - last.finished()) * AHEAD.toNanos() / span;
+        Sample next = new Sample(now, done, (int) Math.min(MessageStore.BATCH_LIMIT, ahead));
+        this.sample.compareAndSet(last, next);
+        return next.ahead();
+    }
+
+    /**
+     * Hands messages to handlers, each as soon as one is free.
+     * @param work called once for each, on a handler thread
+     * @throws RuntimeException or an error if there is no thread for them; they may be
+     * handed out all the same, as soon as another handler finishes
+     */
+    void add(List<HeldLease> leases, Consumer<HeldLease> work) {
+        if (leases.isEmpty()) {
+            return;
+        }
+        this.movedAt = this.nanoTime.getAsLong();
+        this.waiting.addAndGet(leases.size());
+        leases.forEach((lease) -> this.ready.add(new Task(lease, work)));
+        startOne();
+    }
+
+    /** One at a time; the thread that starts starts the next. */
+    private void startOne() {
+        if (this.waiting.get() > 0 && this.free.availablePermits() > 0 && this.starting.compareAndSet(false, true)) {
+            try {
+                this.threads.execute(this::run);
+            }
+            catch (Throwable ex) {
+                this.starting.set(false);
+                throw ex;
+            }
+        }
+    }
+
+    private void run() {
+        this.starting.set(false);
+        while (this.free.tryAcquire()) {
+            Task task = this.ready.poll();
+            if (task != null) {
+                this.waiting.decrementAndGet();
+                this.movedAt = this.nanoTime.getAsLong();
+                startAnother();
+                task.work().accept(task.lease());
+            }
+            else {
+                this.free.release();
+                // Something may have come before there was a free handler again.
+                if (this.ready.isEmpty()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** If that fails, those there are have more to do. */
+    private void startAnother() {
+        try {
+            startOne();
+        }
+        catch (RuntimeException | OutOfMemoryError ex) {
+            // Told when there is no thread at all.
+        }
+    }
+
+    /** A handler has finished with a message, or it was not to be handled. */
+    void finished() {
+        this.finished.incrementAndGet();
+        this.reserved.decrementAndGet();
+        free();
+    }
+
+    /** A message that was handed out turned out to be given back already. */
+    void free() {
+        this.free.release();
+        startAnother();
+    }
+
+    /** Whether it is time for a claim: less than half of what is claimed ahead waits. */
+    boolean wantsMore() {
+        return this.waiting.get() <= this.sample.get().ahead() / 2;
+    }
+
+    boolean isStalled() {
+        return this.waiting.get() > 0 && this.nanoTime.getAsLong() - this.movedAt >= STALL.toNanos();
+    }
+
+    boolean hasWaiting() {
+        return this.waiting.get() > 0;
+    }
+
+    private record Task(HeldLease lease, Consumer<HeldLease> work) {
+    }
+
+    /**
+     * What was finished up to a time.
+     *
+     * @param at the time
+     * @param finished how many were finished by then
+     * @param ahead how many to claim ahead from then on
+     */
+    private record Sample(long at, long finished, int ahead) {
+    }
+
+}

@@ -1,0 +1,165 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Lease;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Room for messages guards P3 (slow handlers keep nothing from other nodes) and the bound
+ * on what a crash repeats.
+ */
+class HandlersTests {
+
+    private final TestClock clock = new TestClock();
+
+    private final Deque<Runnable> threads = new ArrayDeque<>();
+
+    private final Handlers handlers = new Handlers(2, this.threads::add, this.clock);
+
+    private final List<String> begun = new ArrayList<>();
+
+    private List<HeldLease> leases(int count) {
+        return IntStream.range(0, count)
+            .mapToObj((i) -> new HeldLease(new ClaimedMessage(new Lease(TestBed.QUEUE, "m" + i, "1"), Instant.EPOCH, 0,
+                    0, false, null, null, new byte[0]), new HeldLease.Times(0, 0, Instant.EPOCH), TestBed.LEASE))
+            .toList();
+    }
+
+    private void runThreads() {
+        while (!this.threads.isEmpty()) {
+            this.threads.poll().run();
+        }
+    }
+
+    @Test
+    void hasRoomForAsManyAsHandlers() {
+        assertThat(this.handlers.reserve(100)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100)).isZero();
+        this.handlers.giveBack(1);
+        assertThat(this.handlers.reserve(100)).isOne();
+    }
+
+    @Test
+    void beginsNoMoreAtATimeThanHandlers() {
+        this.handlers.add(leases(5), (lease) -> this.begun.add(lease.lease().id()));
+        runThreads();
+        assertThat(this.begun).containsExactly("m0", "m1");
+
+        this.handlers.finished();
+        runThreads();
+        assertThat(this.begun).containsExactly("m0", "m1", "m2");
+    }
+
+    @Test
+    void claimsAheadWhatIsHandledInAFewMilliseconds() {
+        this.handlers.reserve(2);
+        this.clock.advance(Duration.ofMillis(10));
+        finish(20);
+        assertThat(this.handlers.reserve(100)).isEqualTo(20 + 10);
+    }
+
+    private void finish(int count) {
+        this.handlers.add(leases(count), (lease) -> this.handlers.finished());
+        runThreads();
+    }
+
+    @Test
+    void claimsAheadNoMoreThanABatch() {
+        this.clock.advance(Duration.ofMillis(10));
+        finish(1000);
+        assertThat(this.handlers.reserve(10_000)).isEqualTo(1000 + 2 + 100);
+    }
+
+    @Test
+    void claimsNothingAheadForSlowHandlers() {
+        finish(20);
+        this.handlers.giveBack(-20);
+        this.clock.advance(Duration.ofSeconds(1));
+        assertThat(this.handlers.reserve(100)).isEqualTo(2);
+    }
+
+    @Test
+    void asksForMoreOnlyWhenLittleWaits() {
+        this.clock.advance(Duration.ofMillis(10));
+        finish(20);
+        this.handlers.reserve(100);
+        this.handlers.add(leases(6), (lease) -> {
+        });
+        assertThat(this.handlers.wantsMore()).isFalse();
+        this.threads.poll().run();
+        assertThat(this.handlers.wantsMore()).isTrue();
+    }
+
+    @Test
+    void isStalledWhenWhatWaitsDoesNotMove() {
+        this.handlers.add(leases(3), (lease) -> {
+        });
+        runThreads();
+        assertThat(this.handlers.isStalled()).isFalse();
+        this.clock.advance(Handlers.STALL);
+        assertThat(this.handlers.isStalled()).isTrue();
+
+        this.handlers.finished();
+        runThreads();
+        assertThat(this.handlers.isStalled()).isFalse();
+    }
+
+    @Test
+    void tellsWhenThereIsNoThreadAndTriesAgainAtTheNextMessage() {
+        boolean[] rejecting = { true };
+        Handlers rejected = new Handlers(2, (task) -> {
+            if (rejecting[0]) {
+                throw new RejectedExecutionException("no threads left");
+            }
+            task.run();
+        }, this.clock);
+        assertThatExceptionOfType(RejectedExecutionException.class)
+            .isThrownBy(() -> rejected.add(leases(1), (lease) -> this.begun.add(lease.lease().id())));
+        rejecting[0] = false;
+        rejected.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        assertThat(this.begun).hasSize(2);
+    }
+
+    @Test
+    void handsOutEachMessageOnceWithManyThreads() throws Exception {
+        int count = 20_000;
+        ExecutorService pool = Executors.newCachedThreadPool();
+        try {
+            Handlers shared = new Handlers(4, pool, System::nanoTime);
+            AtomicInteger running = new AtomicInteger();
+            AtomicInteger most = new AtomicInteger();
+            CountDownLatch handled = new CountDownLatch(count);
+            for (int i = 0; i < count; i += 10) {
+                shared.add(leases(10), (lease) -> {
+                    most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                    running.decrementAndGet();
+                    handled.countDown();
+                    shared.finished();
+                });
+            }
+            assertThat(handled.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(most.get()).isBetween(1, 4);
+        }
+        finally {
+            pool.shutdown();
+        }
+    }
+
+}
