@@ -130,11 +130,13 @@ public final class Agent {
             settled = this.contender.isSettled();
         }
         long now = System.nanoTime();
+        long wall = Wall.micros();
         return new Answer().with("handled", checked.handled())
             .with("firstAt", checked.span()[0])
             .with("lastAt", checked.span()[1])
             .with("settled", settled ? 1 : 0)
-            .with("settledAt", now);
+            .with("settledAt", now)
+            .with("settledMicros", wall);
     }
 
     private Answer close() {

@@ -39,6 +39,9 @@ final class Ledger {
 
     private final Recorder lateness = new Recorder(MAX_LATENESS, 3);
 
+    /** What findings before have taken from the recorder. */
+    private Histogram earlierLateness = new Histogram(MAX_LATENESS, 3);
+
     private final LongAdder doubled = new LongAdder();
 
     private final LongAdder unexpected = new LongAdder();
@@ -143,6 +146,8 @@ final class Ledger {
             }
         }
         Histogram histogram = this.lateness.getIntervalHistogram();
+        histogram.add(this.earlierLateness);
+        this.earlierLateness = histogram;
         return new Answer().with("expected", this.messages)
             .with("lost", lost)
             .with("doubled", this.doubled.sum())

@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 import io.delayqueue.benchmarks.runner.measure.Measure;
@@ -88,7 +89,7 @@ final class Bench {
     private Conditions conditions(Instant begin, int rounds) {
         try (RedisServer redis = RedisServer.start(this.workshop.binary(), this.workshop.scratch().resolve("probe"))) {
             Map<String, String> info = redis.link().info("server", "memory");
-            return new Conditions(this.mode.name().toLowerCase(java.util.Locale.ROOT), rounds,
+            return new Conditions(this.mode.name().toLowerCase(Locale.ROOT), rounds,
                     begin.truncatedTo(ChronoUnit.SECONDS).toString(),
                     Duration.between(begin, Instant.now()).toSeconds(), Machine.commit(this.workshop.root()),
                     Machine.isDirty(this.workshop.root()),

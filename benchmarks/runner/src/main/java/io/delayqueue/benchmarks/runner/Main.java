@@ -9,37 +9,68 @@ import io.delayqueue.benchmarks.runner.measure.Measures;
 import io.delayqueue.benchmarks.runner.measure.Mode;
 import io.delayqueue.benchmarks.runner.process.RedisBinary;
 import io.delayqueue.benchmarks.runner.process.Workshop;
-import io.delayqueue.benchmarks.runner.result.Result;
+import io.delayqueue.benchmarks.runner.report.Report;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
 
 /**
- * The command: {@code quick} or {@code full}, then names of measures, or none for all.
+ * The command. Words in any order: a mode ({@code quick} unless told), names of measures
+ * (all unless told), {@code report} to make the page from the results of a full run, or
+ * {@code compare} to measure the library built in {@code -Dbench.base} beside this one.
  */
 final class Main {
+
+    private static final String RESULTS = "benchmarks/results";
 
     private Main() {
     }
 
     public static void main(String[] arguments) {
         Path root = Path.of(System.getProperty("bench.root", ".")).toAbsolutePath().normalize();
-        Workshop workshop = new Workshop(root, root.resolve("benchmarks/runner/target/bench"), RedisBinary.find(root));
         Mode mode = Mode.QUICK;
+        boolean compare = false;
         List<Measure> measures = new ArrayList<>();
         for (String argument : arguments) {
             switch (argument) {
                 case "smoke" -> mode = Mode.SMOKE;
                 case "quick" -> mode = Mode.QUICK;
                 case "full" -> mode = Mode.FULL;
+                case "compare" -> compare = true;
+                case "report" -> {
+                    publish(root);
+                    return;
+                }
                 default -> measures.add(Measures.named(argument));
             }
         }
-        ResultFiles files = new ResultFiles(
-                root.resolve((mode == Mode.FULL) ? "benchmarks/results" : "benchmarks/runner/target/results"));
-        Bench bench = new Bench(workshop, mode, System.out);
-        for (Measure measure : measures.isEmpty() ? Measures.all() : measures) {
-            Result result = bench.run(measure);
-            System.out.println(files.write(result));
+        Path target = root.resolve("benchmarks/runner/target");
+        Bench bench = new Bench(new Workshop(root, target.resolve("bench"), RedisBinary.find(root)), mode, System.out);
+        if (compare) {
+            new Comparison(bench, Path.of(System.getProperty("bench.base"))).run(measures, System.out);
         }
+        else {
+            run(root, bench, mode, measures.isEmpty() ? Measures.all() : measures);
+        }
+    }
+
+    /** Only results of a full run are kept under version control. */
+    private static void run(Path root, Bench bench, Mode mode, List<Measure> measures) {
+        Path target = root.resolve("benchmarks/runner/target");
+        boolean full = mode == Mode.FULL;
+        ResultFiles files = new ResultFiles(full ? root.resolve(RESULTS) : target.resolve("results"));
+        for (Measure measure : measures) {
+            System.out.println(files.write(bench.run(measure)));
+        }
+        if (full) {
+            publish(root);
+        }
+        else {
+            System.out.println(new Report(files, Measures.all()).write(target.resolve("report")));
+        }
+    }
+
+    private static void publish(Path root) {
+        ResultFiles files = new ResultFiles(root.resolve(RESULTS));
+        System.out.println(new Report(files, Measures.all()).write(root.resolve("docs")));
     }
 
 }

@@ -9,6 +9,7 @@ import io.delayqueue.benchmarks.runner.measure.Mode;
 import io.delayqueue.benchmarks.runner.process.RedisBinary;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.process.Workshop;
+import io.delayqueue.benchmarks.runner.report.Report;
 import io.delayqueue.benchmarks.runner.result.Cell;
 import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
@@ -40,6 +41,11 @@ class BenchmarkSmokeTests {
         ResultFiles files = new ResultFiles(TARGET.resolve("results"));
         files.write(result);
         assertThat(files.read(name)).contains(result);
+        Path page = new Report(files, Measures.all()).write(TARGET.resolve("report"));
+        assertThat(page).content()
+            .contains("\n## " + name + "\n", "| delayqueue |", " exact |",
+                    "](performance/" + name + "-per-second.png)");
+        assertThat(page.resolveSibling("performance/" + name + "-per-second.png")).isNotEmptyFile();
     }
 
     private static void isExact(Cell cell) {

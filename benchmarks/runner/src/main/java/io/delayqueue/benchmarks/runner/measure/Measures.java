@@ -5,7 +5,10 @@ import java.util.List;
 /** All measures, in the order of the report. */
 public final class Measures {
 
-    private static final List<Measure> ALL = List.of(new SendMeasure(), new DrainMeasure());
+    private static final List<Measure> ALL = List.of(new SendMeasure(), new SendAllMeasure(), new DrainMeasure(),
+            PacedMeasure.lateness(), PacedMeasure.sustained(), new BacklogMeasure(), new MemoryMeasure(),
+            new TenMillionMeasure(), new ByIdMeasure(), new HerdMeasure(), new IdleMeasure(), new TenNodesMeasure(),
+            new CrashMeasure(), new CpuMeasure(), new RedisBenchmarkMeasure());
 
     private Measures() {
     }

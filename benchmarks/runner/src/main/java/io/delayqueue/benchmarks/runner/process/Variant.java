@@ -51,6 +51,10 @@ public record Variant(String name, String module, String mainClass, Map<String, 
         return new Variant(this.name, this.module, this.mainClass, this.options, library);
     }
 
+    public boolean isOurs() {
+        return this.module.equals(OURS.module);
+    }
+
     public boolean isRqueue() {
         return this.module.equals(RQUEUE.module);
     }
@@ -59,7 +63,6 @@ public record Variant(String name, String module, String mainClass, Map<String, 
         return this.module.equals(REDISSON.module);
     }
 
-    /** Whether it may be measured where the peers need too long. */
     public boolean isPeer() {
         return isRqueue() || isRedisson();
     }

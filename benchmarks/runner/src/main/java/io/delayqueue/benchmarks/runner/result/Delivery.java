@@ -1,5 +1,8 @@
 package io.delayqueue.benchmarks.runner.result;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * Whether each message was handled exactly once and not early.
  *
@@ -17,6 +20,30 @@ public record Delivery(long expected, long missing, long doubled, long unexpecte
     /** Whether there is nothing to complain about. */
     public boolean isExact() {
         return this.missing == 0 && this.doubled == 0 && this.unexpected == 0 && this.early == 0;
+    }
+
+    /** Both together. */
+    public Delivery plus(Delivery other) {
+        return new Delivery(this.expected + other.expected, this.missing + other.missing, this.doubled + other.doubled,
+                this.unexpected + other.unexpected, this.early + other.early, this.earlyByAMilli + other.earlyByAMilli,
+                Math.max(this.earliestMicros, other.earliestMicros));
+    }
+
+    /** In words: "exact", or what is wrong. */
+    public String describe() {
+        List<String> faults = new ArrayList<>();
+        add(faults, this.missing, "missing");
+        add(faults, this.doubled, "doubled");
+        add(faults, this.unexpected, "unexpected");
+        add(faults, this.early,
+                "early by up to %,d µs (%,d by 1 ms or more)".formatted(this.earliestMicros, this.earlyByAMilli));
+        return faults.isEmpty() ? "exact" : String.join(", ", faults) + " of %,d".formatted(this.expected);
+    }
+
+    private static void add(List<String> faults, long count, String what) {
+        if (count > 0) {
+            faults.add("%,d %s".formatted(count, what));
+        }
     }
 
 }

@@ -63,9 +63,6 @@ public enum Figure {
     /** Messages begun more than once. */
     BEGUN_TWICE("begun twice"),
 
-    /** Seconds from the kill to the first handling of a message that had been held. */
-    RESUMED("resumed after s"),
-
     /** Seconds from the kill until all was handled. */
     ALL_DONE("all handled after s"),
 

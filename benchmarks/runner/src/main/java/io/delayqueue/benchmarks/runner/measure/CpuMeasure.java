@@ -1,0 +1,66 @@
+package io.delayqueue.benchmarks.runner.measure;
+
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+
+import io.delayqueue.benchmarks.runner.process.Stage;
+import io.delayqueue.benchmarks.runner.process.Variant;
+import io.delayqueue.benchmarks.runner.result.Figure;
+
+/** CPU of the application for each message, and what it is spent on. */
+final class CpuMeasure implements Measure {
+
+    @Override
+    public String name() {
+        return "cpu";
+    }
+
+    @Override
+    public String about() {
+        return """
+                The drain once more, several times in one JVM under a flight recording, which costs a few percent. The \
+                figure is the CPU of the whole JVM for each message handled; the notes are the ten methods that were \
+                on top of the stack most often, garbage collection and native code apart.""";
+    }
+
+    @Override
+    public List<Variant> variants(Mode mode) {
+        return (mode == Mode.SMOKE) ? List.of(Variant.OURS)
+                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE_TUNED);
+    }
+
+    @Override
+    public int rounds(Mode mode) {
+        return 1;
+    }
+
+    @Override
+    public void measure(Round round) {
+        int messages = round.variant().isRqueue() ? round.mode().pick(50, 1000, 5000)
+                : round.mode().pick(500, 20_000, 100_000);
+        int times = round.mode().pick(1, 2, 5);
+        Path recording = round.workshop().scratch().resolve("profile-" + System.nanoTime() + ".jfr");
+        Instant from;
+        Instant to;
+        DrainMeasure.Drain last;
+        double jvmMicros = 0;
+        double redisMicros = 0;
+        try (Stage stage = round.workshop().stage(round.variant())) {
+            stage.add("handlers=16", "-Xlog:disable",
+                    "-XX:StartFlightRecording=settings=profile,filename=" + recording);
+            last = DrainMeasure.drain(stage, messages, 100); // to warm up
+            from = Instant.now();
+            for (int i = 0; i < times; i++) {
+                last = DrainMeasure.drain(stage, messages, 100);
+                jvmMicros += last.usage().jvmMicros() / last.handled() / times;
+                redisMicros += last.usage().redisMicros() / last.handled() / times;
+            }
+            to = Instant.now();
+        }
+        round.record(new Round.Scenario("drain, 100 B", 100),
+                new Figures().with(Figure.JVM_MICROS, jvmMicros).with(Figure.REDIS_MICROS, redisMicros),
+                last.delivery(), last.usage().weather(), Profile.topTen(recording, from, to));
+    }
+
+}

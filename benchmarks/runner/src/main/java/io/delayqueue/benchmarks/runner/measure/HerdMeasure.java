@@ -1,0 +1,117 @@
+package io.delayqueue.benchmarks.runner.measure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.delayqueue.benchmarks.runner.process.Meter;
+import io.delayqueue.benchmarks.runner.process.Pause;
+import io.delayqueue.benchmarks.runner.process.RedisLink;
+import io.delayqueue.benchmarks.runner.process.Reply;
+import io.delayqueue.benchmarks.runner.process.Stage;
+import io.delayqueue.benchmarks.runner.process.Usage;
+import io.delayqueue.benchmarks.runner.process.Variant;
+import io.delayqueue.benchmarks.runner.result.Figure;
+
+/** Very many messages that are due in the same millisecond. */
+final class HerdMeasure implements Measure {
+
+    private static final Pattern PERCENTILES = Pattern.compile("p99.9=([0-9.]+),p100=([0-9.]+)");
+
+    /** Scripts that take longer are outliers, which are listed. */
+    private static final int SLOW_MICROS = 5000;
+
+    @Override
+    public String name() {
+        return "herd";
+    }
+
+    @Override
+    public String about() {
+        return """
+                Messages that are all due in one millisecond, with the handlers waiting: 100,000 in one queue, and one \
+                in each of 10,000 queues, which only DelayQueue is asked for (the others would need 10,000 to 160,000 \
+                threads). The rate is from the due time to the last acknowledgement. The time of scripts is that of \
+                EVALSHA or EVAL by Redis' own account, over all scripts. Redisson takes delays \
+                and no due times, so each of its messages may be due a millisecond beside the others.""";
+    }
+
+    @Override
+    public List<Variant> variants(Mode mode) {
+        return List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON);
+    }
+
+    @Override
+    public int rounds(Mode mode) {
+        return mode.pick(1, 1, 3);
+    }
+
+    @Override
+    public void measure(Round round) {
+        int messages = round.mode().pick(500, 20_000, 100_000);
+        try (Stage stage = round.open("handlers=16")) {
+            trackScripts(stage.redis().link());
+            DrainMeasure.drain(stage, messages, 100); // to warm up
+            cell(round, stage, messages, "in one queue");
+        }
+        if (round.variant().isOurs()) {
+            int queues = round.mode().pick(20, 500, 10_000);
+            try (Stage stage = round.open("handlers=16 queues=" + queues)) {
+                trackScripts(stage.redis().link());
+                cell(round, stage, queues, "in as many queues");
+            }
+        }
+    }
+
+    /** Only Redis 7 can. */
+    private static void trackScripts(RedisLink redis) {
+        if (!redis.info("server").getOrDefault("redis_version", "").startsWith("6.")) {
+            redis.call("CONFIG", "SET", "latency-tracking-info-percentiles", "50 99 99.9 100");
+        }
+    }
+
+    private static void cell(Round round, Stage stage, int messages, String where) {
+        RedisLink redis = stage.redis().link();
+        boolean oneQueue = where.equals("in one queue");
+        stage.call("expect count=%d", messages);
+        stage.call("start");
+        Pause.millis(500);
+        long due = System.currentTimeMillis() + round.mode().pick(2000, 4000, oneQueue ? 10_000 : 20_000);
+        stage.call("bulk count=%d bytes=100 dueFrom=%d chunk=%d", messages, due, oneQueue ? 10_000 : 1);
+        redis.call("CONFIG", "RESETSTAT");
+        redis.call("CONFIG", "SET", "slowlog-log-slower-than", String.valueOf(SLOW_MICROS));
+        redis.call("SLOWLOG", "RESET");
+        Pause.millis(Math.max(0, due - 50 - System.currentTimeMillis()));
+        Meter meter = Meter.start(stage);
+        long settled = stage.call("await millis=%d", 120_000).get("settledMicros");
+        Usage usage = meter.stop();
+        Reply findings = stage.call("findings");
+        Figures figures = new Figures().withLateness(findings)
+            .with(Figure.PER_SECOND, messages / ((settled - due * 1000) / 1e6))
+            .with(usage, messages);
+        List<String> notes = scriptTimes(redis, figures);
+        stage.call("stop");
+        round.record(new Round.Scenario("%,d %s".formatted(messages, where), messages), figures, findings.delivery(),
+                usage.weather(), notes);
+    }
+
+    /** Redis 7 keeps them; of an older one there is only the slow log. */
+    private static List<String> scriptTimes(RedisLink redis, Figures figures) {
+        String latencies = redis.call("INFO", "latencystats").stream().findFirst().orElse("");
+        latencies.lines().filter((line) -> line.contains("_eval")).forEach((line) -> {
+            Matcher matcher = PERCENTILES.matcher(line);
+            if (matcher.find()) {
+                figures.with(Figure.SCRIPT_P999, Double.parseDouble(matcher.group(1)) / 1000)
+                    .with(Figure.SCRIPT_MAX, Double.parseDouble(matcher.group(2)) / 1000);
+            }
+        });
+        List<String> notes = new ArrayList<>();
+        int slow = Integer.parseInt(redis.call("SLOWLOG", "LEN").get(0));
+        if (slow > 0) {
+            notes.add("%d commands took more than %d ms".formatted(slow, SLOW_MICROS / 1000));
+        }
+        return notes;
+    }
+
+}

@@ -1,0 +1,24 @@
+package io.delayqueue.benchmarks.runner.measure;
+
+import java.util.List;
+
+import io.delayqueue.benchmarks.runner.process.Variant;
+
+/** Who takes part, most of the time. */
+final class Variants {
+
+    private Variants() {
+    }
+
+    /** Rqueue with its defaults. It is left out of the smallest form, being slow. */
+    static List<Variant> peersToo(Mode mode) {
+        return (mode == Mode.SMOKE) ? List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON)
+                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
+    }
+
+    /** Where the peers would need hours. */
+    static List<Variant> limitAndOurs() {
+        return List.of(Variant.LIMIT, Variant.OURS);
+    }
+
+}

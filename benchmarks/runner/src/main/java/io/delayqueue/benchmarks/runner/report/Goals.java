@@ -1,0 +1,152 @@
+package io.delayqueue.benchmarks.runner.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.DoublePredicate;
+import java.util.function.Function;
+
+import io.delayqueue.benchmarks.runner.result.Delivery;
+import io.delayqueue.benchmarks.runner.result.Figure;
+import io.delayqueue.benchmarks.runner.result.Result;
+import io.delayqueue.benchmarks.runner.result.Spread;
+
+/**
+ * All goals. A median over the rounds decides, for quotients that of the rounds'
+ * quotients.
+ */
+final class Goals {
+
+    private static final List<String> SIZES = List.of("10,000", "100,000", "1,000,000", "10,000,000");
+
+    /** Handlers, and twice what one call acknowledges at most. */
+    private static final int HELD = 16 + 2 * 100;
+
+    /** The lease, which is longer than the safety poll, and a second. */
+    private static final int RECOVERY_SECONDS = 31;
+
+    private Goals() {
+    }
+
+    /**
+     * All goals.
+     * @param results finds the result of a measure, for goals that need two
+     */
+    static List<Goal> all(Function<String, Optional<Result>> results) {
+        List<Goal> goals = new ArrayList<>();
+        addSend(goals);
+        addDrain(goals);
+        addLateness(goals);
+        addBacklog(goals);
+        addById(goals);
+        addHerd(goals, results);
+        addNodes(goals);
+        goals.add(Goal.atMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "redisson"));
+        goals.add(Goal.atMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "rqueue-tuned"));
+        return goals;
+    }
+
+    private static void addSend(List<Goal> goals) {
+        for (String size : List.of(", 100 B", ", 1 KiB")) {
+            String one = "1 thread" + size;
+            String sixteen = "16 threads" + size;
+            goals.add(Goal.atLeast(1, "send", one, Figure.PER_SECOND, "limit"));
+            goals.add(Goal.atLeast(0.75, "send", sixteen, Figure.PER_SECOND, "limit"));
+            goals.add(Goal.atLeast(1.3, "send", one, Figure.PER_SECOND, "redisson"));
+            goals.add(Goal.atLeast(1.9, "send", sixteen, Figure.PER_SECOND, "redisson"));
+            goals.add(Goal.atLeast(4, "send", one, Figure.PER_SECOND, "rqueue-tuned"));
+            goals.add(Goal.atLeast(4, "send", sixteen, Figure.PER_SECOND, "rqueue-tuned"));
+        }
+        goals.add(Goal.atLeast(1.1, "sendAll", "100 B", Figure.PER_SECOND, "limit"));
+        goals.add(Goal.atLeast(4, "sendAll", "100 B", Figure.PER_SECOND, "redisson"));
+    }
+
+    private static void addDrain(List<Goal> goals) {
+        goals.add(Goal.atLeast(0.4, "drain", "100 B", Figure.PER_SECOND, "limit"));
+        goals.add(Goal.atLeast(3, "drain", "100 B", Figure.PER_SECOND, "redisson"));
+        goals.add(Goal.atLeast(100, "drain", "100 B", Figure.PER_SECOND, "rqueue"));
+        goals.add(Goal.atMost(10, "drain", "100 B", Figure.REDIS_MICROS));
+    }
+
+    private static void addLateness(List<Goal> goals) {
+        goals.add(Goal.atMost(1.5, "lateness", "20/s", Figure.P50));
+        goals.add(Goal.atMost(8, "lateness", "20/s", Figure.P99));
+        goals.add(Goal.atMost(0.2, "lateness", "20/s", Figure.P99, "redisson"));
+        goals.add(Goal.none("lateness", "", "early", Delivery::early));
+        goals.add(Goal.atMost(10, "sustained", "5,000/s", Figure.P99));
+        for (String rate : List.of("1,000/s", "5,000/s", "10,000/s")) {
+            goals.add(Goal.atMost(1, "sustained", rate, Figure.P99, "redisson"));
+            goals.add(Goal.atMost(1, "sustained", rate, Figure.REDIS_MICROS, "redisson"));
+        }
+        goals.add(Goal.none("sustained", "", "early", Delivery::early));
+        String tenMillion = "10,000,000 pending, 1,000/s for 600 s";
+        goals.add(Goal.atMost(20, "tenMillion", tenMillion, Figure.P99));
+        goals.add(Goal.none("tenMillion", tenMillion, "early", Delivery::early));
+    }
+
+    private static void addBacklog(List<Goal> goals) {
+        for (String size : SIZES) {
+            goals.add(Goal.atMost(2, "backlog", "send, %s pending".formatted(size), Figure.REDIS_MICROS, "limit"));
+            goals.add(
+                    Goal.atMost(1.5, "backlog", "hand over, %s pending".formatted(size), Figure.REDIS_MICROS, "limit"));
+        }
+        for (String scenario : List.of("100 B, 10,000 pending", "100 B, 100,000 pending", "100 B, 1,000,000 pending",
+                "1 KiB, 10,000 pending", "1 KiB, 100,000 pending")) {
+            goals.add(Goal.atMost(1.15, "memory", scenario, Figure.BYTES, "limit"));
+        }
+    }
+
+    private static void addById(List<Goal> goals) {
+        for (String call : List.of("find", "reschedule", "cancel")) {
+            goals.add(new Goal("byId", "%s: Redis µs at 10,000,000 pending ≤ 1.5 × that at 10,000".formatted(call),
+                    (result) -> {
+                        Spread few = result.spread(Goal.OURS, call + ", 10,000 pending", Figure.REDIS_MICROS.name());
+                        Spread many = result.spread(Goal.OURS, call + ", 10,000,000 pending",
+                                Figure.REDIS_MICROS.name());
+                        return quotient(many, few, (ratio) -> ratio <= 1.5);
+                    }));
+        }
+    }
+
+    private static void addHerd(List<Goal> goals, Function<String, Optional<Result>> results) {
+        String herd = "100,000 in one queue";
+        goals.add(new Goal("herd", herd + ": per second ≥ 0.9 × that of the drain",
+                (result) -> quotient(result.spread(Goal.OURS, herd, Figure.PER_SECOND.name()),
+                        results.apply("drain")
+                            .map((drain) -> drain.spread(Goal.OURS, "100 B", Figure.PER_SECOND.name()))
+                            .orElse(new Spread(List.of())),
+                        (ratio) -> ratio >= 0.9)));
+        goals.add(Goal.atMost(5, "herd", herd, Figure.SCRIPT_P999));
+        goals.add(Goal.atMost(5, "herd", "10,000 in as many queues", Figure.SCRIPT_P999));
+        goals.add(Goal.none("herd", "", "missing", Delivery::missing));
+    }
+
+    private static void addNodes(List<Goal> goals) {
+        for (String nodes : List.of("1 node", "10 nodes")) {
+            for (String queues : List.of("1 queue", "10 queues", "100 queues")) {
+                goals.add(Goal.atMost(0.25, "idle", "%s, %s".formatted(queues, nodes), Figure.SCRIPTS_PER_SECOND));
+            }
+        }
+        goals.add(new Goal("idle", "connections per node the same for all numbers of queues and nodes", (result) -> {
+            Spread connections = new Spread(result.scenarios()
+                .stream()
+                .flatMap((scenario) -> result.spread(Goal.OURS, scenario, Figure.CONNECTIONS.name()).values().stream())
+                .toList());
+            return connections.isEmpty() ? Outcome.NOT_MEASURED
+                    : Outcome.of(connections.min() == connections.max(), Numbers.write(connections));
+        }));
+        goals.add(Goal.atMost(1.5, "tenNodes", "10 nodes, 1/s", Figure.CLAIMS));
+        goals.add(Goal.atMost(0, "crash", "20,000 messages", Figure.LOST));
+        goals.add(Goal.atMost(HELD, "crash", "20,000 messages", Figure.BEGUN_TWICE));
+        goals.add(Goal.atMost(RECOVERY_SECONDS, "crash", "20,000 messages", Figure.ALL_DONE));
+    }
+
+    private static Outcome quotient(Spread one, Spread other, DoublePredicate met) {
+        if (one.isEmpty() || other.isEmpty()) {
+            return Outcome.NOT_MEASURED;
+        }
+        double ratio = one.median() / other.median();
+        return Outcome.of(met.test(ratio), Numbers.write(ratio) + "×");
+    }
+
+}
