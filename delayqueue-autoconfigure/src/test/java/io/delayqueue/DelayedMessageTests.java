@@ -29,6 +29,7 @@ class DelayedMessageTests {
         assertThat(message.onDuplicate()).isEqualTo(OnDuplicate.KEEP);
         assertThat(message.priority()).isEqualTo(4);
         assertThat(message.timeToLive()).isEmpty();
+        assertThat(message.group()).isEmpty();
         assertThat(message.headers()).isEmpty();
         assertThat(message.afterCommit()).isEmpty();
     }
@@ -41,6 +42,7 @@ class DelayedMessageTests {
             .onDuplicate(OnDuplicate.REPLACE)
             .priority(0)
             .timeToLive(SECOND)
+            .group("g")
             .header("h", "v")
             .afterCommit(false)
             .build();

@@ -110,9 +110,73 @@ local function gave_back(id, token)
   return entry.by == 'h' and entry.token == token
 end
 
--- Where a message stands among the followers. No group and no id holds a blank.
-local function follower(group, due, id)
-  return group .. ' ' .. string.format('%015.0f', due) .. ':' .. id
+-- What only messages of a group need; made when it is asked for, as each function that a
+-- script has costs it time in every call.
+local function groups()
+  -- Where a message stands among the followers. No group and no id holds a blank.
+  local function place(group, due, id)
+    return group .. ' ' .. string.format('%015.0f', due) .. ':' .. id
+  end
+
+  -- Whether one id stands before another, by bytes as in a sorted set; `<` goes by the locale.
+  local function precedes(one, other)
+    for i = 1, math.min(#one, #other) do
+      local a, b = string.byte(one, i), string.byte(other, i)
+      if a ~= b then return a < b end
+    end
+    return #one < #other
+  end
+
+  -- Whether the head of a group makes room for a message: if it waits, has not been claimed
+  -- yet and its turn is later, or if it is lost. One that was claimed keeps its place.
+  local function gives_way(head, id, due)
+    if redis.call('ZSCORE', LEASED, head) then return false end
+    local due_head, _, lane = details_of(head)
+    if not redis.call('ZSCORE', lane_key(lane), head) then return true end
+    local entry = attempts_of(head)
+    if not due_head or entry.by == 'h' or entry.suspect > 0 then return false end
+    return due < due_head or due == due_head and precedes(id, head)
+  end
+
+  -- Whether a message follows the head of its group, among whose followers it is then.
+  -- Otherwise it is the head, and its lane the place for it.
+  local function follow(id, due, group)
+    local head = redis.call('HGET', HEADS, group)
+    if head and not gives_way(head, id, due) then
+      redis.call('ZADD', FOLLOWERS, 0, place(group, due, id))
+      return true
+    end
+    if head then
+      local due_head, _, lane_head = details_of(head)
+      if redis.call('ZREM', lane_key(lane_head), head) == 1 then
+        redis.call('ZADD', FOLLOWERS, 0, place(group, due_head, head))
+      end
+    end
+    redis.call('HSET', HEADS, group, id)
+    return false
+  end
+
+  -- Takes a message that is in no lane and not leased out of its group. If it was the head,
+  -- the follower whose turn is next is it now; returns when that one is due.
+  local function leave(id, due, group)
+    if redis.call('HGET', HEADS, group) ~= id then
+      redis.call('ZREM', FOLLOWERS, place(group, due, id))
+      return nil
+    end
+    local first = redis.call('ZRANGE', FOLLOWERS, '[' .. group .. ' ', '(' .. group .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
+    if not first then
+      redis.call('HDEL', HEADS, group)
+      return nil
+    end
+    local next_id, next_due = string.sub(first, #group + 18), tonumber(string.sub(first, #group + 2, #group + 16))
+    local _, _, lane = details_of(next_id)
+    redis.call('ZREM', FOLLOWERS, first)
+    redis.call('HSET', HEADS, group, next_id)
+    redis.call('ZADD', lane_key(lane), digits(next_due), next_id)
+    return next_due
+  end
+
+  return { place = place, follow = follow, leave = leave }
 end
 
 -- When a message that waits is due, and whether in its lane; nil if it waits nowhere.
@@ -120,67 +184,16 @@ local function waits_until(id)
   local due, _, lane, group = details_of(id)
   local score = redis.call('ZSCORE', lane_key(lane), id)
   if score then return math.ceil(tonumber(score)), true end
-  if group ~= '' and redis.call('ZSCORE', FOLLOWERS, follower(group, due, id)) then return due, false end
+  if group ~= '' and redis.call('ZSCORE', FOLLOWERS, groups().place(group, due, id)) then return due, false end
   return nil, false
-end
-
--- Whether one id stands before another, by bytes as in a sorted set; `<` goes by the locale.
-local function precedes(one, other)
-  for i = 1, math.min(#one, #other) do
-    local a, b = string.byte(one, i), string.byte(other, i)
-    if a ~= b then return a < b end
-  end
-  return #one < #other
-end
-
--- Whether the head of a group makes room for a message: if it waits, has not been claimed yet
--- and its turn is later, or if it is lost. One that was claimed keeps its place.
-local function gives_way(head, id, due)
-  if redis.call('ZSCORE', LEASED, head) then return false end
-  local due_head, _, lane = details_of(head)
-  if not redis.call('ZSCORE', lane_key(lane), head) then return true end
-  local entry = attempts_of(head)
-  if not due_head or entry.by == 'h' or entry.suspect > 0 then return false end
-  return due < due_head or due == due_head and precedes(id, head)
 end
 
 -- Puts a message into its lane or, if its group has a head that stays, behind that. Returns
 -- its due time, nil if it is not its turn.
 local function enter(id, due, lane, group)
-  local head = group ~= '' and redis.call('HGET', HEADS, group)
-  if head and not gives_way(head, id, due) then
-    redis.call('ZADD', FOLLOWERS, 0, follower(group, due, id))
-    return nil
-  end
-  if head then
-    local due_head, _, lane_head = details_of(head)
-    if redis.call('ZREM', lane_key(lane_head), head) == 1 then
-      redis.call('ZADD', FOLLOWERS, 0, follower(group, due_head, head))
-    end
-  end
-  if group ~= '' then redis.call('HSET', HEADS, group, id) end
+  if group ~= '' and groups().follow(id, due, group) then return nil end
   redis.call('ZADD', lane_key(lane), digits(due), id)
   return due
-end
-
--- Takes a message that is in no lane and not leased out of its group. If it was the head, the
--- follower whose turn is next heads the group; returns when that one is due.
-local function leave(id, due, group)
-  if redis.call('HGET', HEADS, group) ~= id then
-    redis.call('ZREM', FOLLOWERS, follower(group, due, id))
-    return nil
-  end
-  local first = redis.call('ZRANGE', FOLLOWERS, '[' .. group .. ' ', '(' .. group .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
-  if not first then
-    redis.call('HDEL', HEADS, group)
-    return nil
-  end
-  local promoted, promoted_due = string.sub(first, #group + 18), tonumber(string.sub(first, #group + 2, #group + 16))
-  local _, _, lane = details_of(promoted)
-  redis.call('ZREM', FOLLOWERS, first)
-  redis.call('HSET', HEADS, group, promoted)
-  redis.call('ZADD', lane_key(lane), digits(promoted_due), promoted)
-  return promoted_due
 end
 
 -- Removes all that is known of messages that are in no lane and not leased any more, so that
@@ -198,7 +211,7 @@ local function forget(ids)
   local next_due
   for i, id in ipairs(ids) do
     local due, _, _, group = from_details(details[i])
-    if group ~= '' then next_due = earlier(next_due, leave(id, due, group)) end
+    if group ~= '' then next_due = earlier(next_due, groups().leave(id, due, group)) end
   end
   return next_due
 end

@@ -24,7 +24,7 @@ end
 local due = due_time(ARGV[2], now)
 local original, expiry, lane, group = details_of(id)
 redis.call('ZREM', lane_key(lane), id)
-local earliest = group ~= '' and leave(id, original, group) or nil
+local earliest = group ~= '' and groups().leave(id, original, group) or nil
 earliest = earlier(earliest, enter(id, due, lane, group))
 if original then
   if expiry > 0 then expiry = due + expiry - original end

@@ -55,11 +55,12 @@ local function group_there(id)
   return (deadline or waits_until(id)) and group or nil
 end
 
-local grouped = HEADS and redis.call('EXISTS', HEADS, NEXT) > 0
+local grouped
 for i = 1, #ids do
   local at = (i - 1) * FIELDS
-  if held[i] and ARGV[at + 6] == '1' and (grouped or ARGV[at + 7] ~= '') then
-    local group = group_there(ids[i])
+  if held[i] and ARGV[at + 6] == '1' then
+    if grouped == nil then grouped = HEADS ~= nil and redis.call('EXISTS', HEADS, NEXT) > 0 end
+    local group = (grouped or ARGV[at + 7] ~= '') and group_there(ids[i])
     if group and group ~= ARGV[at + 7] then return { 0, 4, i - 1 } end
   end
 end

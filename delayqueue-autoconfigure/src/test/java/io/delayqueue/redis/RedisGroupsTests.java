@@ -1,0 +1,227 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Groups, as far as only Redis shows them: scripts do the same work however many follow
+ * (P3), plain messages pay nothing, and a group goes on after somebody removed its head.
+ */
+class RedisGroupsTests {
+
+    private static final Partition QUEUE = Partition.first(new QueueName("groups"));
+
+    private static final byte[] ENVELOPE = "{\"v\":1,\"payload\":1}".getBytes(StandardCharsets.UTF_8);
+
+    private static final int FOLLOWERS = 100_000;
+
+    private static RedisServer server;
+
+    private static LettuceConnectionFactory connections;
+
+    private final ManualClock clock = new ManualClock();
+
+    private final RedisAccess redis = new RedisAccess(
+            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), "groups");
+
+    private final RedisMessageStore store = new RedisMessageStore(this.redis);
+
+    private final Audit audit = new Audit(connections, "groups", QUEUE);
+
+    /** A server of its own, whose commands are counted. */
+    @BeforeAll
+    static void connect() {
+        server = RedisServer.start(RedisBinary.preferred());
+        connections = Connections.lettuce(server);
+    }
+
+    @AfterEach
+    void removeAll() {
+        try (RedisConnection connection = connections.getConnection()) {
+            connection.serverCommands().flushAll();
+        }
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+        server.close();
+    }
+
+    @Test
+    void scriptsDoTheSameWorkHoweverManyFollow() {
+        Map<String, Long> claimOfFew = new TreeMap<>();
+        Map<String, Long> acknowledgeOfFew = new TreeMap<>();
+        Map<String, Long> sendOfFew = new TreeMap<>();
+        for (int followers : new int[] { 3, FOLLOWERS }) {
+            follow(followers);
+            Lease stuck = claim().messages().get(0).lease();
+            send(message(null, "plain", Duration.ZERO));
+
+            Map<String, Long> ofClaim = commandsOf(() -> this.store.claim(QUEUE, request()));
+            assertThat(claim().messages()).isEmpty();
+            Map<String, Long> ofSend = commandsOf(
+                    () -> this.store.schedule(QUEUE, List.of(message("g", "late", Duration.ZERO))));
+            Map<String, Long> ofAcknowledge = commandsOf(() -> this.store.acknowledge(QUEUE, List.of(stuck)));
+            assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
+            if (followers < FOLLOWERS) {
+                claimOfFew.putAll(ofClaim);
+                acknowledgeOfFew.putAll(ofAcknowledge);
+                sendOfFew.putAll(ofSend);
+                removeAll();
+            }
+            else {
+                assertThat(ofClaim).isEqualTo(claimOfFew);
+                assertThat(ofAcknowledge).isEqualTo(acknowledgeOfFew);
+                assertThat(ofSend).isEqualTo(sendOfFew);
+            }
+        }
+    }
+
+    @Test
+    void plainMessagesPayNothingForGroupsThatNobodyUses() {
+        send(message(null, "first", Duration.ZERO));
+        claim();
+        assertThat(commandsOf(
+                () -> this.store.schedule(QUEUE, List.of(NewMessage.of("a", DueTime.after(Duration.ZERO), ENVELOPE)))))
+            .isEqualTo(Map.of("hmget", 1L, "zadd", 1L, "hset", 1L, "get", 1L, "set", 1L, "publish", 1L));
+        Lease lease = claim().messages().get(0).lease();
+        send(message(null, "b", Duration.ZERO));
+
+        assertThat(commandsOf(() -> this.store.acknowledge(QUEUE, List.of(lease))))
+            .isEqualTo(Map.of("zmscore", 1L, "exists", 4L, "zrem", 1L, "hdel", 1L));
+    }
+
+    @Test
+    void aGroupGoesOnWhenTheContentOfItsHeadIsMissing() {
+        follow(2);
+        change((connection) -> connection.hashCommands().hDel(key("messages"), bytes("g0")));
+
+        Claim claim = claim();
+
+        assertThat(claim.buried()).extracting((death) -> death.id() + " " + death.reason())
+            .containsExactly("g0 missing");
+        assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
+        this.audit.check();
+    }
+
+    @Test
+    void theNextSendLeadsAGroupWhoseHeadSomebodyRemoved() {
+        follow(2);
+        change((connection) -> {
+            connection.zSetCommands().zRem(key("scheduled"), bytes("g0"));
+            connection.hashCommands().hDel(key("messages"), bytes("g0"));
+            connection.hashCommands().hDel(key("details"), bytes("g0"));
+        });
+
+        send(message("g", "z", Duration.ofSeconds(1)));
+        this.clock.advance(Duration.ofSeconds(1));
+
+        Lease lease = claim().messages().get(0).lease();
+        assertThat(lease.id()).isEqualTo("z");
+        assertThat(done(this.store.acknowledge(QUEUE, List.of(lease)))).containsExactly(true);
+        assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
+        this.audit.check();
+    }
+
+    /** A head and those behind it, called g0, g1 and so on in the order of their turn. */
+    private void follow(int followers) {
+        for (int i = 0; i <= followers; i += MessageStore.BATCH_LIMIT) {
+            send(IntStream.range(i, Math.min(i + MessageStore.BATCH_LIMIT, followers + 1))
+                .mapToObj((each) -> message("g", "g" + each, Duration.ofMillis(each)))
+                .toArray(NewMessage[]::new));
+        }
+        this.clock.advance(Duration.ofMillis(followers));
+    }
+
+    private static NewMessage message(@Nullable String group, String id, Duration delay) {
+        return new NewMessage(id, false, DueTime.after(delay), OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, null,
+                group, ENVELOPE);
+    }
+
+    private void send(NewMessage... messages) {
+        done(this.store.schedule(QUEUE, List.of(messages)));
+    }
+
+    private Claim claim() {
+        return done(this.store.claim(QUEUE, request()));
+    }
+
+    private static ClaimRequest request() {
+        return new ClaimRequest(MessageStore.BATCH_LIMIT, Duration.ofHours(1), ExpiredPolicy.DROP);
+    }
+
+    /** The commands that scripts run because of a call, and how often. */
+    private <T> Map<String, Long> commandsOf(Supplier<CompletableFuture<T>> call) {
+        try (RedisConnection connection = connections.getConnection()) {
+            Properties before = connection.serverCommands().info("commandstats");
+            done(call.get());
+            Properties after = connection.serverCommands().info("commandstats");
+            Map<String, Long> commands = new TreeMap<>();
+            for (String command : after.stringPropertyNames()) {
+                long calls = calls(after, command) - calls(before, command);
+                if (calls > 0 && !command.matches("cmdstat_(info|eval.*)")) {
+                    commands.put(command.substring("cmdstat_".length()), calls);
+                }
+            }
+            return commands;
+        }
+    }
+
+    private static long calls(Properties statistics, String command) {
+        String line = statistics.getProperty(command);
+        return (line != null) ? Long.parseLong(line.replaceAll("calls=(\\d+),.*", "$1")) : 0;
+    }
+
+    private void change(Consumer<RedisConnection> change) {
+        try (RedisConnection connection = connections.getConnection()) {
+            change.accept(connection);
+        }
+    }
+
+    private static byte[] key(String kind) {
+        return bytes("groups:{groups}:" + kind);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static <T> T done(CompletableFuture<T> answer) {
+        return answer.join();
+    }
+
+}
