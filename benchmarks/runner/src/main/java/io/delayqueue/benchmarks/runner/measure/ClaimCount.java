@@ -9,7 +9,7 @@ import io.delayqueue.benchmarks.runner.process.RedisLink;
 
 /**
  * Counts claims as they happen, by what MONITOR shows: a claim is a script that looks for
- * what is due by score. Costs Redis something, so it is for low rates. Threads: counts in
+ * leases that ran out. Costs Redis something, so it is for low rates. Threads: counts in
  * one of its own, until it is closed.
  */
 final class ClaimCount implements AutoCloseable {
@@ -55,7 +55,8 @@ final class ClaimCount implements AutoCloseable {
         if (!line.contains(" LUA]")) {
             this.counted = !line.contains("\"EVALSHA\"");
         }
-        else if (!this.counted && line.contains("\"ZRANGE\"") && line.contains("\"BYSCORE\"")) {
+        else if (!this.counted && line.contains("\"ZRANGE\"") && line.contains(":LEASED\"")
+                && line.contains("\"BYSCORE\"")) {
             this.counted = true;
             this.claims.incrementAndGet();
         }

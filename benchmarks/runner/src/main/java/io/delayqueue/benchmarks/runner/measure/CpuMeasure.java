@@ -1,7 +1,7 @@
 package io.delayqueue.benchmarks.runner.measure;
 
 import java.nio.file.Path;
-import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.delayqueue.benchmarks.runner.process.Stage;
@@ -41,8 +41,7 @@ final class CpuMeasure implements Measure {
                 : round.mode().pick(500, 20_000, 100_000);
         int times = round.mode().pick(1, 2, 5);
         Path recording = round.workshop().scratch().resolve("profile-" + System.nanoTime() + ".jfr");
-        Instant from;
-        Instant to;
+        List<DrainMeasure.Span> spans = new ArrayList<>();
         DrainMeasure.Drain last;
         double jvmMicros = 0;
         double redisMicros = 0;
@@ -50,17 +49,16 @@ final class CpuMeasure implements Measure {
             stage.add("handlers=16", "-Xlog:disable",
                     "-XX:StartFlightRecording=settings=profile,filename=" + recording);
             last = DrainMeasure.drain(stage, messages, 100); // to warm up
-            from = Instant.now();
             for (int i = 0; i < times; i++) {
                 last = DrainMeasure.drain(stage, messages, 100);
+                spans.add(last.span());
                 jvmMicros += last.usage().jvmMicros() / last.handled() / times;
                 redisMicros += last.usage().redisMicros() / last.handled() / times;
             }
-            to = Instant.now();
         }
         round.record(new Round.Scenario("drain, 100 B", 100),
                 new Figures().with(Figure.JVM_MICROS, jvmMicros).with(Figure.REDIS_MICROS, redisMicros),
-                last.delivery(), last.usage().weather(), Profile.topTen(recording, from, to));
+                last.delivery(), last.usage().weather(), Profile.topTen(recording, spans));
     }
 
 }

@@ -1,5 +1,6 @@
 package io.delayqueue.benchmarks.runner.measure;
 
+import java.time.Instant;
 import java.util.List;
 
 import io.delayqueue.benchmarks.runner.process.Meter;
@@ -37,11 +38,11 @@ final class DrainMeasure implements Measure {
     @Override
     public void measure(Round round) {
         Variant variant = round.variant();
-        int messages = variant.equals(Variant.RQUEUE) ? round.mode().pick(50, 300, 1500)
-                : variant.isRqueue() ? round.mode().pick(50, 1000, 5000) : round.mode().pick(1000, 20_000, 100_000);
+        int messages = variant.equals(Variant.RQUEUE) ? round.mode().pick(50, 300, 1000)
+                : variant.isRqueue() ? round.mode().pick(50, 1000, 3000) : round.mode().pick(1000, 20_000, 100_000);
         try (Stage stage = round.open(variant.equals(Variant.OURS_DEFAULTS) ? "" : "handlers=16")) {
             for (int bytes : List.of(100, 1024)) {
-                drain(stage, messages, bytes); // to warm up
+                drain(stage, variant.isRqueue() ? 50 : messages, bytes); // to warm up
                 Drain drain = drain(stage, messages, bytes);
                 round.record(new Round.Scenario((bytes == 100) ? "100 B" : "1 KiB", bytes),
                         new Figures().with(Figure.PER_SECOND, drain.handled() / drain.seconds())
@@ -58,16 +59,18 @@ final class DrainMeasure implements Measure {
         long now = System.currentTimeMillis();
         stage.call("bulk count=%d bytes=%d dueFrom=%d dueTo=%d", messages, bytes, now - 2000, now - 1000);
         stage.awaitQuiet();
+        Instant begun = Instant.now();
         Meter meter = Meter.start(stage);
         long start = stage.call("start").get("at");
         Reply end = stage.call("await millis=%d", 60_000);
         Usage usage = meter.stop();
+        Span span = new Span(begun, Instant.now());
         Reply findings = stage.call("findings");
         stage.flush();
         stage.call("stop");
         long handled = end.get("handled");
         long until = (handled < messages) ? end.get("lastAt") : end.get("settledAt");
-        return new Drain(handled, (until - start) / 1e9, start, usage, findings.delivery());
+        return new Drain(handled, (until - start) / 1e9, span, usage, findings.delivery());
     }
 
     /**
@@ -75,11 +78,22 @@ final class DrainMeasure implements Measure {
      *
      * @param handled messages handled in time
      * @param seconds from the start of the handlers to the last acknowledgement
-     * @param startNanos the start, on the clock of the contender's process
+     * @param span when the handlers were at work
      * @param usage what it cost
      * @param delivery the delivery check
      */
-    record Drain(long handled, double seconds, long startNanos, Usage usage, Delivery delivery) {
+    record Drain(long handled, double seconds, Span span, Usage usage, Delivery delivery) {
+    }
+
+    /**
+     * From one moment to another.
+     */
+    record Span(Instant from, Instant to) {
+
+        boolean contains(Instant moment) {
+            return moment.isAfter(this.from) && moment.isBefore(this.to);
+        }
+
     }
 
 }

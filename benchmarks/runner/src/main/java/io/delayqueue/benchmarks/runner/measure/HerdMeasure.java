@@ -44,7 +44,7 @@ final class HerdMeasure implements Measure {
 
     @Override
     public int rounds(Mode mode) {
-        return mode.pick(1, 1, 3);
+        return mode.pick(1, 1, 2);
     }
 
     @Override

@@ -62,11 +62,11 @@ final class IdleMeasure implements Measure {
             for (ContenderProcess node : stage.processes()) {
                 node.call("start");
             }
-            Pause.millis(round.mode().pick(500, 5000, 15_000));
+            Pause.millis(round.mode().pick(500, 3000, 6000));
             int connections = Integer
                 .parseInt(stage.redis().link().info("clients").getOrDefault("connected_clients", "1")) - 1;
             Meter meter = Meter.start(stage);
-            Pause.millis(round.mode().pick(1000, 15_000, 60_000));
+            Pause.millis(round.mode().pick(1000, 10_000, 30_000));
             Usage usage = meter.stop();
             double seconds = usage.seconds();
             round.record(

@@ -63,7 +63,7 @@ final class PacedMeasure implements Measure {
 
     @Override
     public int rounds(Mode mode) {
-        return mode.pick(1, 1, 3);
+        return mode.pick(1, 1, 2);
     }
 
     @Override
@@ -80,8 +80,8 @@ final class PacedMeasure implements Measure {
     private void cell(Round round, Stage stage, int rate) {
         stage.call("start");
         int warmUpRate = round.variant().isRqueue() ? 20 : rate;
-        pace(stage, warmUpRate, warmUpRate * round.mode().pick(1, 3, 8), 0);
-        int count = rate * round.mode().pick(2, (rate < 100) ? 8 : 5, (rate < 100) ? 30 : 20);
+        pace(stage, warmUpRate, warmUpRate * round.mode().pick(1, 3, 5), 0);
+        int count = rate * round.mode().pick(2, (rate < 100) ? 8 : 5, (rate < 100) ? 30 : 15);
         Meter meter = Meter.start(stage);
         double seconds = pace(stage, rate, count, 30_000) / 1e9;
         Usage usage = meter.stop();

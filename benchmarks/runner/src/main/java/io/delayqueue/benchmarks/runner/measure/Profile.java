@@ -3,7 +3,6 @@ package io.delayqueue.benchmarks.runner.measure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,12 +17,15 @@ final class Profile {
     private Profile() {
     }
 
-    /** The ten methods that were seen most on top of a stack, with their share. */
-    static List<String> topTen(Path recording, Instant from, Instant to) {
+    /**
+     * The ten methods that were seen most on top of a stack, with their share of the
+     * samples in the spans.
+     */
+    static List<String> topTen(Path recording, List<DrainMeasure.Span> spans) {
         Map<String, Integer> counts = new HashMap<>();
         try (RecordingFile file = new RecordingFile(recording)) {
             while (file.hasMoreEvents()) {
-                count(file.readEvent(), from, to, counts);
+                count(file.readEvent(), spans, counts);
             }
         }
         catch (IOException ex) {
@@ -38,10 +40,10 @@ final class Profile {
             .toList();
     }
 
-    private static void count(RecordedEvent event, Instant from, Instant to, Map<String, Integer> counts) {
-        if (event.getEventType().getName().equals("jdk.ExecutionSample") && event.getStartTime().isAfter(from)
-                && event.getStartTime().isBefore(to) && event.getStackTrace() != null
-                && !event.getStackTrace().getFrames().isEmpty()) {
+    private static void count(RecordedEvent event, List<DrainMeasure.Span> spans, Map<String, Integer> counts) {
+        if (event.getEventType().getName().equals("jdk.ExecutionSample") && event.getStackTrace() != null
+                && !event.getStackTrace().getFrames().isEmpty()
+                && spans.stream().anyMatch((span) -> span.contains(event.getStartTime()))) {
             RecordedFrame top = event.getStackTrace().getFrames().get(0);
             counts.merge(top.getMethod().getType().getName() + "." + top.getMethod().getName(), 1, Integer::sum);
         }

@@ -35,6 +35,11 @@ public final class Round {
         return this.mode;
     }
 
+    /** From 1. What takes very long is measured in the first round only. */
+    int number() {
+        return this.number;
+    }
+
     Variant variant() {
         return this.variant;
     }

@@ -27,12 +27,13 @@ final class SendAllMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return Variants.peersToo(mode);
+        return (mode == Mode.SMOKE) ? Variants.peersToo(mode)
+                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE_TUNED);
     }
 
     @Override
     public void measure(Round round) {
-        int messages = round.mode().pick(1000, 20_000, 200_000)
+        int messages = round.mode().pick(1000, 20_000, 150_000)
                 / (round.variant().isRqueue() ? 40 : round.variant().isRedisson() ? 2 : 1);
         try (Stage stage = round.open("handlers=16")) {
             String bulk = "bulk count=%d bytes=100 dueFrom=%d";
@@ -41,7 +42,7 @@ final class SendAllMeasure implements Measure {
                 stage.flush();
             }
             stage.call("expect count=%d", messages);
-            long due = System.currentTimeMillis() + round.mode().pick(1000, 3000, 8000);
+            long due = System.currentTimeMillis() + round.mode().pick(1000, 3000, 6000);
             Meter meter = Meter.start(stage);
             long nanos = stage.call(bulk, messages, due).get("nanos");
             Usage usage = meter.stop();

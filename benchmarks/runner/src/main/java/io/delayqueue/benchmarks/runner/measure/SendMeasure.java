@@ -33,7 +33,7 @@ final class SendMeasure implements Measure {
     @Override
     public void measure(Round round) {
         try (Stage stage = round.open("handlers=16")) {
-            int count = round.mode().pick(300, 10_000, 60_000);
+            int count = round.mode().pick(300, 10_000, 40_000);
             for (int threads : List.of(1, 16)) {
                 for (int bytes : List.of(100, 1024)) {
                     int messages = count / (round.variant().isRqueue() ? 15 : (threads == 1) ? 3 : 1);
@@ -50,7 +50,7 @@ final class SendMeasure implements Measure {
         stage.flush();
         stage.call("expect count=%d", messages);
         Meter meter = Meter.start(stage);
-        long nanos = stage.call(send, messages, threads, bytes, round.mode().pick(1000, 3000, 5000)).get("nanos");
+        long nanos = stage.call(send, messages, threads, bytes, round.mode().pick(1000, 3000, 4000)).get("nanos");
         Usage usage = meter.stop();
         stage.call("start");
         stage.call("await millis=%d", 120_000);

@@ -26,7 +26,7 @@ final class TenNodesMeasure implements Measure {
     public String about() {
         return """
                 Ten JVMs listen to one queue, to which one of them sends a message a second with a delay of one second. \
-                Claims are counted with MONITOR: scripts that look for what is due by score. The percentiles are \
+                Claims are counted with MONITOR: scripts that look for leases that ran out. The percentiles are \
                 those of the node with the worst.""";
     }
 
@@ -43,7 +43,7 @@ final class TenNodesMeasure implements Measure {
     @Override
     public void measure(Round round) {
         int nodes = round.mode().pick(2, 5, 10);
-        int messages = round.mode().pick(2, 20, 120);
+        int messages = round.mode().pick(2, 15, 60);
         try (Stage stage = round.workshop().stage(round.variant())) {
             for (int i = 0; i < nodes; i++) {
                 stage.add("handlers=16", SMALL);
@@ -54,7 +54,7 @@ final class TenNodesMeasure implements Measure {
                 node.call("start");
             }
             send(stage, warmUp, 5);
-            Pause.millis(round.mode().pick(500, 3000, 10_000));
+            Pause.millis(round.mode().pick(500, 3000, 6000));
             SharedCounts counts = SharedCounts.create(round.workshop().scratch(), messages);
             stage.processes().forEach((node) -> node.call(counts.expect()));
             try (ClaimCount claims = ClaimCount.start(stage.redis().port())) {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -21,6 +22,9 @@ public final class ContenderProcess implements AutoCloseable {
 
     /** Flags of every contender's JVM. */
     public static final List<String> FLAGS = List.of("-Xms512m", "-Xmx1g", "-XX:+UseParallelGC");
+
+    /** A request that takes longer has hung; its process is killed. */
+    private static final int PATIENCE_MINUTES = 20;
 
     private final Process process;
 
@@ -85,9 +89,12 @@ public final class ContenderProcess implements AutoCloseable {
 
     /**
      * Sends a request and waits for its answer.
-     * @throws IllegalStateException if it failed, or the process is gone
+     * @throws IllegalStateException if it failed, or the process is gone, or was killed
+     * because there was no answer
      */
     public Reply call(String request) {
+        CompletableFuture<?> watch = CompletableFuture.runAsync(this.process::destroyForcibly,
+                CompletableFuture.delayedExecutor(PATIENCE_MINUTES, TimeUnit.MINUTES));
         this.requests.println(request);
         try {
             String answer = this.answers.readLine();
@@ -98,6 +105,9 @@ public final class ContenderProcess implements AutoCloseable {
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);
+        }
+        finally {
+            watch.cancel(false);
         }
     }
 
