@@ -108,6 +108,7 @@ class DelayedMessageTests {
         assertThatIllegalArgumentException().isThrownBy(() -> DelayedMessage.builder("a b", "x"));
         assertThatNullPointerException().isThrownBy(() -> DelayedMessage.builder("q", null));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.id("a b"));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.group("a b"));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.delay(SECOND.negated()));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.dueAt(MessageLimits.MAX_DUE_AT));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.priority(10));

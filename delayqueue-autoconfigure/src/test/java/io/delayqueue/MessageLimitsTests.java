@@ -17,6 +17,7 @@ class MessageLimitsTests {
     @ValueSource(strings = { "a", "-", "order:42", "a@b.c/d+e=f~g_h-i", "0" })
     void idsOfTheAllowedCharactersPass(String id) {
         assertThat(MessageLimits.requireId(id)).isSameAs(id);
+        assertThat(MessageLimits.requireGroup(id)).isSameAs(id);
     }
 
     @ParameterizedTest
@@ -24,6 +25,9 @@ class MessageLimitsTests {
     void otherIdsAreRefusedByName(String id) {
         assertThatIllegalArgumentException().isThrownBy(() -> MessageLimits.requireId(id))
             .withMessageStartingWith("Message id '")
+            .withMessageContaining("is not valid: use 1 to 128 characters");
+        assertThatIllegalArgumentException().isThrownBy(() -> MessageLimits.requireGroup(id))
+            .withMessageStartingWith("Group '")
             .withMessageContaining("is not valid: use 1 to 128 characters");
     }
 

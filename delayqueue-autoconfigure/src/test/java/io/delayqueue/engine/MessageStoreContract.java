@@ -215,11 +215,21 @@ public abstract class MessageStoreContract {
 
     }
 
-    /** One at a time in due order, over all who claim, and none slows another. */
+    /** P3, P4: one at a time in due order, over all who claim; none slows another. */
     @Nested
     class Groups extends GroupCases {
 
         Groups() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P7, P8: what is done to one of a group leaves the others in their order. */
+    @Nested
+    class GroupMembers extends GroupMemberCases {
+
+        GroupMembers() {
             super(MessageStoreContract.this);
         }
 

@@ -120,6 +120,18 @@ class RandomTransitionsTests {
             }
         },
 
+        KNOWS_NO_GROUPS("schedule") {
+            @Override
+            Object answer(MessageStore store, Object[] arguments) {
+                List<NewMessage> plain = ((List<?>) arguments[1]).stream()
+                    .map(NewMessage.class::cast)
+                    .map((sent) -> new NewMessage(sent.id(), sent.generated(), sent.due(), sent.onDuplicate(),
+                            sent.priority(), sent.timeToLive(), null, sent.envelope()))
+                    .toList();
+                return store.schedule((Partition) arguments[0], plain);
+            }
+        },
+
         DROPS_WHAT_EXPIRED("claim") {
             @Override
             Object answer(MessageStore store, Object[] arguments) {

@@ -1,6 +1,7 @@
 package io.delayqueue.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -102,6 +103,17 @@ final class StoreDriver {
         return lease;
     }
 
+    /**
+     * Three messages of group g, called x, y and z, that are due at the seconds 1, 2 and
+     * 3; it is second 10 then.
+     */
+    void threeOfAGroup() {
+        send(GroupValues.grouped("g", "z", Duration.ofSeconds(3)));
+        send(GroupValues.grouped("g", "x", Duration.ofSeconds(1)));
+        send(GroupValues.grouped("g", "y", Duration.ofSeconds(2)));
+        advance(DELAY);
+    }
+
     // What a case does.
 
     SendResult send(NewMessage message) {
@@ -118,6 +130,16 @@ final class StoreDriver {
 
     Claimed claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
         return Claimed.of(await(store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy))));
+    }
+
+    /** What is claimed and acknowledged until nothing is due, in that order. */
+    List<String> drained() {
+        List<String> ids = new ArrayList<>();
+        for (Claimed claim = claim(); !claim.ids().isEmpty(); claim = claim()) {
+            ids.addAll(claim.ids());
+            acknowledgeAll(claim.leases());
+        }
+        return ids;
     }
 
     /** The lease of the one message that is due. */

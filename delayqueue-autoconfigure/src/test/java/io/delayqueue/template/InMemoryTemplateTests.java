@@ -60,6 +60,19 @@ class InMemoryTemplateTests {
     }
 
     @Test
+    void messagesOfAGroupAreReceivedOneAtATime() {
+        this.template.send(DelayedMessage.builder("q", "x").id("a").group("g").build());
+        this.template.send(DelayedMessage.builder("q", "y").id("b").group("g").build());
+
+        ReceivedMessage first = receive();
+
+        assertThat(first.group()).contains("g");
+        assertThat(receive()).isNull();
+        assertThat(first.acknowledge()).isTrue();
+        assertThat(receive().id()).isEqualTo("b");
+    }
+
+    @Test
     void aLeaseThatRanOutIsFenced() {
         this.template.send("q", "x", Duration.ZERO);
         ReceivedMessage first = receive();
