@@ -150,4 +150,18 @@ public interface DelayQueueOperations {
      */
     DeadLetterOperations deadLetters(String queue);
 
+    /**
+     * Spreads a queue over another number of partitions, for all applications that use
+     * it, while they run. New messages are spread by the new number; those that wait stay
+     * where they are and are handled there, so nothing is lost and nothing doubled, and a
+     * partition that is no longer needed drains. Comes to an end only while all masters
+     * can be reached; if it fails, a repetition goes on where it ended.
+     * @param queue the queue
+     * @param partitions 1 to 256
+     * @return the number before
+     * @throws IllegalArgumentException if the number is not valid, or would be the ninth
+     * different one that the queue has had
+     */
+    int repartition(String queue, int partitions);
+
 }

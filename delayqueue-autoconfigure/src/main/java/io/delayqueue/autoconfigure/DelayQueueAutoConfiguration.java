@@ -4,16 +4,19 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
 import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisPartitionRecords;
 import io.delayqueue.redis.RedisServerCheck;
 import io.delayqueue.redis.RedisWakeUps;
 import io.delayqueue.template.DelayQueueTemplate;
-import io.delayqueue.template.StorePorts;
+import io.delayqueue.engine.StorePorts;
 import io.delayqueue.template.TemplateSettings;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,8 +76,22 @@ public final class DelayQueueAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    StorePorts delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps) {
-        return new StorePorts(messages, inspector, wakeUps);
+    StorePorts delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+            PartitionTable partitions) {
+        return new StorePorts(messages, inspector, wakeUps, partitions);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    PartitionTable delayQueuePartitionTable(PartitionRecords records, DelayQueueProperties properties) {
+        return new PartitionTable(records, properties::partitions, System::nanoTime);
+    }
+
+    /** For a store of the application's own that keeps no records. */
+    @Bean
+    @ConditionalOnMissingBean({ PartitionRecords.class, RedisMessageStore.class, InMemoryMessageStore.class })
+    PartitionRecords delayQueueNoPartitionRecords() {
+        return PartitionRecords.NONE;
     }
 
     /**
@@ -118,6 +135,13 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(PartitionRecords.class)
+        RedisPartitionRecords delayQueuePartitionRecords(RedisAccess redis) {
+            return new RedisPartitionRecords(redis);
+        }
+
+        @Bean
         @ConditionalOnMissingBean(MessageInspector.class)
         RedisMessageInspector delayQueueMessageInspector(RedisAccess redis, EnvelopeCodec codec) {
             return new RedisMessageInspector(redis, codec);
@@ -152,6 +176,13 @@ public final class DelayQueueAutoConfiguration {
         InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
             logger.warn("Messages are kept in this process and are gone when it ends (delayqueue.store is 'memory')");
             return new InMemoryMessageStore(codec, new ProcessClock());
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(PartitionRecords.class)
+        PartitionRecords delayQueuePartitionRecords(InMemoryMessageStore store) {
+            return store.partitionRecords();
         }
 
     }

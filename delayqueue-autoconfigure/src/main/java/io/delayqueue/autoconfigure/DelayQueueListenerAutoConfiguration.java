@@ -1,8 +1,7 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.HandlerMethodFactory;
@@ -57,9 +56,9 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    TransferWorker delayQueueTransferWorker(MessageStore store, WakeUps wakeUps, DelayedListenerRegistry registry,
+    TransferWorker delayQueueTransferWorker(StorePorts ports, DelayedListenerRegistry registry,
             ApplicationEventPublisher events, DelayQueueProperties properties, Environment environment) {
-        return new TransferWorker(store, wakeUps, registry, events,
+        return new TransferWorker(ports, registry, events,
                 properties.workerSettings(Threading.VIRTUAL.isActive(environment)));
     }
 

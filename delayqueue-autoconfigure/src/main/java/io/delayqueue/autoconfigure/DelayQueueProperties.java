@@ -7,6 +7,7 @@ import java.util.Set;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.listener.RetryPolicy;
 import io.delayqueue.listener.WorkerSettings;
@@ -69,12 +70,21 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         queues.forEach((name, queue) -> {
             check("delayqueue.queues: ", () -> new QueueName(name));
             check(propertiesOf(name), () -> listener.settings(queue));
+            int partitions = (queue.partitions() != null) ? queue.partitions() : 1;
+            require(partitions >= 1 && partitions <= Partition.LIMIT, propertiesOf(name) + "partitions",
+                    "1 to %d".formatted(Partition.LIMIT), partitions);
         });
     }
 
     /** How listeners work on a queue, as far as the configuration says. */
     ListenerSettings listenerSettings(QueueName queue) {
         return this.listener.settings(this.queues.get(queue.value()));
+    }
+
+    /** How many partitions a queue is given on its first use; 0 if nothing is said. */
+    int partitions(QueueName name) {
+        Queue queue = this.queues.get(name.value());
+        return (queue != null && queue.partitions() != null) ? queue.partitions() : 0;
     }
 
     /** How messages of a queue are received. */
@@ -232,13 +242,15 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * live.
      * @param autoStartup Whether listeners start with the application.
      * @param backoff Waits between the attempts.
+     * @param partitions How many hash tags, and so nodes of a Redis Cluster, the queue is
+     * spread over when it is used first. What is recorded in Redis then counts.
      */
     public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
             @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiredPolicy expired,
-            @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff) {
+            @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff, @Nullable Integer partitions) {
 
         private static final Queue NONE = new Queue(null, null, null, null, null, null, null,
-                new BackoffOfQueue(null, null, null, null));
+                new BackoffOfQueue(null, null, null, null), null);
 
     }
 

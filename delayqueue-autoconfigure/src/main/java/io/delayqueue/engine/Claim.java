@@ -18,13 +18,26 @@ import org.jspecify.annotations.Nullable;
  * @param expired how many messages were found expired and removed
  * @param buried the dead letters that the claim added: of expired messages if the policy
  * is to keep them, and of messages whose content was missing
+ * @param partitionsVersion the version of {@link Partitions} that the partition has
+ * recorded; 0 for none, or if the claim did not look
  */
 public record Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
-        List<DeadLetterEvent> buried) {
+        List<DeadLetterEvent> buried, int partitionsVersion) {
 
     public Claim {
         messages = List.copyOf(messages);
         buried = List.copyOf(buried);
+    }
+
+    /** An answer of a partition that has no version recorded. */
+    public Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
+            List<DeadLetterEvent> buried) {
+        this(messages, now, nextAt, expired, buried, 0);
+    }
+
+    /** The same from a partition that has this version recorded. */
+    public Claim withPartitionsVersion(int version) {
+        return new Claim(this.messages, this.now, this.nextAt, this.expired, this.buried, version);
     }
 
     /**

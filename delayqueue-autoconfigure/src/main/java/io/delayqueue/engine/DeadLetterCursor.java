@@ -1,5 +1,6 @@
 package io.delayqueue.engine;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,13 +18,38 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
 
     private static final Pattern FORM = Pattern.compile("(\\d{1,15}):(.{1,200})");
 
+    /** As every partition orders its own: those of one millisecond by their names. */
+    private static final Comparator<DeadLetter> LATEST_FIRST = Comparator.comparing(DeadLetter::diedAt)
+        .thenComparing(DeadLetter::letterId)
+        .reversed();
+
     /**
      * Makes a page.
      * @param letters the letters of the page and, if there are more, one more
      * @param limit most letters of the page
      */
     public static DeadLetterPage page(List<DeadLetter> letters, int limit) {
-        if (letters.size() <= limit) {
+        return page(letters, limit, letters.size() > limit);
+    }
+
+    /**
+     * Makes one page of those of several partitions, which began at the same cursor.
+     * @param limit most letters of each of them, and of the page
+     */
+    public static DeadLetterPage merge(List<DeadLetterPage> pages, int limit) {
+        if (pages.size() == 1) {
+            return pages.get(0);
+        }
+        List<DeadLetter> letters = pages.stream()
+            .flatMap((page) -> page.letters().stream())
+            .sorted(LATEST_FIRST)
+            .toList();
+        return page(letters, limit,
+                letters.size() > limit || pages.stream().anyMatch((page) -> page.nextCursor() != null));
+    }
+
+    private static DeadLetterPage page(List<DeadLetter> letters, int limit, boolean more) {
+        if (!more) {
             return new DeadLetterPage(letters, null);
         }
         DeadLetter last = letters.get(limit - 1);

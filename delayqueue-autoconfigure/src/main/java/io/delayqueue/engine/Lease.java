@@ -25,9 +25,12 @@ public record Lease(Partition partition, String id, String token) {
         return this.id + SEPARATOR + this.token;
     }
 
-    /** The id of the message that a dead letter was. */
+    /**
+     * The id of the message that a dead letter was; for what names none, the same text.
+     */
     public static String idOf(String letterId) {
-        return letterId.substring(0, letterId.lastIndexOf(SEPARATOR));
+        int end = letterId.lastIndexOf(SEPARATOR);
+        return (end < 0) ? letterId : letterId.substring(0, end);
     }
 
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public interface MessageInspector {
 
     /** The message of that id that waits or is leased. */
-    CompletableFuture<Optional<StoredMessage>> find(Partition partition, String id);
+    CompletableFuture<Optional<StoredMessage>> find(Home home, String id);
 
     /** Counts, in time that grows at most with the logarithm of the messages. */
     CompletableFuture<QueueStatistics> statistics(Partition partition);

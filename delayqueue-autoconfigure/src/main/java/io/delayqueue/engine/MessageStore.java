@@ -2,6 +2,7 @@ package io.delayqueue.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.CancelResult;
@@ -11,7 +12,8 @@ import io.delayqueue.SendResult;
 
 /**
  * Where messages live. Each method is one transition of a message's state machine, atomic
- * and visible to all processes when its future completes.
+ * and visible to all processes when its future completes. Senders name the {@link Home}
+ * of an id; all else happens in the {@link Partition} that a message is known to be in.
  *
  * <pre>
  *              claim             acknowledge
@@ -43,11 +45,19 @@ public interface MessageStore {
 
     /**
      * Adds messages, or applies them to what the queue holds under their ids: all or, if
-     * the future fails, none as far as is known.
+     * the future fails, none as far as is known. Messages that all are
+     * {@linkplain NewMessage#unique() unique} are never refused for the version of the
+     * home.
      * @param messages at most {@link #BATCH_LIMIT}, with ids that differ
      * @return the answers in the order of {@code messages}
      */
-    CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages);
+    CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages);
+
+    /**
+     * As {@link #schedule}, but leaves out messages whose ids the partition does not
+     * hold, unless it holds others of their groups: their answers are empty.
+     */
+    CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages);
 
     /**
      * Leases due messages, highest lane first, the longest due first, after returning
@@ -88,10 +98,10 @@ public interface MessageStore {
     CompletableFuture<Boolean> deadLetter(Lease lease, Death death);
 
     /** Removes a message that waits, or forbids the retry of one that is leased. */
-    CompletableFuture<CancelResult> cancel(Partition partition, String id);
+    CompletableFuture<CancelResult> cancel(Home home, String id);
 
     /** Changes the due time of a message that waits. */
-    CompletableFuture<RescheduleResult> reschedule(Partition partition, String id, DueTime due);
+    CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due);
 
     /** Makes the message of a dead letter due now, with its attempts anew. */
     CompletableFuture<RedriveResult> redrive(Partition partition, String letterId);

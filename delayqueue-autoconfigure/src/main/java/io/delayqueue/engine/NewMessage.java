@@ -31,6 +31,16 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
         return new NewMessage(id, false, due, OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, null, null, envelope);
     }
 
+    /** Whether neither its id nor its group can be anywhere in the queue yet. */
+    public boolean unique() {
+        return this.generated && this.group == null;
+    }
+
+    /** What decides where it goes: messages of one group stay together. */
+    String routingKey() {
+        return (this.group != null) ? this.group : this.id;
+    }
+
     /** What a store answers if it shall replace the message of that id by this one. */
     public StoreRefusedException changesGroup(QueueName queue) {
         return new StoreRefusedException(

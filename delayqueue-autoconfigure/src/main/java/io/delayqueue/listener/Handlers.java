@@ -1,8 +1,10 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -27,7 +29,7 @@ import io.delayqueue.engine.MessageStore;
  * that a few quick handlers do not wake a thread for every message.
  * <p>
  * <strong>Threads.</strong> Loops reserve and add; any thread says that a handler has
- * finished.
+ * finished. Only loops that share handlers use the line, under its own lock.
  */
 final class Handlers {
 
@@ -58,6 +60,11 @@ final class Handlers {
 
     private final AtomicReference<Sample> sample;
 
+    private final AtomicInteger loops = new AtomicInteger();
+
+    /** Loops that found no room, the longest waiting first; guards itself. */
+    private final Set<Alarm> line = new LinkedHashSet<>();
+
     private final AtomicBoolean starting = new AtomicBoolean();
 
     private volatile long movedAt;
@@ -70,12 +77,48 @@ final class Handlers {
         this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0));
     }
 
+    /** Another loop shares these handlers. */
+    void join() {
+        this.loops.incrementAndGet();
+    }
+
     /**
-     * Takes room for messages that are about to be claimed.
+     * Takes room for messages that are about to be claimed. Who finds none waits in a
+     * line, is rung when there is some, and until then finds one place left to it: a
+     * partition that is always busy cannot take every place as it becomes free.
+     * @param alarm of the loop that asks
      * @return room for how many, at most {@code most}; 0 if there is none
      */
-    int reserve(int most) {
+    int reserve(int most, Alarm alarm) {
         int limit = this.concurrency + ahead();
+        if (this.loops.get() <= 1) {
+            return take(most, limit);
+        }
+        synchronized (this.line) {
+            // In the line first, or a handler that finishes meanwhile would ring nobody.
+            this.line.add(alarm);
+            int before = placeOf(alarm);
+            int free = limit - this.reserved.get();
+            if (free <= before) {
+                return 0;
+            }
+            this.line.remove(alarm);
+            return take(Math.min(most, Math.max(1, free - this.line.size())), limit);
+        }
+    }
+
+    private int placeOf(Alarm alarm) {
+        int place = 0;
+        for (Alarm waiting : this.line) {
+            if (waiting == alarm) {
+                break;
+            }
+            place++;
+        }
+        return place;
+    }
+
+    private int take(int most, int limit) {
         while (true) {
             int taken = this.reserved.get();
             int room = Math.min(most, limit - taken);
@@ -91,6 +134,30 @@ final class Handlers {
     /** Gives room back for which there is no message. */
     void giveBack(int room) {
         this.reserved.addAndGet(-room);
+        if (room > 0) {
+            ringThoseInLine();
+        }
+    }
+
+    /** This loop takes no room for now. */
+    void leave(Alarm alarm) {
+        synchronized (this.line) {
+            this.line.remove(alarm);
+        }
+        ringThoseInLine();
+    }
+
+    /** Wakes as many of those who found no room as there is room for. */
+    void ringThoseInLine() {
+        if (this.loops.get() <= 1) {
+            return;
+        }
+        List<Alarm> first;
+        synchronized (this.line) {
+            int free = this.concurrency + this.sample.get().ahead() - this.reserved.get();
+            first = this.line.stream().limit(Math.max(0, free)).toList();
+        }
+        first.forEach(Alarm::ring);
     }
 
     private int ahead() {

@@ -50,16 +50,27 @@ final class Housekeeping {
     }
 
     private void purge(QueueName queue, Duration retention) {
-        StoreCalls.send(() -> this.context.store().purgeOlderThan(Partition.first(queue), retention))
-            .whenComplete((removed, ex) -> {
-                if (ex != null) {
-                    logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
-                            StoreCalls.unwrap(ex).toString());
-                }
-                else if (removed >= MessageStore.BATCH_LIMIT) {
-                    this.context.timer().after(Duration.ZERO, () -> purge(queue, retention));
-                }
-            });
+        this.context.partitions().of(queue).whenComplete((partitions, ex) -> {
+            if (ex != null) {
+                logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
+                        StoreCalls.unwrap(ex).toString());
+            }
+            else {
+                partitions.all(queue).forEach((partition) -> purge(partition, retention));
+            }
+        });
+    }
+
+    private void purge(Partition queue, Duration retention) {
+        StoreCalls.send(() -> this.context.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
+            if (ex != null) {
+                logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
+                        StoreCalls.unwrap(ex).toString());
+            }
+            else if (removed >= MessageStore.BATCH_LIMIT) {
+                this.context.timer().after(Duration.ZERO, () -> purge(queue, retention));
+            }
+        });
     }
 
 }

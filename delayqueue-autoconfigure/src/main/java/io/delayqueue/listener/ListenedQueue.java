@@ -15,6 +15,11 @@ import io.delayqueue.engine.Partition;
 record ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
         ListenerCounters counters) {
 
+    /** The same listener on another partition of the queue. */
+    ListenedQueue at(Partition other) {
+        return new ListenedQueue(this.listenerId, other, this.settings, this.handler, this.counters);
+    }
+
     QueueName name() {
         return this.partition.queue();
     }

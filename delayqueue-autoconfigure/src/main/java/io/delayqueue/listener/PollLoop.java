@@ -81,10 +81,15 @@ final class PollLoop implements Runnable {
 
     private volatile boolean ended;
 
-    PollLoop(ListenedQueue queue, WorkerContext context) {
+    /**
+     * Makes a loop.
+     * @param handlers of the queue, shared with the loops of its other partitions
+     */
+    PollLoop(ListenedQueue queue, WorkerContext context, Handlers handlers) {
         this.queue = queue;
         this.context = context;
-        this.handlers = new Handlers(queue.settings().concurrency(), context.handlerThreads(), context.nanoTime());
+        this.handlers = handlers;
+        handlers.join();
         this.safetyPoll = jittered(context.settings().safetyPoll(), context.random());
         this.leaseKeeper = new LeaseKeeper(queue, context);
         this.acknowledgements = new Acknowledgements(queue, context, this.leaseKeeper);
@@ -110,7 +115,7 @@ final class PollLoop implements Runnable {
                 subscription.close();
                 renewal.cancel();
             }
-        }, "delayqueue-" + this.queue.listenerId() + "-" + this.queue.name());
+        }, "delayqueue-" + this.queue.listenerId() + "-" + this.queue.partition());
         // Keeps the JVM of an application up that has nothing but handlers.
         thread.setDaemon(false);
         thread.start();
@@ -176,7 +181,7 @@ final class PollLoop implements Runnable {
         }
         List<Acknowledgements.Sent> sent = this.acknowledgements.send();
         long sentAt = this.context.now();
-        int room = (this.paused || this.stopped) ? 0 : reserve();
+        int room = reserve();
         CompletableFuture<Answer> claim = (room > 0) ? claim(room) : null;
         boolean settled = this.acknowledgements.await(sent);
         Duration wait = (claim != null) ? accept(claim, room, sentAt) : this.safetyPoll;
@@ -189,7 +194,11 @@ final class PollLoop implements Runnable {
     }
 
     private int reserve() {
-        int room = this.handlers.reserve(this.roomLimit);
+        if (this.paused || this.stopped) {
+            this.handlers.leave(this.alarm);
+            return 0;
+        }
+        int room = this.handlers.reserve(this.roomLimit, this.alarm);
         this.held.addAndGet(room);
         return room;
     }
@@ -227,6 +236,7 @@ final class PollLoop implements Runnable {
         // First of all, as the room of these messages is theirs from here on.
         boolean dispatched = dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())));
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
+        this.context.partitions().noticed(this.queue.name(), claim.partitionsVersion());
         this.queue.counters().expired.add(claim.expired());
         claim.buried().forEach(this::tell);
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), room, this.queue.name());
@@ -302,6 +312,7 @@ final class PollLoop implements Runnable {
         this.handlers.finished();
         if (this.handlers.wantsMore()) {
             this.alarm.ring();
+            this.handlers.ringThoseInLine();
         }
         if (this.ended) {
             flush();
@@ -328,6 +339,7 @@ final class PollLoop implements Runnable {
     }
 
     private void windDown() {
+        this.handlers.leave(this.alarm);
         giveBackUnstarted();
         try {
             long left = this.stopDeadline - this.context.now();

@@ -28,7 +28,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private @Nullable WorkerRun run;
 
-    private List<PollLoop> loops = List.of();
+    private List<QueueLoops> loops = List.of();
 
     /**
      * Creates a container that starts with the application if all its queues are to.

@@ -2,8 +2,7 @@ package io.delayqueue.listener;
 
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.engine.StorePorts;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
@@ -26,9 +25,7 @@ public final class TransferWorker implements SmartLifecycle {
     /** Starts late and stops early: before web servers drain, while all else is there. */
     private static final int PHASE = Integer.MAX_VALUE - 100;
 
-    private final MessageStore store;
-
-    private final WakeUps wakeUps;
+    private final StorePorts ports;
 
     private final DelayedListenerRegistry registry;
 
@@ -40,16 +37,14 @@ public final class TransferWorker implements SmartLifecycle {
 
     /**
      * Creates a worker.
-     * @param store where messages live
-     * @param wakeUps tells of messages
+     * @param ports where messages live
      * @param registry the listeners
      * @param events told of dead letters
      * @param settings of the process
      */
-    public TransferWorker(MessageStore store, WakeUps wakeUps, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, WorkerSettings settings) {
-        this.store = store;
-        this.wakeUps = wakeUps;
+    public TransferWorker(StorePorts ports, DelayedListenerRegistry registry, ApplicationEventPublisher events,
+            WorkerSettings settings) {
+        this.ports = ports;
         this.registry = registry;
         this.events = events;
         this.settings = settings;
@@ -57,7 +52,7 @@ public final class TransferWorker implements SmartLifecycle {
 
     @Override
     public void start() {
-        WorkerRun run = new WorkerRun(this.store, this.wakeUps, this.events, this.settings);
+        WorkerRun run = new WorkerRun(this.ports, this.events, this.settings);
         if (!this.current.compareAndSet(null, run)) {
             return;
         }

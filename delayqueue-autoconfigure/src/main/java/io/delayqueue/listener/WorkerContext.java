@@ -7,6 +7,7 @@ import java.util.function.LongSupplier;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.PartitionTable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,11 +21,12 @@ import org.springframework.context.ApplicationEventPublisher;
  * @param handlerThreads runs handlers, each at once
  * @param timer renewals and timeouts
  * @param outage whether the store is away
+ * @param partitions how queues are spread
  * @param settings of the process
  * @param nanoTime the clock for spans
  */
 record WorkerContext(MessageStore store, ApplicationEventPublisher events, Executor handlerThreads, Timer timer,
-        Outage outage, WorkerSettings settings, LongSupplier nanoTime) {
+        Outage outage, PartitionTable partitions, WorkerSettings settings, LongSupplier nanoTime) {
 
     private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
 

@@ -3,11 +3,11 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.WakeUps;
 import org.springframework.context.ApplicationEventPublisher;
 
@@ -31,38 +31,42 @@ final class WorkerRun {
 
     private final HandlerThreads handlerThreads;
 
-    private final Map<PollLoop, Thread> threads = new ConcurrentHashMap<>();
+    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+
+    private final Set<QueueLoops> launched = ConcurrentHashMap.newKeySet();
 
     private final Housekeeping housekeeping;
 
-    WorkerRun(MessageStore store, WakeUps wakeUps, ApplicationEventPublisher events, WorkerSettings settings) {
-        this.wakeUps = wakeUps;
+    WorkerRun(StorePorts ports, ApplicationEventPublisher events, WorkerSettings settings) {
+        this.wakeUps = ports.wakeUps();
         this.handlerThreads = new HandlerThreads(settings.virtualThreads());
-        this.context = new WorkerContext(store, events, this.handlerThreads, this.timer, new Outage(System::nanoTime),
-                settings, System::nanoTime);
+        this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
+                new Outage(System::nanoTime), ports.partitions(), settings, System::nanoTime);
         this.housekeeping = new Housekeeping(this.context);
     }
 
-    List<PollLoop> launch(List<ListenedQueue> queues, boolean paused) {
-        this.threads.values().removeIf((thread) -> !thread.isAlive());
-        List<PollLoop> loops = new ArrayList<>();
+    List<QueueLoops> launch(List<ListenedQueue> queues, boolean paused) {
+        this.threads.removeIf((thread) -> !thread.isAlive());
+        List<QueueLoops> launched = new ArrayList<>();
         for (ListenedQueue queue : queues) {
-            PollLoop loop = new PollLoop(queue, this.context);
-            loop.pause(paused);
-            this.threads.put(loop, loop.start(this.wakeUps));
+            QueueLoops loops = new QueueLoops(queue, this.context,
+                    (loop) -> this.threads.add(loop.start(this.wakeUps)));
+            this.launched.add(loops);
+            loops.start(paused);
             this.housekeeping.add(queue.name());
-            loops.add(loop);
+            launched.add(loops);
         }
-        return loops;
+        return launched;
     }
 
-    void stop(List<PollLoop> loops) {
-        loops.forEach((loop) -> loop.stop(this.context.settings().shutdownTimeout()));
+    void stop(List<QueueLoops> loops) {
+        loops.forEach((queue) -> queue.stop(this.context.settings().shutdownTimeout()));
+        loops.forEach(this.launched::remove);
     }
 
     /** Ends all claiming, and does not wait. */
     void stop() {
-        stop(List.copyOf(this.threads.keySet()));
+        stop(List.copyOf(this.launched));
     }
 
     /** Waits, after {@link #stop()}, as long as the shutdown timeout says. */
@@ -70,7 +74,7 @@ final class WorkerRun {
         long start = System.nanoTime();
         Duration limit = this.context.settings().shutdownTimeout().plus(GRACE);
         boolean interrupted = false;
-        for (Thread thread : this.threads.values()) {
+        for (Thread thread : this.threads) {
             try {
                 long left = Nanos.of(limit) - (System.nanoTime() - start);
                 TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, left));

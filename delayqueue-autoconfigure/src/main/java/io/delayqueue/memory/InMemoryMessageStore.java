@@ -26,11 +26,13 @@ import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +51,9 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
 
     private final Alarms alarms = new Alarms();
 
+    private final MemoryPartitionRecords records = new MemoryPartitionRecords(
+            (partition, change) -> in(partition, (held, now) -> change.apply(!held.isEmpty())), this.alarms);
+
     private final EnvelopeCodec codec;
 
     private final LongSupplier epochMicros;
@@ -64,16 +69,27 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages) {
-        return in(partition, (held, now) -> {
+    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+        Transition<List<SendResult>> transition = (held, now) -> {
             messages.forEach((message) -> held.requireSameGroup(message, now));
             return each(messages, (message) -> held.schedule(message, now));
+        };
+        return messages.stream().allMatch(NewMessage::unique) ? in(home.partition(), transition) : in(home, transition);
+    }
+
+    @Override
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+        return in(home, (held, now) -> {
+            messages.forEach((message) -> held.requireSameGroup(message, now));
+            return each(messages, (message) -> held.holds(message, now) ? Optional.of(held.schedule(message, now))
+                    : Optional.empty());
         });
     }
 
     @Override
     public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
-        return in(partition, (held, now) -> held.claim(request, now));
+        return in(partition,
+                (held, now) -> held.claim(request, now).withPartitionsVersion(this.records.versionOf(partition)));
     }
 
     @Override
@@ -107,13 +123,13 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Partition partition, String id) {
-        return in(partition, (held, now) -> held.cancel(id, now));
+    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+        return in(home, (held, now) -> held.cancel(id, now));
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Partition partition, String id, DueTime due) {
-        return in(partition, (held, now) -> held.reschedule(id, due, now));
+    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+        return in(home, (held, now) -> held.reschedule(id, due, now));
     }
 
     @Override
@@ -132,9 +148,9 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(Partition partition, String id) {
-        return in(partition, (held, now) -> Optional.ofNullable(held.find(id, now))
-            .map((message) -> stored(partition, message, now)));
+    public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
+        return in(home, (held, now) -> Optional.ofNullable(held.find(id, now))
+            .map((message) -> stored(home.partition(), message, now)));
     }
 
     /** A lease that ran out shows as it will be once somebody notices. */
@@ -168,9 +184,21 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
         return this.alarms.listen(partition, listener);
     }
 
+    /** How its queues are spread. */
+    public PartitionRecords partitionRecords() {
+        return this.records;
+    }
+
     /** Whether this store holds nothing at all: for tests that look for leaks. */
     boolean isEmpty() {
         return this.queues.isEmpty();
+    }
+
+    private <T> CompletableFuture<T> in(Home home, Transition<T> transition) {
+        return in(home.partition(), (held, now) -> {
+            this.records.requireUpToDate(home);
+            return transition.apply(held, now);
+        });
     }
 
     private <T> CompletableFuture<T> in(Partition partition, Transition<T> transition) {

@@ -10,6 +10,7 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one queue that wait: in the lanes those that may be claimed, and behind
@@ -57,6 +58,10 @@ final class MemoryLanes {
         group.followers.add(head);
         group.head = message;
         return true;
+    }
+
+    boolean holds(@Nullable String group) {
+        return group != null && this.groups.containsKey(group);
     }
 
     /** Takes a message out to be leased. It stays the head of its group. */

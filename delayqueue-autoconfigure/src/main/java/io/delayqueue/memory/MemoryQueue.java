@@ -86,6 +86,11 @@ final class MemoryQueue {
         }
     }
 
+    /** Whether it has the id of a message, or others of its group. */
+    boolean holds(NewMessage sent, long now) {
+        return find(sent.id(), now) != null || this.lanes.holds(sent.group());
+    }
+
     SendResult schedule(NewMessage sent, long now) {
         MemoryMessage fresh = MemoryMessage.of(sent, now);
         MemoryMessage there = waitingOrLeased(fresh.id, now);

@@ -13,6 +13,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.StalePartitionsException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,9 @@ final class RedisFailures {
 
     /** Error replies to a write that another server, or this one later, would take. */
     private static final Set<String> NOT_NOW = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
+
+    /** By which our scripts refuse who goes by an older version of the partitions. */
+    private static final String STALE = "DQSTALE";
 
     private static final int DEEPEST = 10;
 
@@ -62,6 +66,12 @@ final class RedisFailures {
                     ("No answer from Redis to '%s' within %d ms; the operation may or may " + "not have taken effect")
                         .formatted(script.name(), limit.toMillis()),
                     Effect.UNKNOWN, failure);
+        }
+        if (errorText(failure).startsWith(STALE)) {
+            return new StoreUnavailableException(
+                    "The partitions of the queue were changed during '%s'; nothing was changed"
+                        .formatted(script.name()),
+                    Effect.NONE, new StalePartitionsException(errorText(failure)));
         }
         String code = errorCode(failure);
         if (code != null && PASSING.contains(code)) {

@@ -19,7 +19,7 @@ final class RedisKeys {
             "next", "dead", "letters" };
 
     /** These stand behind the lanes. */
-    private static final String[] LATER_KINDS = { "followers", "heads" };
+    private static final String[] LATER_KINDS = { "followers", "heads", "keeper", "partitions" };
 
     private static final int PLAIN = 8;
 

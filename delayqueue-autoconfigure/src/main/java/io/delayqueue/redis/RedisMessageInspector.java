@@ -13,11 +13,13 @@ import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageState;
 import io.delayqueue.PayloadConversionException;
+import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.Partition;
@@ -44,18 +46,18 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(Partition partition, String id) {
-        return this.redis.run(RedisScripts.FIND, partition, bytes(id))
-            .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(partition, id, reply)));
+    public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
+        return this.redis.run(RedisScripts.FIND, home.partition(), bytes(id), bytes(home.version()))
+            .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(home.queue(), id, reply)));
     }
 
-    private StoredMessage toMessage(Partition partition, String id, List<Object> reply) {
+    private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
         boolean leased = text(reply.get(0)).equals("L");
         long time = number(reply.get(1));
         Attempts attempts = Attempts.of(reply.get(2));
         Details details = Details.of(reply.get(3));
         Envelope envelope = this.codec.read(Replies.envelopeOf((byte[]) reply.get(4)));
-        return new StoredMessage(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
+        return new StoredMessage(queue.value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
                 leased ? null : Instant.ofEpochMilli(time), leased ? Replies.ofMicros(time) : null, details.expiresAt(),
                 details.lane(), details.group(), attempts.failures(), attempts.lapses(), EnvelopeCodec.text(envelope),
                 envelope.headers());

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -22,6 +23,7 @@ import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
@@ -58,9 +60,13 @@ public final class RedisMessageStore implements MessageStore {
     /** Stands where an outcome does if a message would change the group of its id. */
     private static final int CHANGES_GROUP = 4;
 
+    private static final int NOT_HELD = 5;
+
+    private static final int SEND_HEADER = 2;
+
     private static final int SEND_FIELDS = 7;
 
-    private static final int CLAIM_HEADER = 6;
+    private static final int CLAIM_HEADER = 7;
 
     private static final int CLAIM_FIELDS = 5;
 
@@ -71,13 +77,26 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Partition partition, List<NewMessage> messages) {
-        byte[][] arguments = new byte[messages.size() * SEND_FIELDS][];
-        boolean plain = true;
-        int at = 0;
+    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+        return schedule(home, messages, false)
+            .thenApply((reply) -> toResults(home, messages, reply, RedisMessageStore::toResult));
+    }
+
+    @Override
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+        return schedule(home, messages, true).thenApply((reply) -> toResults(home, messages, reply, (queue, id, outcome,
+                due) -> (outcome == NOT_HELD) ? Optional.empty() : Optional.of(toResult(queue, id, outcome, due))));
+    }
+
+    private CompletableFuture<List<Object>> schedule(Home home, List<NewMessage> messages, boolean ifHeld) {
+        boolean unique = !ifHeld && messages.stream().allMatch(NewMessage::unique);
+        byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
+        arguments[0] = unique ? new byte[0] : bytes(home.version());
+        arguments[1] = bytes(ifHeld ? 1 : 0);
+        boolean plain = unique;
+        int at = SEND_HEADER;
         for (NewMessage message : messages) {
-            plain &= message.generated() && message.priority() == MessageLimits.NORMAL_PRIORITY
-                    && message.group() == null;
+            plain &= message.priority() == MessageLimits.NORMAL_PRIORITY;
             arguments[at++] = bytes(message.id());
             arguments[at++] = stamped(message.envelope());
             arguments[at++] = due(message.due());
@@ -86,23 +105,25 @@ public final class RedisMessageStore implements MessageStore {
             arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
             arguments[at++] = bytes((message.group() != null) ? message.group() : "");
         }
-        CompletableFuture<List<Object>> reply = plain ? this.redis.runPlain(RedisScripts.SCHEDULE, partition, arguments)
-                : this.redis.run(RedisScripts.SCHEDULE, partition, arguments);
-        return reply.thenApply((values) -> toResults(partition, messages, values));
+        return plain ? this.redis.runPlain(RedisScripts.SCHEDULE, home.partition(), arguments)
+                : this.redis.run(RedisScripts.SCHEDULE, home.partition(), arguments);
     }
 
-    private List<SendResult> toResults(Partition partition, List<NewMessage> messages, List<Object> reply) {
+    private <T> List<T> toResults(Home home, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
         if (number(reply.get(1)) == CHANGES_GROUP) {
-            throw messages.get((int) number(reply.get(2))).changesGroup(partition.queue());
+            throw messages.get((int) number(reply.get(2))).changesGroup(home.queue());
         }
-        noticeRefusal(partition, reply.get(0));
-        List<SendResult> results = new ArrayList<>(messages.size());
+        noticeRefusal(home.partition(), reply.get(0));
+        List<T> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
-            SendOutcome outcome = SEND_OUTCOMES[(int) number(reply.get(1 + 2 * i))];
-            Instant due = Instant.ofEpochMilli(number(reply.get(2 + 2 * i)));
-            results.add(new SendResult(partition.queue().value(), messages.get(i).id(), due, outcome));
+            results.add(form.of(home.queue().value(), messages.get(i).id(), (int) number(reply.get(1 + 2 * i)),
+                    number(reply.get(2 + 2 * i))));
         }
         return results;
+    }
+
+    private static SendResult toResult(String queue, String id, int outcome, long due) {
+        return new SendResult(queue, id, Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
     }
 
     @Override
@@ -126,7 +147,7 @@ public final class RedisMessageStore implements MessageStore {
                     Replies.envelopeOf((byte[]) reply.get(i + 4))));
         }
         return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
-                (int) number(reply.get(3)), toEvents(partition, (List<?>) reply.get(5)));
+                (int) number(reply.get(3)), toEvents(partition, (List<?>) reply.get(5)), (int) number(reply.get(6)));
     }
 
     private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {
@@ -185,19 +206,21 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Partition partition, String id) {
-        return this.redis.run(RedisScripts.CANCEL, partition, bytes(id)).thenApply((reply) -> {
-            noticeRefusal(partition, reply.get(0));
-            return CANCEL_RESULTS[(int) number(reply.get(1))];
-        });
+    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+        return this.redis.run(RedisScripts.CANCEL, home.partition(), bytes(id), bytes(home.version()))
+            .thenApply((reply) -> {
+                noticeRefusal(home.partition(), reply.get(0));
+                return CANCEL_RESULTS[(int) number(reply.get(1))];
+            });
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Partition partition, String id, DueTime due) {
-        return this.redis.run(RedisScripts.RESCHEDULE, partition, bytes(id), due(due)).thenApply((reply) -> {
-            noticeRefusal(partition, reply.get(0));
-            return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
-        });
+    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+        return this.redis.run(RedisScripts.RESCHEDULE, home.partition(), bytes(id), due(due), bytes(home.version()))
+            .thenApply((reply) -> {
+                noticeRefusal(home.partition(), reply.get(0));
+                return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
+            });
     }
 
     @Override
@@ -266,6 +289,13 @@ public final class RedisMessageStore implements MessageStore {
 
     private static byte[] due(DueTime due) {
         return bytes(due.relative() ? "+" + due.millis() : Long.toString(due.millis()));
+    }
+
+    /** Makes an answer of what a send reports of a message. */
+    private interface Sent<T> {
+
+        T of(String queue, String id, int outcome, long due);
+
     }
 
     private static byte[] micros(Duration time) {

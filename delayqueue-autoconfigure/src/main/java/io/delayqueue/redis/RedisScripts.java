@@ -41,6 +41,8 @@ final class RedisScripts {
 
     static final RedisScript DEAD_LETTERS = load("dead-letters");
 
+    static final RedisScript PARTITIONS = load("partitions");
+
     static final RedisScript PROBE = load("probe");
 
     private RedisScripts() {

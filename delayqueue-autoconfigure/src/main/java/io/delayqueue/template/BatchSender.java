@@ -4,13 +4,15 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException.Effect;
@@ -20,7 +22,10 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Route;
+import io.delayqueue.engine.Router;
+import io.delayqueue.engine.SendAnswer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,12 +41,12 @@ final class BatchSender {
 
     private static final int MAX_IN_FLIGHT = 4;
 
-    private final MessageStore store;
+    private final Router router;
 
     private final StoreCalls calls;
 
-    BatchSender(MessageStore store, StoreCalls calls) {
-        this.store = store;
+    BatchSender(Router router, StoreCalls calls) {
+        this.router = router;
         this.calls = calls;
     }
 
@@ -53,7 +58,7 @@ final class BatchSender {
      */
     List<SendResult> send(List<PreparedMessage> messages) {
         Batch batch = new Batch(messages);
-        for (Chunk chunk : chunks(messages)) {
+        for (Chunk chunk : batch.chunks()) {
             while (batch.hasToWaitBefore(chunk)) {
                 batch.settleOldest();
             }
@@ -68,23 +73,7 @@ final class BatchSender {
         return batch.conclude();
     }
 
-    private static List<Chunk> chunks(List<PreparedMessage> messages) {
-        List<Chunk> chunks = new ArrayList<>();
-        Map<QueueName, Chunk> open = new LinkedHashMap<>();
-        for (int position = 0; position < messages.size(); position++) {
-            PreparedMessage message = messages.get(position);
-            Chunk chunk = open.get(message.queue());
-            if (chunk == null || !chunk.hasRoomFor(message)) {
-                chunk = new Chunk(message.queue());
-                chunks.add(chunk);
-                open.put(message.queue(), chunk);
-            }
-            chunk.add(position, message);
-        }
-        return chunks;
-    }
-
-    private static Effect effectOf(RuntimeException failure) {
+    private static Effect effectOf(Throwable failure) {
         return (failure instanceof StoreUnavailableException unavailable) ? unavailable.effect()
                 : (failure instanceof StoreRefusedException) ? Effect.NONE : Effect.UNKNOWN;
     }
@@ -92,7 +81,7 @@ final class BatchSender {
     /** Messages for one call. */
     private static final class Chunk {
 
-        private final QueueName queue;
+        private final Route route;
 
         private final List<Integer> positions = new ArrayList<>();
 
@@ -102,8 +91,8 @@ final class BatchSender {
 
         private int bytes;
 
-        Chunk(QueueName queue) {
-            this.queue = queue;
+        Chunk(Route route) {
+            this.route = route;
         }
 
         boolean hasRoomFor(PreparedMessage message) {
@@ -119,12 +108,12 @@ final class BatchSender {
         }
 
         boolean sharesAnIdWith(Chunk other) {
-            return this.queue.equals(other.queue) && this.ids.stream().anyMatch(other.ids::contains);
+            return this.route.queue().equals(other.route.queue()) && this.ids.stream().anyMatch(other.ids::contains);
         }
 
     }
 
-    private record Call(Chunk chunk, CompletableFuture<List<SendResult>> answer) {
+    private record Call(Chunk chunk, CompletableFuture<List<SendAnswer>> answer) {
     }
 
     /** What is known of the messages of one send. */
@@ -147,15 +136,57 @@ final class BatchSender {
             this.unknown = new boolean[messages.size()];
         }
 
+        /**
+         * Messages for one call each. Those of a queue whose partitions cannot be read
+         * are not stored.
+         */
+        List<Chunk> chunks() {
+            Route[] routes = new Route[this.messages.size()];
+            try {
+                IntStream.range(0, routes.length)
+                    .boxed()
+                    .collect(Collectors.groupingBy((position) -> this.messages.get(position).queue()))
+                    .forEach((queue, positions) -> findRoutes(queue, positions, routes));
+            }
+            catch (RuntimeException ex) {
+                this.failure = ex;
+                return List.of();
+            }
+            List<Chunk> chunks = new ArrayList<>();
+            Map<Route, Chunk> open = new HashMap<>();
+            for (int position = 0; position < routes.length; position++) {
+                PreparedMessage message = this.messages.get(position);
+                Chunk chunk = open.get(routes[position]);
+                if (chunk == null || !chunk.hasRoomFor(message)) {
+                    chunk = new Chunk(routes[position]);
+                    chunks.add(chunk);
+                    open.put(routes[position], chunk);
+                }
+                chunk.add(position, message);
+            }
+            return chunks;
+        }
+
+        private void findRoutes(QueueName queue, List<Integer> positions, Route[] routes) {
+            List<NewMessage> written = positions.stream()
+                .map((position) -> this.messages.get(position).written())
+                .toList();
+            List<Route> found = BatchSender.this.calls.await(BatchSender.this.router.routes(queue, written),
+                    "partitions");
+            for (int i = 0; i < found.size(); i++) {
+                routes[positions.get(i)] = found.get(i);
+            }
+        }
+
         boolean hasToWaitBefore(Chunk chunk) {
             return this.failure == null && (this.inFlight.size() == MAX_IN_FLIGHT
                     || this.inFlight.stream().anyMatch((call) -> call.chunk().sharesAnIdWith(chunk)));
         }
 
         void begin(Chunk chunk) {
-            CompletableFuture<List<SendResult>> answer;
+            CompletableFuture<List<SendAnswer>> answer;
             try {
-                answer = BatchSender.this.store.schedule(Partition.first(chunk.queue),
+                answer = BatchSender.this.router.schedule(chunk.route,
                         chunk.messages.stream().map(PreparedMessage::written).toList());
             }
             catch (RuntimeException ex) {
@@ -168,17 +199,23 @@ final class BatchSender {
         void settleOldest() {
             Call call = this.inFlight.remove();
             try {
-                List<SendResult> answers = BatchSender.this.calls.await(call.answer(), "schedule");
+                List<SendAnswer> answers = BatchSender.this.calls.await(call.answer(), "schedule");
                 for (int i = 0; i < call.chunk().positions.size(); i++) {
-                    this.results[call.chunk().positions.get(i)] = answers.get(i);
+                    Throwable failed = answers.get(i).failure();
+                    if (failed != null) {
+                        failed(call.chunk().positions.get(i), StoreCalls.raised(failed, "schedule"));
+                    }
+                    this.results[call.chunk().positions.get(i)] = answers.get(i).result();
                 }
             }
             catch (RuntimeException ex) {
-                this.failure = (this.failure != null) ? this.failure : ex;
-                if (effectOf(ex) == Effect.UNKNOWN) {
-                    call.chunk().positions.forEach((position) -> this.unknown[position] = true);
-                }
+                call.chunk().positions.forEach((position) -> failed(position, ex));
             }
+        }
+
+        private void failed(int position, RuntimeException failure) {
+            this.failure = (this.failure != null) ? this.failure : failure;
+            this.unknown[position] = effectOf(failure) == Effect.UNKNOWN;
         }
 
         List<SendResult> conclude() {

@@ -1,5 +1,7 @@
 package io.delayqueue.template;
 
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.Condition;
@@ -8,11 +10,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.WakeUps;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Lets threads wait for the wake-ups of a queue. All that wait on one queue share one
- * subscription, which ends when the last of them leaves.
+ * Lets threads wait for the wake-ups of a queue, in all its partitions. All that wait on
+ * one queue share one subscription, which ends when the last of them leaves.
  * <p>
  * <strong>Threads.</strong> Any thread may wait; the store's threads ring. Who is there
  * is guarded by the map's lock on the queue, the strokes of a bell by the bell's own.
@@ -27,13 +28,10 @@ final class Bells {
         this.wakeUps = wakeUps;
     }
 
-    /** Begins to listen: wake-ups from now on are heard. */
+    /** Begins to listen, to the partitions that {@link Ear#hear} is told. */
     Ear listen(QueueName queue) {
         Bell bell = this.bells.compute(queue, (key, present) -> {
             Bell shared = (present != null) ? present : new Bell();
-            if (shared.ears == 0) {
-                shared.subscription = this.wakeUps.listen(Partition.first(key), (signal) -> shared.ring());
-            }
             shared.ears++;
             return shared;
         });
@@ -46,10 +44,16 @@ final class Bells {
             if (bell.ears > 0) {
                 return bell;
             }
-            if (bell.subscription != null) {
-                bell.subscription.close();
-            }
+            bell.subscriptions.values().forEach(WakeUps.Subscription::close);
             return null;
+        });
+    }
+
+    private void subscribe(QueueName queue, List<Partition> partitions) {
+        this.bells.computeIfPresent(queue, (key, bell) -> {
+            partitions.forEach((partition) -> bell.subscriptions.computeIfAbsent(partition,
+                    (name) -> this.wakeUps.listen(name, (signal) -> bell.ring())));
+            return bell;
         });
     }
 
@@ -63,6 +67,16 @@ final class Bells {
         private Ear(QueueName queue, Bell bell) {
             this.queue = queue;
             this.bell = bell;
+        }
+
+        /**
+         * Hears these partitions too, as far as it does not already. They must be all
+         * there are: they are heard as long as anybody listens to the queue.
+         */
+        void hear(List<Partition> partitions) {
+            if (!this.bell.subscriptions.keySet().containsAll(partitions)) {
+                subscribe(this.queue, partitions);
+            }
         }
 
         /** The strokes so far. Read before a look, so that none is lost meanwhile. */
@@ -92,7 +106,7 @@ final class Bells {
 
         private int ears;
 
-        private WakeUps.@Nullable Subscription subscription;
+        private final Map<Partition, WakeUps.Subscription> subscriptions = new ConcurrentHashMap<>();
 
         void ring() {
             this.lock.lock();

@@ -1,5 +1,6 @@
 package io.delayqueue.template;
 
+import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,7 +26,8 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.Router;
 
 import org.springframework.context.ApplicationEventPublisher;
 
@@ -36,6 +38,8 @@ import org.springframework.context.ApplicationEventPublisher;
 public final class DelayQueueTemplate implements DelayQueueOperations {
 
     private final StorePorts ports;
+
+    private final Router router;
 
     private final boolean afterCommitDefault;
 
@@ -61,13 +65,14 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     public DelayQueueTemplate(StorePorts ports, EnvelopeCodec codec, TemplateSettings settings,
             ApplicationEventPublisher events, LongSupplier nanoTime) {
         this.ports = ports;
+        this.router = new Router(ports.messages(), ports.inspector(), ports.partitions());
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new StoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings.maxPayloadSize());
-        this.batchSender = new BatchSender(ports.messages(), this.calls);
+        this.batchSender = new BatchSender(this.router, this.calls);
         this.afterCommitSends = new AfterCommitSends(this.batchSender, events);
-        this.receiver = new Receiver(new Leases(ports.messages(), this.calls, events), new Bells(ports.wakeUps()),
-                codec, settings.receive(), nanoTime);
+        this.receiver = new Receiver(new Leases(ports.messages(), this.router, this.calls, events),
+                new Bells(ports.wakeUps()), codec, settings.receive(), nanoTime);
     }
 
     @Override
@@ -88,7 +93,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             return prepared.deferred();
         }
         try {
-            return this.calls.await(schedule(prepared), "schedule").get(0);
+            return this.calls.await(schedule(prepared), "schedule");
         }
         catch (StoreUnavailableException ex) {
             throw prepared.unavailable(ex);
@@ -111,7 +116,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
                         (cause instanceof StoreUnavailableException ex) ? prepared.unavailable(ex) : cause);
             }
             else {
-                result.complete(stored.get(0));
+                result.complete(stored);
             }
         });
         return result;
@@ -152,8 +157,8 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         return message.afterCommit().orElse(this.afterCommitDefault) && this.afterCommitSends.hasCommitAhead();
     }
 
-    private CompletableFuture<List<SendResult>> schedule(PreparedMessage prepared) {
-        return this.ports.messages().schedule(Partition.first(prepared.queue()), List.of(prepared.written()));
+    private CompletableFuture<SendResult> schedule(PreparedMessage prepared) {
+        return this.router.schedule(prepared.queue(), prepared.written());
     }
 
     @Override
@@ -167,9 +172,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public CancelResult cancel(String queue, String id) {
-        return this.calls.await(
-                this.ports.messages().cancel(Partition.first(new QueueName(queue)), MessageLimits.requireId(id)),
-                "cancel");
+        return this.calls.await(this.router.cancel(new QueueName(queue), MessageLimits.requireId(id)), "cancel");
     }
 
     @Override
@@ -183,25 +186,30 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private RescheduleResult reschedule(String queue, String id, DueTime due) {
-        return this.calls.await(this.ports.messages()
-            .reschedule(Partition.first(new QueueName(queue)), MessageLimits.requireId(id), due), "reschedule");
+        return this.calls.await(this.router.reschedule(new QueueName(queue), MessageLimits.requireId(id), due),
+                "reschedule");
     }
 
     @Override
     public Optional<StoredMessage> find(String queue, String id) {
-        return this.calls.await(
-                this.ports.inspector().find(Partition.first(new QueueName(queue)), MessageLimits.requireId(id)),
-                "find");
+        return this.calls.await(this.router.find(new QueueName(queue), MessageLimits.requireId(id)), "find");
     }
 
     @Override
     public QueueStatistics statistics(String queue) {
-        return this.calls.await(this.ports.inspector().statistics(Partition.first(new QueueName(queue))), "statistics");
+        return this.calls.await(this.router.statistics(new QueueName(queue)), "statistics");
     }
 
     @Override
     public DeadLetterOperations deadLetters(String queue) {
-        return new StoredDeadLetters(new QueueName(queue), this.ports, this.calls);
+        return new StoredDeadLetters(new QueueName(queue), this.ports, this.router, this.calls);
+    }
+
+    @Override
+    public int repartition(String queue, int partitions) {
+        return this.calls.await(
+                this.ports.partitions().repartition(new QueueName(queue), Partitions.requireCount(partitions)),
+                "repartition");
     }
 
 }

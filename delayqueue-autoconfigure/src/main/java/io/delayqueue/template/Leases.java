@@ -16,6 +16,7 @@ import io.delayqueue.engine.Death;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Router;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,14 +38,22 @@ final class Leases {
 
     private final MessageStore store;
 
+    private final Router router;
+
     private final StoreCalls calls;
 
     private final ApplicationEventPublisher events;
 
-    Leases(MessageStore store, StoreCalls calls, ApplicationEventPublisher events) {
+    Leases(MessageStore store, Router router, StoreCalls calls, ApplicationEventPublisher events) {
         this.store = store;
+        this.router = router;
         this.calls = calls;
         this.events = events;
+    }
+
+    /** Where messages of a queue may be. */
+    List<Partition> partitions(QueueName queue) throws InterruptedException {
+        return this.calls.awaitInterruptibly(this.router.all(queue), "partitions");
     }
 
     /**
@@ -52,9 +61,9 @@ final class Leases {
      * limit, what the answer brings later is given back. An answer that has failed, with
      * Lettuce also by its timeout, leaves what may have been claimed to its lease.
      */
-    Claim claimOne(QueueName queue, ReceiveSettings settings) throws InterruptedException {
+    Claim claimOne(Partition partition, ReceiveSettings settings) throws InterruptedException {
         Claim claim = awaitOrGiveBack(
-                this.store.claim(Partition.first(queue),
+                this.store.claim(partition,
                         new ClaimRequest(1, MessageWriter.wholeMillis(settings.lease()), settings.expired())),
                 "claim", (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
         claim.buried().forEach((death) -> {

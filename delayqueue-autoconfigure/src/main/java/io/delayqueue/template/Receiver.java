@@ -2,6 +2,9 @@ package io.delayqueue.template;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -17,6 +20,7 @@ import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -74,6 +78,7 @@ final class Receiver {
         try (Bells.Ear ear = this.bells.listen(search.queue)) {
             while (true) {
                 long heard = ear.strokes();
+                ear.hear(search.partitions());
                 Optional<ReceivedMessage> found = search.look();
                 if (found.isPresent() || search.isOver()) {
                     return search.conclude(found);
@@ -121,21 +126,48 @@ final class Receiver {
             return found;
         }
 
-        /** Claims until there is a message to hand out or none at all. */
+        /** Where there may be messages; none while that is not known. */
+        List<Partition> partitions() throws InterruptedException {
+            try {
+                return Receiver.this.leases.partitions(this.queue);
+            }
+            catch (StoreUnavailableException ex) {
+                backOff(ex);
+                return List.of();
+            }
+        }
+
+        /** Looks into all partitions, beginning with any of them. */
         Optional<ReceivedMessage> look() throws InterruptedException {
+            this.pause = Long.MAX_VALUE;
+            List<Partition> partitions = new ArrayList<>(partitions());
+            if (partitions.size() > 1) {
+                Collections.rotate(partitions, ThreadLocalRandom.current().nextInt(partitions.size()));
+            }
+            for (Partition partition : partitions) {
+                Optional<ReceivedMessage> found = look(partition);
+                if (found.isPresent()) {
+                    return found;
+                }
+            }
+            return Optional.empty();
+        }
+
+        /** Claims until there is a message to hand out or none at all. */
+        private Optional<ReceivedMessage> look(Partition partition) throws InterruptedException {
             try {
                 // Messages that cannot be handed out may outlast the caller's patience,
                 // within reason.
                 for (int i = 0; i < MessageStore.BATCH_LIMIT || !isOver(); i++) {
                     long sent = Receiver.this.nanoTime.getAsLong();
-                    Claim claim = Receiver.this.leases.claimOne(this.queue, this.settings);
+                    Claim claim = Receiver.this.leases.claimOne(partition, this.settings);
                     this.reached = true;
                     this.backoff = FIRST_BACKOFF;
                     if (claim.messages().isEmpty() && hasMoreToRemove(claim)) {
                         continue;
                     }
                     if (claim.messages().isEmpty()) {
-                        this.pause = pauseAfter(claim);
+                        this.pause = Math.min(this.pause, pauseAfter(claim));
                         return Optional.empty();
                     }
                     Optional<ReceivedMessage> message = accept(claim.messages().get(0), claim.now(), sent);
@@ -170,7 +202,7 @@ final class Receiver {
             if (!unknown) {
                 this.outage = failure;
             }
-            this.pause = this.backoff;
+            this.pause = Math.min(this.pause, this.backoff);
             this.backoff = Math.min(this.backoff * 2, Math.max(FIRST_BACKOFF, this.settings.safetyPoll().toNanos()));
             logger.debug("Cannot look into queue '{}'; trying again in {} ms", this.queue, this.pause / 1_000_000,
                     failure);

@@ -77,7 +77,7 @@ final class StoreCalls {
     }
 
     /** The same failure once more, with the stack of the current thread. */
-    private static RuntimeException raised(Throwable failure, String operation) {
+    static RuntimeException raised(Throwable failure, String operation) {
         RuntimeException cause = unwrap(failure, operation);
         String message = String.valueOf(cause.getMessage());
         if (cause instanceof StoreUnavailableException unavailable) {

@@ -1,5 +1,6 @@
 package io.delayqueue.template;
 
+import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -8,9 +9,11 @@ import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
+import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Router;
 import org.jspecify.annotations.Nullable;
 
 /** The dead letters of one queue, as the store has them. */
@@ -18,7 +21,9 @@ final class StoredDeadLetters implements DeadLetterOperations {
 
     private static final int MAX_PAGE = 100;
 
-    private final Partition partition;
+    private final QueueName queue;
+
+    private final Router router;
 
     private final MessageStore store;
 
@@ -26,8 +31,9 @@ final class StoredDeadLetters implements DeadLetterOperations {
 
     private final StoreCalls calls;
 
-    StoredDeadLetters(QueueName queue, StorePorts ports, StoreCalls calls) {
-        this.partition = Partition.first(queue);
+    StoredDeadLetters(QueueName queue, StorePorts ports, Router router, StoreCalls calls) {
+        this.queue = queue;
+        this.router = router;
         this.store = ports.messages();
         this.inspector = ports.inspector();
         this.calls = calls;
@@ -38,12 +44,16 @@ final class StoredDeadLetters implements DeadLetterOperations {
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, MAX_PAGE));
         }
-        return this.calls.await(this.inspector.deadLetters(this.partition, cursor, limit), "deadLetters");
+        List<CompletableFuture<DeadLetterPage>> pages = partitions().stream()
+            .map((partition) -> this.inspector.deadLetters(partition, cursor, limit))
+            .toList();
+        return DeadLetterCursor.merge(pages.stream().map((page) -> this.calls.await(page, "deadLetters")).toList(),
+                limit);
     }
 
     @Override
     public RedriveResult redrive(String letterId) {
-        return this.calls.await(this.store.redrive(this.partition, letterId), "redrive");
+        return this.calls.await(this.router.redrive(this.queue, letterId), "redrive");
     }
 
     /**
@@ -58,7 +68,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
             DeadLetterPage page = list(cursor, MAX_PAGE);
             List<CompletableFuture<RedriveResult>> answers = page.letters()
                 .stream()
-                .map((letter) -> this.store.redrive(this.partition, letter.letterId()))
+                .map((letter) -> this.router.redrive(this.queue, letter.letterId()))
                 .toList();
             for (CompletableFuture<RedriveResult> answer : answers) {
                 if (this.calls.await(answer, "redrive") == RedriveResult.REDRIVEN) {
@@ -73,19 +83,25 @@ final class StoredDeadLetters implements DeadLetterOperations {
 
     @Override
     public boolean purge(String letterId) {
-        return this.calls.await(this.store.purge(this.partition, letterId), "purge");
+        return this.calls.await(this.router.purge(this.queue, letterId), "purge");
     }
 
     @Override
     public long purgeAll() {
         long purged = 0;
-        int last;
-        do {
-            last = this.calls.await(this.store.purgeOlderThan(this.partition, Duration.ZERO), "purgeOlderThan");
-            purged += last;
+        for (Partition partition : partitions()) {
+            int last;
+            do {
+                last = this.calls.await(this.store.purgeOlderThan(partition, Duration.ZERO), "purgeOlderThan");
+                purged += last;
+            }
+            while (last == MessageStore.BATCH_LIMIT);
         }
-        while (last == MessageStore.BATCH_LIMIT);
         return purged;
+    }
+
+    private List<Partition> partitions() {
+        return this.calls.await(this.router.all(this.queue), "partitions");
     }
 
 }

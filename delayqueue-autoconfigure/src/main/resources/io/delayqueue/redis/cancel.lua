@@ -8,13 +8,16 @@
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  id
+-- ARGV[2]  version  of the partitions that the sender goes by, '' to ask whatever it is
 --
--- Returns  { refused, outcome }   outcome: 0 cancelled, 1 leased, 2 not found
+-- Returns  { refused, outcome }, or the error DQSTALE
+--          outcome: 0 cancelled, 1 leased, 2 not found
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, now = ARGV[1], clock()
+local id, now, refusal = ARGV[1], clock(), stale(ARGV[2])
+if refusal then return refusal end
 if is_leased(id, now) then
   redis.call('HDEL', NEXT, id)
   redis.call('HSET', NEXT, id, 'C')

@@ -17,11 +17,12 @@
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  expired     'drop' or 'bury'
 --
--- Returns  { now, next_at, token, expired, refused, { letter, failures, cause, ... },
+-- Returns  { now, next_at, token, expired, refused, { letter, failures, cause, ... }, version,
 --            id, due, attempts, details, value, ... }
 --          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          the inner list: dead letters that the call added, its failures as a string;
+--          version: of the partitions, 0 if the claim was full and did not look;
 --          attempts and details: as stored, '' for none; value: stamp + envelope
 --
 -- Keeps    I1 to I6 (see schedule.lua)
@@ -58,7 +59,7 @@ end
 local expired, deadline = 0, now + tonumber(ARGV[2])
 local token = deadline
 local buried = {}
-local reply = { digits(now), '', '', 0, 0, buried }
+local reply = { digits(now), '', '', 0, 0, buried, 0 }
 
 -- SCHEDULED -> gone or DEAD: what is not to be handled. What is next in its group may be in
 -- another lane; it is for the next claim, so that the work of this one is bounded.
@@ -120,5 +121,6 @@ else
   end
 end
 
+if #ids < limit then reply[7] = version_of(redis.call('GET', PARTITIONS) or '') end
 reply[2], reply[3], reply[4] = next_at and digits(next_at) or '', digits(token), expired
 return reply

@@ -6,14 +6,17 @@
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  id
+-- ARGV[2]  version  of the partitions that the caller goes by, '' to ask whatever it is
 --
--- Returns  {} if the queue does not hold it, else { state, time, attempts, details, value }
+-- Returns  {} if the partition does not hold it, else { state, time, attempts, details, value };
+--          or the error DQSTALE
 --          state: 'S' with its due time, ms, or 'L' with the end of its lease, microseconds;
 --          attempts and details: as stored, '' for none; value: stamp + envelope
 --
 -- Cost     O(1)
 
-local id = ARGV[1]
+local id, refusal = ARGV[1], stale(ARGV[2])
+if refusal then return refusal end
 local value = redis.call('HGET', MESSAGES, id)
 if not value then return {} end
 local attempts = redis.call('HGET', ATTEMPTS, id) or ''

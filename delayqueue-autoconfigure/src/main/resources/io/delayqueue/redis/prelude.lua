@@ -28,11 +28,15 @@
 -- KEYS[20] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; what
 --                            waits behind the head of its group, in the order of its turn
 -- KEYS[21] heads      HASH   group -> id of its head, which is in its lane or leased
+-- KEYS[22]                   not used yet
+-- KEYS[23] partitions STRING 'version|counts', how the queue is spread, as engine.Partitions
+--                            writes it; a setting, which outlives messages. Absent: one
+--                            partition, version 0
 
 local MESSAGES, SCHEDULED, LEASED, WAKE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local DETAILS, ATTEMPTS, RENEWED, NEXT = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local DEAD, LETTERS = KEYS[9], KEYS[10]
-local FOLLOWERS, HEADS = KEYS[20], KEYS[21]
+local FOLLOWERS, HEADS, PARTITIONS = KEYS[20], KEYS[21], KEYS[23]
 local NORMAL = 4
 local WAKE_GRACE = 1000
 
@@ -94,6 +98,20 @@ end
 local function set_attempts(id, entry)
   redis.call('HSET', ATTEMPTS, id, digits(entry.failures) .. ':' .. digits(entry.lapses) .. ':'
     .. digits(entry.suspect) .. ':' .. entry.by .. ':' .. entry.token .. ':' .. entry.first)
+end
+
+local function version_of(partitions)
+  return tonumber(string.match(partitions or '', '^%d+') or 0)
+end
+
+-- Refuses senders that go by an older version of the partitions than this one knows: what
+-- they look for may be elsewhere, and what they add may be there already. Returns the error
+-- to answer with, else nil. `version`: '' for who need not know.
+local function stale(version)
+  if version == '' then return nil end
+  local partitions = redis.call('GET', PARTITIONS)
+  if not partitions or version_of(partitions) <= tonumber(version) then return nil end
+  return redis.error_reply('DQSTALE the partitions of this queue are ' .. partitions)
 end
 
 -- Whether `token` is that of the lease that `id` has now, run out or not.

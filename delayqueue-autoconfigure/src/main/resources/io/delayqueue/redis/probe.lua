@@ -45,6 +45,7 @@ end
 try('SET', WAKE, '1', 'PX', '1000')
 try('GET', WAKE)
 try('DEL', WAKE)
+try('SET', PARTITIONS, '1')
 try('TIME')
 
 local failed = denied

@@ -9,13 +9,16 @@
 --
 -- ARGV[1]  id
 -- ARGV[2]  due  '+delay' or epoch, ms
+-- ARGV[3]  version  of the partitions that the sender goes by, '' to ask whatever it is
 --
--- Returns  { refused, outcome }   outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
+-- Returns  { refused, outcome }, or the error DQSTALE
+--          outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, now = ARGV[1], clock()
+local id, now, refusal = ARGV[1], clock(), stale(ARGV[3])
+if refusal then return refusal end
 if is_leased(id, now) then return { 0, 1 } end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
   tidy()

@@ -6,12 +6,17 @@
 --
 -- A replacement cannot take an id to another group: nothing is stored then.
 --
+-- If the queue is spread, an id, or a group, may be where it belonged before: there messages
+-- are only applied to what is held, and added to groups that are not empty.
+--
 -- A send that is repeated after its reply was lost finds its own stamp, and answers as the
 -- first time; if the message is leased by then, only its due time is another. A lease that ran out is ended first.
 --
 -- KEYS  see prelude.lua; [1] to [8] suffice if all ids are new, all lanes normal and no groups
 --
--- ARGV  for each message, with ids that differ:
+-- ARGV[1]  version   of the partitions that the sender goes by, '' if all ids are new
+-- ARGV[2]  held      1 to leave out ids that are not held, else 0
+-- ARGV from [3] on, for each message, with ids that differ:
 --   +0  id
 --   +1  stamp + envelope   the stamp begins with 's'
 --   +2  due                '+delay' or epoch, ms
@@ -20,9 +25,10 @@
 --   +5  replace            1, or 0 to keep
 --   +6  group              '' for none
 --
--- Returns  { refused, outcome, due, outcome, due, ... }
+-- Returns  { refused, outcome, due, outcome, due, ... }, or the error DQSTALE
 --          refused: 1 if this user may not publish wake-ups; due: ms, as a string
---          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one
+--          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
+--          5 not held and left out
 --          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id
 --
 -- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in followers, or in none of them
@@ -34,13 +40,17 @@
 --              there is a head while there is a follower
 -- Cost     O(n log N), n messages in the call, N in the queue
 
-local FIELDS = 7
+local refusal = stale(ARGV[1])
+if refusal then return refusal end
+
+local FIRST, FIELDS = 3, 7
+local only_held = ARGV[2] == '1'
 local now = clock()
 local reply = { 0 }
 local earliest
 
 local ids = {}
-for i = 1, #ARGV, FIELDS do ids[#ids + 1] = ARGV[i] end
+for i = FIRST, #ARGV, FIELDS do ids[#ids + 1] = ARGV[i] end
 local held = redis.call('HMGET', MESSAGES, unpack(ids))
 
 -- The group of what is held under an id, once a lease that ran out is ended; nil if nothing
@@ -57,11 +67,11 @@ end
 
 local grouped
 for i = 1, #ids do
-  local at = (i - 1) * FIELDS
-  if held[i] and ARGV[at + 6] == '1' then
+  local at = FIRST + (i - 1) * FIELDS
+  if held[i] and ARGV[at + 5] == '1' then
     if grouped == nil then grouped = HEADS ~= nil and redis.call('EXISTS', HEADS, NEXT) > 0 end
-    local group = (grouped or ARGV[at + 7] ~= '') and group_there(ids[i])
-    if group and group ~= ARGV[at + 7] then return { 0, 4, i - 1 } end
+    local group = (grouped or ARGV[at + 6] ~= '') and group_there(ids[i])
+    if group and group ~= ARGV[at + 6] then return { 0, 4, i - 1 } end
   end
 end
 
@@ -72,6 +82,7 @@ local function admit(id, value, due, expiry, lane, group, replace)
   local due_there, in_lane = due, false
   if not leased then due_there, in_lane = waits_until(id) end
   if not there or not due_there then -- content that is in no set will never be claimed
+    if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
     earliest = earlier(earliest, forget({ id }))
     earliest = earlier(earliest, put(id, value, due, expiry, lane, group))
     return 0, due
@@ -103,17 +114,17 @@ end
 
 local values, dues = {}, {}
 for i = 1, #ids do
-  local at = (i - 1) * FIELDS
-  local value, lane, group = ARGV[at + 2], tonumber(ARGV[at + 5]), ARGV[at + 7]
-  local due = due_time(ARGV[at + 3], now)
-  local expiry = ARGV[at + 4] ~= '0' and due + tonumber(ARGV[at + 4]) or 0
+  local at = FIRST + (i - 1) * FIELDS
+  local value, lane, group = ARGV[at + 1], tonumber(ARGV[at + 4]), ARGV[at + 6]
+  local due = due_time(ARGV[at + 2], now)
+  local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
   local outcome = 0
-  if not held[i] and expiry == 0 and lane == NORMAL and group == '' then
+  if not held[i] and expiry == 0 and lane == NORMAL and group == '' and not only_held then
     values[#values + 1], values[#values + 2] = ids[i], value
     dues[#dues + 1], dues[#dues + 2] = digits(due), ids[i]
     earliest = earlier(earliest, due)
   else
-    outcome, due = admit(ids[i], value, due, expiry, lane, group, ARGV[at + 6] == '1')
+    outcome, due = admit(ids[i], value, due, expiry, lane, group, ARGV[at + 5] == '1')
   end
   reply[#reply + 1], reply[#reply + 2] = outcome, digits(due)
 end
@@ -122,5 +133,5 @@ if #values > 0 then
   redis.call('ZADD', SCHEDULED, unpack(dues)) -- before the content: see put
   redis.call('HSET', MESSAGES, unpack(values))
 end
-if earliest then reply[1] = wake(earliest, now) end
+if earliest then reply[1] = wake(earliest, now) elseif only_held then tidy() end
 return reply

@@ -135,9 +135,10 @@ class DocumentationTests {
             .allSatisfy((name) -> assertThat(known).anyMatch((property) -> (property + ".").startsWith(name + ".")));
     }
 
-    /** What can be set for a queue can be set for all listeners. */
+    /** What can be set for a queue can be set for all listeners, partitions excepted. */
     private static String ofAllListeners(String property) {
-        return property.replaceFirst("^delayqueue\\.queues\\.[^.]+", "delayqueue.listener");
+        return property.endsWith(".partitions") ? "delayqueue.queues"
+                : property.replaceFirst("^delayqueue\\.queues\\.[^.]+", "delayqueue.listener");
     }
 
     private static Stream<String> propertiesOf(String yaml) {

@@ -67,8 +67,13 @@ class ConfigurationDocsTests {
         assertThat(ConfigurationDocs.table(QUEUE_PROPERTIES))
             .containsExactlyInAnyOrderElementsOf(components(DelayQueueProperties.Queue.class, "")
                 .map((component) -> List.of(code("delayqueue.queues.<name>." + component.name()),
-                        type(component.type()), code("delayqueue.listener." + component.name())))
+                        type(component.type()), code(defaultOf(component.name()))))
                 .toList());
+    }
+
+    /** The number of partitions is not for all queues. */
+    private static String defaultOf(String property) {
+        return property.equals("partitions") ? "1" : "delayqueue.listener." + property;
     }
 
     private static Stream<Setting> components(Class<?> type, String prefix) {

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -212,9 +213,9 @@ class DelayQueueListenerAutoConfigurationTests {
     static class OwnWorker {
 
         @Bean
-        TransferWorker own(InMemoryMessageStore store, DelayedListenerRegistry registry,
-                ApplicationEventPublisher events, DelayQueueProperties properties) {
-            return new TransferWorker(store, store, registry, events, properties.workerSettings(false));
+        TransferWorker own(StorePorts ports, DelayedListenerRegistry registry, ApplicationEventPublisher events,
+                DelayQueueProperties properties) {
+            return new TransferWorker(ports, registry, events, properties.workerSettings(false));
         }
 
     }

@@ -145,13 +145,13 @@ public final class RandomTransitions {
         }
         else if (dice < 34) {
             String id = anyOf(IDS);
-            tell("cancel", both("cancel " + id, (ports) -> ports.store().cancel(QUEUE, id)));
+            tell("cancel", both("cancel " + id, (ports) -> ports.store().cancel(Home.first(QUEUE.queue()), id)));
         }
         else if (dice < 40) {
             String id = anyOf(IDS);
             DueTime due = dueTime();
-            tell("reschedule",
-                    both("reschedule " + id + " to " + due, (ports) -> ports.store().reschedule(QUEUE, id, due)));
+            tell("reschedule", both("reschedule " + id + " to " + due,
+                    (ports) -> ports.store().reschedule(Home.first(QUEUE.queue()), id, due)));
         }
         else if (dice < 60) {
             claim(1 + this.random.nextInt(6), span(30_000), anyOf(List.of(ExpiredPolicy.values())));
@@ -171,7 +171,7 @@ public final class RandomTransitions {
         List<String> told = messages.stream().map(RandomTransitions::describe).toList();
         both("send " + told,
                 (ports) -> ports.store()
-                    .schedule(QUEUE, messages)
+                    .schedule(Home.first(QUEUE.queue()), messages)
                     .handle((results, failure) -> (failure == null) ? results : List.of(refusal(failure))))
             .forEach((result) -> tell("send", (result instanceof SendResult sent) ? sent.outcome() : "refused"));
     }
@@ -293,7 +293,7 @@ public final class RandomTransitions {
     /** Compares all that can be seen. */
     private QueueStatistics look() {
         for (String id : IDS) {
-            answersOfBoth((ports) -> ports.inspector().find(QUEUE, id), "find " + id);
+            answersOfBoth((ports) -> ports.inspector().find(Home.first(QUEUE.queue()), id), "find " + id);
         }
         DeadLetterPage page = answersOfBoth((ports) -> ports.inspector().deadLetters(QUEUE, null, 2), "dead letters");
         if (page.nextCursor() != null) {

@@ -203,7 +203,7 @@ class RandomTransitionsTests {
                         lanes ? message.priority() : MessageLimits.NORMAL_PRIORITY, message.timeToLive(),
                         message.group(), message.envelope()));
             }
-            return store.schedule((Partition) arguments[0], changed);
+            return store.schedule((Home) arguments[0], changed);
         }
 
         private static ClaimRequest dropping(ClaimRequest request) {

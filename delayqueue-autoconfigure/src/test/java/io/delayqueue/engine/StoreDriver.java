@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.HOME;
 import static io.delayqueue.engine.StoreValues.ID;
 import static io.delayqueue.engine.StoreValues.LEASE;
 import static io.delayqueue.engine.StoreValues.QUEUE;
@@ -117,11 +118,11 @@ final class StoreDriver {
     // What a case does.
 
     SendResult send(NewMessage message) {
-        return await(store().schedule(QUEUE, List.of(message))).get(0);
+        return await(store().schedule(HOME, List.of(message))).get(0);
     }
 
     List<SendResult> sendAll(List<NewMessage> messages) {
-        return await(store().schedule(QUEUE, messages));
+        return await(store().schedule(HOME, messages));
     }
 
     Claimed claim() {
@@ -196,7 +197,7 @@ final class StoreDriver {
     }
 
     CancelResult cancel(String id) {
-        return await(store().cancel(QUEUE, id));
+        return await(store().cancel(HOME, id));
     }
 
     RescheduleResult reschedule(Duration delay) {
@@ -204,7 +205,7 @@ final class StoreDriver {
     }
 
     RescheduleResult reschedule(String id, Duration delay) {
-        return await(store().reschedule(QUEUE, id, DueTime.after(delay)));
+        return await(store().reschedule(HOME, id, DueTime.after(delay)));
     }
 
     RedriveResult redrive(Lease lease) {
@@ -224,7 +225,7 @@ final class StoreDriver {
     }
 
     Optional<StoredMessage> find(String id) {
-        return await(this.contract.inspector().find(QUEUE, id));
+        return await(this.contract.inspector().find(HOME, id));
     }
 
     QueueStatistics statistics() {

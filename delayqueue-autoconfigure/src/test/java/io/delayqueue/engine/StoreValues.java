@@ -24,6 +24,8 @@ final class StoreValues {
 
     static final Partition QUEUE = Partition.first(new QueueName("contract"));
 
+    static final Home HOME = Home.first(QUEUE.queue());
+
     static final String ID = "a";
 
     static final Duration DELAY = Duration.ofSeconds(10);

@@ -24,6 +24,7 @@ import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.integration.OrderHandler.Order;
@@ -287,7 +288,7 @@ class LostReplyIntegrationTests {
         Partition other = Partition.first(new QueueName("warm-up-" + this.warmUps.incrementAndGet()));
         Lease none = new Lease(other, "none", "1");
         this.application.queue().send(DelayedMessage.builder(other.queue().value(), 1).id("other").priority(3).build());
-        this.store.cancel(other, "other").join();
+        this.store.cancel(Home.first(other.queue()), "other").join();
         this.store.claim(other, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)).join();
         this.store.acknowledge(other, List.of(none)).join();
         this.store.retry(none, FAR, "none").join();

@@ -193,9 +193,9 @@ class DeliveryProcessorTests {
         this.bed.maxAttempts = 1;
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
             throw new IllegalStateException("listener");
-        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), this.bed.context.settings(),
-                this.bed.clock);
-        PollLoop loop = new PollLoop(this.bed.queue(), context);
+        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
+                this.bed.context.settings(), this.bed.clock);
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
         this.bed.handleOnce(loop);
         this.bed.store.add("next", Duration.ZERO);
         this.bed.handleOnce(loop);

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,6 +28,7 @@ import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
@@ -260,17 +262,22 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Partition queue, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Partition queue, String id) {
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Partition queue, String id, DueTime due) {
+    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
         throw new UnsupportedOperationException();
     }
 

@@ -27,6 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class HandlersTests {
 
+    private static final Alarm ALARM = new Alarm();
+
     private final TestClock clock = new TestClock();
 
     private final Deque<Runnable> threads = new ArrayDeque<>();
@@ -50,10 +52,61 @@ class HandlersTests {
 
     @Test
     void hasRoomForAsManyAsHandlers() {
-        assertThat(this.handlers.reserve(100)).isEqualTo(2);
-        assertThat(this.handlers.reserve(100)).isZero();
+        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, ALARM)).isZero();
         this.handlers.giveBack(1);
-        assertThat(this.handlers.reserve(100)).isOne();
+        assertThat(this.handlers.reserve(100, ALARM)).isOne();
+    }
+
+    @Test
+    void aLoopThatFoundNoRoomIsRungAndFindsAPlaceLeftToIt() {
+        Alarm busy = new Alarm();
+        Alarm waiting = new Alarm();
+        this.handlers.join();
+        this.handlers.join();
+        assertThat(this.handlers.reserve(100, busy)).isEqualTo(2);
+        waiting.look();
+        assertThat(this.handlers.reserve(100, waiting)).isZero();
+
+        this.handlers.giveBack(1);
+
+        assertThat(waiting.hasRung()).isTrue();
+        assertThat(this.handlers.reserve(100, busy)).as("its place is not taken").isZero();
+        assertThat(this.handlers.reserve(100, waiting)).isOne();
+    }
+
+    @Test
+    void aLoopTakesNotAllWhileOthersWait() {
+        Alarm first = new Alarm();
+        Alarm second = new Alarm();
+        this.handlers.join();
+        this.handlers.join();
+        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, first)).isZero();
+        assertThat(this.handlers.reserve(100, second)).isZero();
+
+        this.handlers.giveBack(2);
+
+        assertThat(this.handlers.reserve(100, first)).isOne();
+        assertThat(this.handlers.reserve(100, second)).isOne();
+    }
+
+    @Test
+    void aLoopThatLeavesTheLineKeepsNoPlace() {
+        Alarm left = new Alarm();
+        Alarm next = new Alarm();
+        this.handlers.join();
+        this.handlers.join();
+        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, left)).isZero();
+        assertThat(this.handlers.reserve(100, next)).isZero();
+        this.handlers.giveBack(1);
+        next.look();
+
+        this.handlers.leave(left);
+
+        assertThat(next.hasRung()).isTrue();
+        assertThat(this.handlers.reserve(100, next)).isOne();
     }
 
     @Test
@@ -69,10 +122,10 @@ class HandlersTests {
 
     @Test
     void claimsAheadWhatIsHandledInAFewMilliseconds() {
-        this.handlers.reserve(2);
+        this.handlers.reserve(2, ALARM);
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        assertThat(this.handlers.reserve(100)).isEqualTo(20 + 10);
+        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(20 + 10);
     }
 
     private void finish(int count) {
@@ -84,7 +137,7 @@ class HandlersTests {
     void claimsAheadNoMoreThanABatch() {
         this.clock.advance(Duration.ofMillis(10));
         finish(1000);
-        assertThat(this.handlers.reserve(10_000)).isEqualTo(1000 + 2 + 100);
+        assertThat(this.handlers.reserve(10_000, ALARM)).isEqualTo(1000 + 2 + 100);
     }
 
     @Test
@@ -92,14 +145,14 @@ class HandlersTests {
         finish(20);
         this.handlers.giveBack(-20);
         this.clock.advance(Duration.ofSeconds(1));
-        assertThat(this.handlers.reserve(100)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
     }
 
     @Test
     void asksForMoreOnlyWhenLittleWaits() {
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        this.handlers.reserve(100);
+        this.handlers.reserve(100, ALARM);
         this.handlers.add(leases(6), (lease) -> {
         });
         assertThat(this.handlers.wantsMore()).isFalse();

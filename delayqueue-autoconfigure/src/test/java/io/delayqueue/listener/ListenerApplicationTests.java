@@ -15,12 +15,14 @@ import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DelayQueueHeaders;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Partition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,8 +65,9 @@ class ListenerApplicationTests {
                 () -> new DelayedListenerAnnotationBeanPostProcessor(
                         this.context.getBeanProvider(DelayedListenerRegistry.class)));
         this.context.registerBean(TransferWorker.class,
-                () -> new TransferWorker(this.store, this.store, this.context.getBean(DelayedListenerRegistry.class),
-                        this.context, new WorkerSettings(Duration.ofSeconds(30), Duration.ofSeconds(60), null, false)));
+                () -> new TransferWorker(new StorePorts(this.store, this.store, this.store, TestBed.PARTITIONS),
+                        this.context.getBean(DelayedListenerRegistry.class), this.context,
+                        new WorkerSettings(Duration.ofSeconds(30), Duration.ofSeconds(60), null, false)));
         this.context.refresh();
         this.handlers = this.context.getBean(Handlers.class);
     }
@@ -76,7 +79,8 @@ class ListenerApplicationTests {
 
     private void send(Partition queue, String id, Order order, Duration delay) {
         byte[] envelope = this.codec.write(order, Map.of("source", "test"));
-        this.store.schedule(queue, List.of(NewMessage.of(id, DueTime.after(delay), envelope))).join();
+        this.store.schedule(Home.first(queue.queue()), List.of(NewMessage.of(id, DueTime.after(delay), envelope)))
+            .join();
     }
 
     private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {

@@ -46,9 +46,9 @@ class PollLoopTests {
         }, (task) -> {
             bed.clock.advance(Duration.ofMillis(700));
             task.run();
-        }, bed.timer, bed.context.outage(), bed.context.settings(), bed.clock);
-        PollLoop loop = new PollLoop(
-                new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
+        }, bed.timer, bed.context.outage(), TestBed.PARTITIONS, bed.context.settings(), bed.clock);
+        PollLoop loop = TestBed
+            .loop(new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
 
         assertThat(loop.pollOnce()).isEqualTo(Duration.ofMillis(2300));
     }
@@ -217,9 +217,9 @@ class PollLoopTests {
     /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
     private PollLoop sleepyLoop() {
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(),
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
                 new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
-        return new PollLoop(this.bed.queue(), context);
+        return TestBed.loop(this.bed.queue(), context);
     }
 
     @Test
@@ -272,9 +272,9 @@ class PollLoopTests {
     @Test
     void wakesForAFreedPermitAndForAWakeUp() throws Exception {
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(),
+        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
                 new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
-        PollLoop loop = new PollLoop(this.bed.queue(), context);
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
         this.bed.store.add("a", Duration.ZERO);
         loop.pollOnce();
         this.bed.store.add("b", Duration.ZERO);
@@ -396,16 +396,17 @@ class PollLoopTests {
     void goesOnAfterAnyError() throws Exception {
         boolean[] broken = { true };
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.settings(), () -> {
-            if (broken[0] && Thread.currentThread().getName().equals("broken")) {
-                broken[0] = false;
-                throw new StackOverflowError("a bug");
-            }
-            return this.bed.clock.getAsLong();
-        });
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.bed.context.settings(),
+                () -> {
+                    if (broken[0] && Thread.currentThread().getName().equals("broken")) {
+                        broken[0] = false;
+                        throw new StackOverflowError("a bug");
+                    }
+                    return this.bed.clock.getAsLong();
+                });
         CountDownLatch polled = new CountDownLatch(1);
         this.bed.store.during("claim", polled::countDown);
-        PollLoop loop = new PollLoop(this.bed.queue(), context);
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
         try (LogCapture log = new LogCapture()) {
             Thread thread = new Thread(loop, "broken");
             thread.start();

@@ -75,8 +75,8 @@ class PollLoopTroubleTests {
                 throw new OutOfMemoryError("unable to create native thread");
             }
             this.bed.handlers.add(task);
-        }, this.bed.timer, this.bed.context.outage(), this.bed.context.settings(), this.bed.clock);
-        PollLoop loop = new PollLoop(queue(), context);
+        }, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.bed.context.settings(), this.bed.clock);
+        PollLoop loop = TestBed.loop(queue(), context);
         loop.pollOnce();
 
         assertThat(this.bed.events).containsExactly(death);
@@ -132,14 +132,14 @@ class PollLoopTroubleTests {
     void neverWaitsLongerThanTheSafetyPoll() {
         Duration safetyPoll = Duration.ofMillis(50);
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(),
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
                 new WorkerSettings(Duration.ZERO, safetyPoll, null, false), this.bed.clock);
         for (int i = 0; i < 100; i++) {
-            assertThat(new PollLoop(queue(), context).pollOnce()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
+            assertThat(TestBed.loop(queue(), context).pollOnce()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
                     safetyPoll);
         }
         this.bed.store.fail("claim");
-        PollLoop loop = new PollLoop(queue(), context);
+        PollLoop loop = TestBed.loop(queue(), context);
         assertThat(List.of(loop.pollOnce(), loop.pollOnce(), loop.pollOnce()))
             .allMatch((wait) -> wait.compareTo(safetyPoll) <= 0);
     }

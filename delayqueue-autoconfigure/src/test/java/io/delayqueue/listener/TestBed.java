@@ -11,8 +11,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.ExpiredPolicy;
+
+import static org.mockito.Mockito.mock;
 
 /**
  * A loop with all that it needs, on the test's own thread: a store that is a map,
@@ -58,9 +65,12 @@ final class TestBed {
         return null;
     };
 
+    /** Of queues that were never spread. */
+    static final PartitionTable PARTITIONS = new PartitionTable(PartitionRecords.NONE, (queue) -> 0, () -> 0);
+
     final WorkerContext context = new WorkerContext(this.store, (event) -> this.events.add(event), this::execute,
-            this.timer, new Outage(this.clock), new WorkerSettings(Duration.ofSeconds(20), SAFETY_POLL, null, false),
-            this.clock);
+            this.timer, new Outage(this.clock), PARTITIONS,
+            new WorkerSettings(Duration.ofSeconds(20), SAFETY_POLL, null, false), this.clock);
 
     private void execute(Runnable task) {
         if (this.rejecting) {
@@ -84,7 +94,21 @@ final class TestBed {
     }
 
     PollLoop loop() {
-        return new PollLoop(queue(), this.context);
+        return loop(queue(), this.context);
+    }
+
+    static PollLoop loop(ListenedQueue queue, WorkerContext context) {
+        return new PollLoop(queue, context,
+                new Handlers(queue.settings().concurrency(), context.handlerThreads(), context.nanoTime()));
+    }
+
+    StorePorts ports() {
+        return ports(this.store);
+    }
+
+    /** For a worker, which looks at nothing. */
+    StorePorts ports(WakeUps wakeUps) {
+        return new StorePorts(this.store, mock(MessageInspector.class), wakeUps, PARTITIONS);
     }
 
     /** Waits for another thread, half a minute at most. */

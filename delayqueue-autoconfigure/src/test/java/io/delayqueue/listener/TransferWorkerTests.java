@@ -30,7 +30,7 @@ class TransferWorkerTests {
     private TransferWorker worker = worker(Duration.ofSeconds(LIMIT));
 
     private TransferWorker worker(Duration shutdownTimeout) {
-        return new TransferWorker(this.bed.store, this.bed.store, this.registry, (event) -> {
+        return new TransferWorker(this.bed.ports(), this.registry, (event) -> {
         }, new WorkerSettings(shutdownTimeout, Duration.ofMillis(100), null, false));
     }
 
@@ -348,9 +348,9 @@ class TransferWorkerTests {
     @Test
     void leavesNothingRunningWhenItCannotStart() {
         register("l");
-        this.worker = new TransferWorker(this.bed.store, (queue, alarm) -> {
+        this.worker = new TransferWorker(this.bed.ports((queue, alarm) -> {
             throw new IllegalStateException("no");
-        }, this.registry, (event) -> {
+        }), this.registry, (event) -> {
         }, new WorkerSettings(Duration.ZERO, Duration.ofSeconds(5), null, false));
 
         assertThatIllegalStateException().isThrownBy(this.worker::start);

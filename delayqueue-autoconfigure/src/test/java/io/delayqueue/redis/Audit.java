@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -31,13 +32,17 @@ final class Audit {
     /** The due time in the name of a follower, and what stands before and behind it. */
     private static final int DUE_LENGTH = 17;
 
+    /** The last keys are settings, which outlive messages. */
+    private static final int SETTINGS = 2;
+
     private final RedisConnectionFactory factory;
 
     private final byte[][] keys;
 
     Audit(RedisConnectionFactory factory, String namespace, Partition queue) {
         this.factory = factory;
-        this.keys = new RedisKeys(namespace, queue).all();
+        byte[][] all = new RedisKeys(namespace, queue).all();
+        this.keys = Arrays.copyOf(all, all.length - SETTINGS);
     }
 
     /** Fails if the structures disagree. */

@@ -15,6 +15,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
@@ -50,7 +51,7 @@ class LettuceScriptRunnerTests {
         RedisMessageStore store = new RedisMessageStore(redis);
         List<CompletableFuture<List<SendResult>>> sent = new ArrayList<>();
         for (int i = 1; i <= 5; i++) {
-            sent.add(store.schedule(QUEUE, List.of(replace("a", i))));
+            sent.add(store.schedule(Home.first(QUEUE.queue()), List.of(replace("a", i))));
         }
         all.countDown();
 
@@ -58,9 +59,9 @@ class LettuceScriptRunnerTests {
                 SendOutcome.REPLACED, SendOutcome.REPLACED, SendOutcome.REPLACED, SendOutcome.REPLACED);
         RedisMessageInspector inspector = new RedisMessageInspector(redis,
                 new EnvelopeCodec(JsonMapper.builder().build()));
-        assertThat(inspector.find(QUEUE, "a").join())
+        assertThat(inspector.find(Home.first(QUEUE.queue()), "a").join())
             .hasValueSatisfying((message) -> assertThat(message.payload()).isEqualTo("5"));
-        store.cancel(QUEUE, "a").join();
+        store.cancel(Home.first(QUEUE.queue()), "a").join();
         redis.close();
         factory.destroy();
     }
@@ -71,7 +72,7 @@ class LettuceScriptRunnerTests {
         RedisAccess redis = new RedisAccess(
                 new LettuceScriptRunner(slow(mock(RedisConnectionFactory.class), never), Duration.ofMillis(50)), "dq");
 
-        assertThatThrownBy(() -> new RedisMessageStore(redis).cancel(QUEUE, "a").join())
+        assertThatThrownBy(() -> new RedisMessageStore(redis).cancel(Home.first(QUEUE.queue()), "a").join())
             .hasCauseInstanceOf(StoreUnavailableException.class)
             .satisfies((ex) -> assertThat(((StoreUnavailableException) ex.getCause()).effect()).isEqualTo(Effect.NONE));
         never.countDown();

@@ -18,6 +18,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
@@ -94,7 +95,7 @@ class RedisGroupsTests {
             Map<String, Long> ofClaim = commandsOf(() -> this.store.claim(QUEUE, request()));
             assertThat(claim().messages()).isEmpty();
             Map<String, Long> ofSend = commandsOf(
-                    () -> this.store.schedule(QUEUE, List.of(message("g", "late", Duration.ZERO))));
+                    () -> this.store.schedule(Home.first(QUEUE.queue()), List.of(message("g", "late", Duration.ZERO))));
             Map<String, Long> ofAcknowledge = commandsOf(() -> this.store.acknowledge(QUEUE, List.of(stuck)));
             assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
             if (followers < FOLLOWERS) {
@@ -115,9 +116,9 @@ class RedisGroupsTests {
     void plainMessagesPayNothingForGroupsThatNobodyUses() {
         send(message(null, "first", Duration.ZERO));
         claim();
-        assertThat(commandsOf(
-                () -> this.store.schedule(QUEUE, List.of(NewMessage.of("a", DueTime.after(Duration.ZERO), ENVELOPE)))))
-            .isEqualTo(Map.of("hmget", 1L, "zadd", 1L, "hset", 1L, "get", 1L, "set", 1L, "publish", 1L));
+        assertThat(commandsOf(() -> this.store.schedule(Home.first(QUEUE.queue()),
+                List.of(NewMessage.of("a", DueTime.after(Duration.ZERO), ENVELOPE)))))
+            .isEqualTo(Map.of("hmget", 1L, "zadd", 1L, "hset", 1L, "get", 2L, "set", 1L, "publish", 1L));
         Lease lease = claim().messages().get(0).lease();
         send(message(null, "b", Duration.ZERO));
 
@@ -173,7 +174,7 @@ class RedisGroupsTests {
     }
 
     private void send(NewMessage... messages) {
-        done(this.store.schedule(QUEUE, List.of(messages)));
+        done(this.store.schedule(Home.first(QUEUE.queue()), List.of(messages)));
     }
 
     private Claim claim() {

@@ -13,6 +13,7 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.Death;
@@ -81,7 +82,7 @@ class RedisKeysTests {
                 "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0", "dq:{keys}:scheduled:1",
                 "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5", "dq:{keys}:scheduled:6",
                 "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9", "dq:{keys}:followers",
-                "dq:{keys}:heads");
+                "dq:{keys}:heads", "dq:{keys}:keeper", "dq:{keys}:partitions");
     }
 
     @Test
@@ -109,7 +110,7 @@ class RedisKeysTests {
         NewMessage generated = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, Duration.ofSeconds(1), null,
                 ENVELOPE);
 
-        done(this.store.schedule(QUEUE, List.of(generated)));
+        done(this.store.schedule(Home.first(QUEUE.queue()), List.of(generated)));
 
         assertThat(claim().messages()).hasSize(1);
     }
@@ -198,7 +199,8 @@ class RedisKeysTests {
     void contentThatIsInNoSetIsScheduledByTheNextSend() {
         hashSet("messages", "half", "sabcdefg" + new String(ENVELOPE, StandardCharsets.UTF_8));
 
-        SendResult result = done(this.store.schedule(QUEUE, List.of(NewMessage.of("half", DueTime.NOW, ENVELOPE))))
+        SendResult result = done(
+                this.store.schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of("half", DueTime.NOW, ENVELOPE))))
             .get(0);
 
         assertThat(result.outcome()).isEqualTo(SendOutcome.SCHEDULED);
@@ -207,7 +209,7 @@ class RedisKeysTests {
 
     @Test
     void whatALaterVersionAddsIsReadPastAndKept() {
-        done(this.store.schedule(QUEUE,
+        done(this.store.schedule(Home.first(QUEUE.queue()),
                 List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
         Lease lease = claim().messages().get(0).lease();
@@ -216,14 +218,14 @@ class RedisKeysTests {
 
         assertThat(claim().messages()).isEmpty();
         this.audit.check();
-        assertThat(done(this.inspector.find(QUEUE, "a")))
+        assertThat(done(this.inspector.find(Home.first(QUEUE.queue()), "a")))
             .hasValueSatisfying((message) -> assertThat(message.dueAt()).isEqualTo(ManualClock.START.plusSeconds(60)));
         assertThat(done(this.store.acknowledge(QUEUE, List.of(lease)))).containsExactly(false);
     }
 
     @Test
     void aMessageWithUnknownDetailsComesBackFromALapse() {
-        done(this.store.schedule(QUEUE,
+        done(this.store.schedule(Home.first(QUEUE.queue()),
                 List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
         claim();
@@ -238,7 +240,7 @@ class RedisKeysTests {
             connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
             connection.zSetCommands().zAdd(bytes(key("scheduled")), at(0) + 0.25, bytes("f"));
         }
-        assertThat(done(this.inspector.find(QUEUE, "f")))
+        assertThat(done(this.inspector.find(Home.first(QUEUE.queue()), "f")))
             .hasValueSatisfying((message) -> assertThat(message.dueAt()).isEqualTo(ManualClock.START.plusMillis(1)));
         assertThat(claim().nextAt()).isEqualTo(ManualClock.START.plusMillis(1));
         this.clock.advance(Duration.ofMillis(1));
@@ -251,17 +253,18 @@ class RedisKeysTests {
     void timeIsTheServersUnlessPinned() {
         RedisMessageStore unpinned = new RedisMessageStore(
                 RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30)));
-        done(unpinned.schedule(QUEUE, List.of(NewMessage.of("a", DueTime.after(LEASE), ENVELOPE))));
+        done(unpinned.schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of("a", DueTime.after(LEASE), ENVELOPE))));
 
         Claim claim = done(unpinned.claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)));
 
         assertThat(claim.messages()).isEmpty();
         assertThat(claim.nextIn()).isPositive().isLessThanOrEqualTo(LEASE.plusMillis(1));
-        done(unpinned.cancel(QUEUE, "a"));
+        done(unpinned.cancel(Home.first(QUEUE.queue()), "a"));
     }
 
     private void send(String id, Duration delay) {
-        done(this.store.schedule(QUEUE, List.of(NewMessage.of(id, DueTime.after(delay), ENVELOPE))));
+        done(this.store.schedule(Home.first(QUEUE.queue()),
+                List.of(NewMessage.of(id, DueTime.after(delay), ENVELOPE))));
     }
 
     private Claim claim() {

@@ -1,5 +1,6 @@
 package io.delayqueue.template;
 
+import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -219,8 +220,9 @@ class AfterCommitSendsTests {
     @Test
     void anEventListenerThatThrowsDoesNotReachTheCaller() {
         this.store.failOn("schedule", unavailable());
-        DelayQueueTemplate unheard = new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store),
-                Templates.CODEC, new TemplateSettings(100, true, Templates.AGES, (queue) -> null), (event) -> {
+        DelayQueueTemplate unheard = new DelayQueueTemplate(
+                new StorePorts(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
+                new TemplateSettings(100, true, Templates.AGES, (queue) -> null), (event) -> {
                     throw new IllegalStateException("listener");
                 }, System::nanoTime);
 

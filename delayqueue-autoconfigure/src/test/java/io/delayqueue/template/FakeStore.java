@@ -33,6 +33,7 @@ import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
@@ -134,7 +135,8 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Partition queue, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+        Partition queue = home.partition();
         CompletableFuture<List<SendResult>> answer = call(
                 "schedule " + queue + " " + messages.stream().map(NewMessage::id).toList(), () -> {
                     this.scheduled.addAll(messages);
@@ -255,13 +257,20 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Partition queue, String id) {
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+        Partition queue = home.partition();
         return call("cancel " + queue + " " + id, () -> (this.entries.remove(queue + "/" + id) != null)
                 ? CancelResult.CANCELLED : CancelResult.NOT_FOUND);
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Partition queue, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+        Partition queue = home.partition();
         return call("reschedule " + queue + " " + id + " " + due, () -> this.entries.containsKey(queue + "/" + id)
                 ? RescheduleResult.RESCHEDULED : RescheduleResult.NOT_FOUND);
     }
@@ -300,7 +309,8 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(Partition queue, String id) {
+    public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
+        Partition queue = home.partition();
         return call("find " + queue + " " + id, () -> Optional.ofNullable(this.entries.get(queue + "/" + id))
             .map((entry) -> new StoredMessage(queue.queue().value(), id, MessageState.SCHEDULED,
                     Instant.ofEpochMilli(entry.due), null, null, entry.message.priority(), entry.message.group(), 0, 0,

@@ -1,5 +1,6 @@
 package io.delayqueue.template;
 
+import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -36,7 +37,7 @@ class InMemoryTemplateTests {
     private final InMemoryMessageStore store = new InMemoryMessageStore(Templates.CODEC, this.micros::get);
 
     private final DelayQueueTemplate template = new DelayQueueTemplate(
-            new StorePorts(this.store, this.store, this.store), Templates.CODEC,
+            new StorePorts(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
             new TemplateSettings(1000, false, Templates.AGES,
                     (queue) -> new ReceiveSettings(Templates.LEASE, 2, 2, ExpiredPolicy.DROP, Duration.ofSeconds(20))),
             (event) -> {

@@ -1,5 +1,8 @@
 package io.delayqueue.template;
 
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -21,6 +24,9 @@ final class Templates {
     /** Far longer than anything should take; reached only by a test that fails. */
     static final Duration AGES = Duration.ofSeconds(20);
 
+    /** Of queues that were never spread. */
+    static final PartitionTable PARTITIONS = new PartitionTable(PartitionRecords.NONE, (queue) -> 0, () -> 0);
+
     final List<Object> events = new CopyOnWriteArrayList<>();
 
     final FakeStore store;
@@ -35,7 +41,7 @@ final class Templates {
 
     DelayQueueTemplate template(boolean afterCommit, Duration waitLimit, LongSupplier nanoTime) {
         ReceiveSettings receive = new ReceiveSettings(LEASE, 3, 2, ExpiredPolicy.DROP, AGES);
-        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store), CODEC,
+        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store, PARTITIONS), CODEC,
                 new TemplateSettings(MAX_PAYLOAD_SIZE, afterCommit, waitLimit, (queue) -> receive), this.events::add,
                 nanoTime);
     }

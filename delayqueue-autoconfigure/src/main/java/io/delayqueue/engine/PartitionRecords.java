@@ -1,0 +1,68 @@
+package io.delayqueue.engine;
+
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
+
+/**
+ * Where {@link Partitions} are recorded: in every partition of a queue, so that it can
+ * refuse who goes by an older version; what the first one has is the truth. A queue that
+ * was never spread has no record. Threads and failures are as with {@link MessageStore}.
+ */
+public interface PartitionRecords {
+
+    /** Of a store whose queues cannot be spread. */
+    PartitionRecords NONE = new PartitionRecords() {
+
+        @Override
+        public CompletableFuture<Optional<Partitions>> read(QueueName queue) {
+            return CompletableFuture.completedFuture(Optional.empty());
+        }
+
+        @Override
+        public CompletableFuture<Partitions> found(QueueName queue, int count) {
+            return refused();
+        }
+
+        @Override
+        public CompletableFuture<Partitions> replace(QueueName queue, Optional<Partitions> expected, Partitions next) {
+            return refused();
+        }
+
+        @Override
+        public CompletableFuture<Void> raise(Partition partition, Partitions partitions) {
+            return refused();
+        }
+
+        private static <T> CompletableFuture<T> refused() {
+            return CompletableFuture.failedFuture(new StoreRefusedException(
+                    "This store keeps no partitions; nothing was changed", Effect.NONE, null));
+        }
+
+    };
+
+    /** What the first partition has; empty for a queue that was never spread. */
+    CompletableFuture<Optional<Partitions>> read(QueueName queue);
+
+    /**
+     * Records {@code count} partitions in the first one, not complete, if nothing is
+     * recorded there; the queue then has had one partition before if that holds messages.
+     * @return what is recorded now
+     */
+    CompletableFuture<Partitions> found(QueueName queue, int count);
+
+    /**
+     * Records {@code next} in the first partition if it has {@code expected}, and tells
+     * workers to look.
+     * @param expected empty for no record
+     * @return what is recorded now
+     */
+    CompletableFuture<Partitions> replace(QueueName queue, Optional<Partitions> expected, Partitions next);
+
+    /** Records a version in a partition, unless that has this or a later one. */
+    CompletableFuture<Void> raise(Partition partition, Partitions partitions);
+
+}

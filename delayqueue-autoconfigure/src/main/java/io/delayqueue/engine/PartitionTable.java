@@ -1,0 +1,279 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.ToIntFunction;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What this process knows of the partitions of queues. They are read when a queue is used
+ * first, and again when a store refuses a call or a claim tells of a later version; a
+ * sender that has no such occasion looks once a minute.
+ * <p>
+ * A version is handed out only once every partition has it recorded. So whoever goes by
+ * it knows that nobody adds messages by an older one any more.
+ * <p>
+ * <strong>Threads.</strong> Any. What is known of a queue is one reference that only goes
+ * forward; one reading of it is under way at a time. Watchers are told on the thread that
+ * read, which must not be blocked.
+ */
+public final class PartitionTable {
+
+    private static final Logger logger = LoggerFactory.getLogger(PartitionTable.class);
+
+    private static final long OLDEST = Duration.ofMinutes(1).toNanos();
+
+    /** Names may be made up without end; then what nobody watches is read anew. */
+    private static final int MOST_QUEUES = 10_000;
+
+    private static final int MOST_CONFLICTS = 10;
+
+    private final PartitionRecords records;
+
+    private final ToIntFunction<QueueName> configured;
+
+    private final LongSupplier nanoTime;
+
+    private final ConcurrentMap<QueueName, Entry> entries = new ConcurrentHashMap<>();
+
+    /**
+     * Makes a table that knows nothing yet.
+     * @param records what is recorded
+     * @param configured how many partitions a queue is given on its first use; 0 where
+     * nobody says
+     * @param nanoTime the monotonic clock
+     */
+    public PartitionTable(PartitionRecords records, ToIntFunction<QueueName> configured, LongSupplier nanoTime) {
+        this.records = records;
+        this.configured = configured;
+        this.nanoTime = nanoTime;
+    }
+
+    /** The partitions of a queue: as known, or else as read. */
+    public CompletableFuture<Partitions> of(QueueName queue) {
+        Entry entry = entry(queue);
+        Known known = entry.known.get();
+        if (known == null) {
+            return read(queue);
+        }
+        if (this.nanoTime.getAsLong() - known.readAt() > OLDEST) {
+            entry.known.compareAndSet(known, new Known(known.answer(), known.partitions(), this.nanoTime.getAsLong()));
+            readInPassing(queue);
+        }
+        return known.answer();
+    }
+
+    /** Reads what is recorded. */
+    public CompletableFuture<Partitions> read(QueueName queue) {
+        Entry entry = entry(queue);
+        CompletableFuture<Partitions> mine = new CompletableFuture<>();
+        CompletableFuture<Partitions> other = entry.reading.compareAndExchange(null, mine);
+        if (other != null) {
+            return other;
+        }
+        recorded(queue).whenComplete((partitions, failure) -> {
+            Partitions known = (failure == null) ? learn(queue, entry, partitions) : null;
+            entry.reading.set(null);
+            if (known != null) {
+                mine.complete(known);
+            }
+            else {
+                mine.completeExceptionally(withoutEffect(queue, failure));
+            }
+        });
+        return mine;
+    }
+
+    /** What was asked of the queue has not begun, whatever became of the reading. */
+    private static Throwable withoutEffect(QueueName queue, Throwable failure) {
+        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+                : failure;
+        if (cause instanceof DelayQueueException known && known.effect() == Effect.NONE) {
+            return known;
+        }
+        return new StoreUnavailableException("The partitions of queue '%s' cannot be read: %s; nothing was changed"
+            .formatted(queue, cause.getMessage()), Effect.NONE, cause);
+    }
+
+    /** A claim told of this version; 0 for none. Reads if that, or nothing, is known. */
+    public void noticed(QueueName queue, int version) {
+        Known known = entry(queue).known.get();
+        if (known == null || version > known.partitions().version()) {
+            readInPassing(queue);
+        }
+    }
+
+    /**
+     * Tells of the partitions of a queue, now or as soon as they are known, and of every
+     * later version.
+     * @param watcher quick, and does not throw
+     * @return ends that
+     */
+    public Runnable watch(QueueName queue, Consumer<Partitions> watcher) {
+        Entry entry = entry(queue);
+        entry.watchers.add(watcher);
+        Known known = entry.known.get();
+        if (known != null) {
+            watcher.accept(known.partitions());
+        }
+        else {
+            readInPassing(queue);
+        }
+        return () -> entry.watchers.remove(watcher);
+    }
+
+    /**
+     * Changes the number of partitions, for all processes.
+     * @return the number before
+     */
+    public CompletableFuture<Integer> repartition(QueueName queue, int count) {
+        return recorded(queue).thenCompose((before) -> (before.count() == count)
+                ? CompletableFuture.completedFuture(count) : replace(queue, before, count, 0));
+    }
+
+    private CompletableFuture<Integer> replace(QueueName queue, Partitions before, int count, int conflicts) {
+        Partitions next = before.next(count);
+        Optional<Partitions> expected = (before.version() == 0) ? Optional.empty() : Optional.of(before);
+        return this.records.replace(queue, expected, next).thenCompose((recorded) -> {
+            if (recorded.equals(next) || conflicts == MOST_CONFLICTS) {
+                return read(queue).thenApply((known) -> before.count());
+            }
+            return complete(queue, recorded).thenCompose((other) -> replace(queue, other, count, conflicts + 1));
+        });
+    }
+
+    private CompletableFuture<Partitions> recorded(QueueName queue) {
+        return this.records.read(queue).thenCompose((recorded) -> {
+            Known known = entry(queue).known.get();
+            if (known != null && known.partitions().version() > recorded.orElse(Partitions.ONE).version()) {
+                return restore(queue, known.partitions().uncompleted());
+            }
+            if (recorded.isPresent()) {
+                return complete(queue, recorded.get());
+            }
+            int count = this.configured.applyAsInt(queue);
+            return (count <= 1) ? CompletableFuture.completedFuture(Partitions.ONE)
+                    : this.records.found(queue, count).thenCompose((founded) -> complete(queue, founded));
+        });
+    }
+
+    /** Records again what a failover, or somebody, has taken away. */
+    private CompletableFuture<Partitions> restore(QueueName queue, Partitions lost) {
+        return this.records.raise(Partition.first(queue), lost)
+            .thenCompose((raised) -> this.records.read(queue))
+            .thenCompose((recorded) -> complete(queue, recorded.orElse(lost)));
+    }
+
+    /**
+     * Brings a version to all partitions, the first of which has it already, and then
+     * says so there. Any process may, and go on where another one ended.
+     */
+    private CompletableFuture<Partitions> complete(QueueName queue, Partitions recorded) {
+        if (recorded.complete()) {
+            return CompletableFuture.completedFuture(recorded);
+        }
+        Partitions completed = recorded.completed();
+        List<Partition> others = completed.all(queue).stream().skip(1).toList();
+        CompletableFuture<?>[] raised = others.stream()
+            .map((partition) -> this.records.raise(partition, completed))
+            .toArray(CompletableFuture<?>[]::new);
+        return CompletableFuture.allOf(raised)
+            .thenCompose((all) -> this.records.replace(queue, Optional.of(recorded), completed))
+            .thenCompose((now) -> complete(queue, now));
+    }
+
+    private void readInPassing(QueueName queue) {
+        read(queue).whenComplete((partitions, failure) -> {
+            if (failure != null) {
+                logger.debug("Cannot read the partitions of queue '{}'; tried again when there is occasion", queue,
+                        failure);
+            }
+        });
+    }
+
+    private Partitions learn(QueueName queue, Entry entry, Partitions partitions) {
+        Known before = entry.known.get();
+        Known read = known(partitions);
+        Known after = Objects.requireNonNull(entry.known.accumulateAndGet(read, PartitionTable::later));
+        Partitions now = after.partitions();
+        if (before == null || before.partitions().version() < now.version()) {
+            int count = this.configured.applyAsInt(queue);
+            if (count > 0 && now.count() != count && entry.warned.compareAndSet(false, true)) {
+                logger.warn(
+                        "Queue '{}' has {} partitions, as is recorded, and not {} as this application is configured "
+                                + "to give it (delayqueue.queues.{}.partitions); "
+                                + "DelayQueueOperations.repartition changes the number",
+                        queue, now.count(), count, queue);
+            }
+            entry.watchers.forEach((watcher) -> watcher.accept(now));
+        }
+        return now;
+    }
+
+    private Known known(Partitions partitions) {
+        return new Known(CompletableFuture.completedFuture(partitions), partitions, this.nanoTime.getAsLong());
+    }
+
+    private static @Nullable Known later(@Nullable Known known, @Nullable Known read) {
+        if (known == null || read == null) {
+            return read;
+        }
+        if (read.partitions().version() <= known.partitions().version()) {
+            return known;
+        }
+        Partitions joined = read.partitions().after(known.partitions());
+        return new Known(CompletableFuture.completedFuture(joined), joined, read.readAt());
+    }
+
+    private Entry entry(QueueName queue) {
+        Entry entry = this.entries.get(queue);
+        if (entry != null) {
+            return entry;
+        }
+        if (this.entries.size() >= MOST_QUEUES) {
+            this.entries.values().removeIf((other) -> other.watchers.isEmpty());
+        }
+        return this.entries.computeIfAbsent(queue, (name) -> new Entry());
+    }
+
+    /**
+     * What was read of a queue.
+     *
+     * @param answer for those who ask
+     * @param partitions the same
+     * @param readAt when that was
+     */
+    private record Known(CompletableFuture<Partitions> answer, Partitions partitions, long readAt) {
+    }
+
+    private static final class Entry {
+
+        private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
+
+        private final AtomicReference<@Nullable CompletableFuture<Partitions>> reading = new AtomicReference<>();
+
+        private final AtomicBoolean warned = new AtomicBoolean();
+
+        private final List<Consumer<Partitions>> watchers = new CopyOnWriteArrayList<>();
+
+    }
+
+}

@@ -1,0 +1,267 @@
+package io.delayqueue.engine;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoredMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings the calls of senders to the partitions of a queue. An id is looked for at its
+ * homes, the current one first, and then everywhere else: a message that was sent by a
+ * process that did not know better may be there. The partitions are asked one after the
+ * other, so that "not found" is true of a moment during the call: an id is admitted to
+ * one partition only after it is gone from the others.
+ * <p>
+ * A call that is refused, as the partitions have changed, is made again by the new ones.
+ * Thread-safe; waits for nothing.
+ */
+public final class Router {
+
+    /** Each time the partitions have changed anew, so once is nearly always enough. */
+    private static final int MOST_REPEATS = 5;
+
+    private final MessageStore store;
+
+    private final MessageInspector inspector;
+
+    private final PartitionTable table;
+
+    public Router(MessageStore store, MessageInspector inspector, PartitionTable table) {
+        this.store = store;
+        this.inspector = inspector;
+        this.table = table;
+    }
+
+    /** All partitions that may hold messages of a queue. */
+    public CompletableFuture<List<Partition>> all(QueueName queue) {
+        return this.table.of(queue).thenApply((partitions) -> partitions.all(queue));
+    }
+
+    /** The ways of messages into their queue, in their order. */
+    public CompletableFuture<List<Route>> routes(QueueName queue, List<NewMessage> messages) {
+        return this.table.of(queue).thenApply((partitions) -> {
+            if (partitions.counts().equals(Partitions.ONE.counts())) {
+                Route only = new Route(List.of(new Home(Partition.first(queue), partitions.version())));
+                return Collections.nCopies(messages.size(), only);
+            }
+            return messages.stream().map((message) -> Route.of(queue, partitions, message)).toList();
+        });
+    }
+
+    /** Stores one message. */
+    public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
+        if (message.unique()) {
+            // Most are of this kind, and they are never refused for their home.
+            return this.table.of(queue)
+                .thenCompose(
+                        (partitions) -> this.store.schedule(partitions.home(queue, message.id()), List.of(message)))
+                .thenApply((results) -> results.get(0));
+        }
+        return this.table.of(queue)
+            .thenCompose((partitions) -> schedule(Route.of(queue, partitions, message), List.of(message)))
+            .thenCompose((answers) -> answers.get(0).toFuture());
+    }
+
+    /**
+     * Stores messages that have the same way.
+     * @return what became of each; does not fail
+     */
+    public CompletableFuture<List<SendAnswer>> schedule(Route route, List<NewMessage> messages) {
+        Sending sending = new Sending(route.queue(), messages);
+        List<Integer> all = new ArrayList<>();
+        for (int i = 0; i < messages.size(); i++) {
+            all.add(i);
+        }
+        return sending.go(route, 0, all, 0).thenApply((done) -> Arrays.asList(sending.answers));
+    }
+
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+        return search(queue, id, (home) -> this.store.cancel(home, id), CancelResult.NOT_FOUND::equals, 0);
+    }
+
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+        return search(queue, id, (home) -> this.store.reschedule(home, id, due), RescheduleResult.NOT_FOUND::equals, 0);
+    }
+
+    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
+        return search(queue, id, (home) -> this.inspector.find(home, id), Optional::isEmpty, 0);
+    }
+
+    /**
+     * Makes the message of a dead letter due, in the partition where it died, unless
+     * another message of its id is anywhere.
+     */
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+        String id = Lease.idOf(letterId);
+        return this.table.of(queue).thenCompose((partitions) -> {
+            if (partitions.all(queue).size() == 1) {
+                return this.store.redrive(Partition.first(queue), letterId);
+            }
+            return find(queue, id)
+                .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
+                        : search(queue, id, (home) -> this.store.redrive(home.partition(), letterId),
+                                RedriveResult.NOT_FOUND::equals, 0));
+        });
+    }
+
+    /** Removes a dead letter, wherever it is. */
+    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+        return search(queue, Lease.idOf(letterId), (home) -> this.store.purge(home.partition(), letterId),
+                (purged) -> !purged, 0);
+    }
+
+    /** The counts of all partitions together. */
+    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
+        return all(queue).thenCompose((partitions) -> {
+            List<CompletableFuture<QueueStatistics>> answers = partitions.stream()
+                .map(this.inspector::statistics)
+                .toList();
+            return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+                .thenApply((all) -> answers.stream().map(CompletableFuture::join).reduce(Router::sum).orElseThrow());
+        });
+    }
+
+    private static QueueStatistics sum(QueueStatistics one, QueueStatistics other) {
+        return new QueueStatistics(one.queue(), one.scheduled() + other.scheduled(), one.due() + other.due(),
+                one.leased() + other.leased(), one.dead() + other.dead(), earlier(one.nextDueAt(), other.nextDueAt()));
+    }
+
+    private static @Nullable Instant earlier(@Nullable Instant one, @Nullable Instant other) {
+        return (one == null || (other != null && other.isBefore(one))) ? other : one;
+    }
+
+    private <T> CompletableFuture<T> search(QueueName queue, String id, Function<Home, CompletableFuture<T>> call,
+            Predicate<T> absent, int repeats) {
+        return this.table.of(queue)
+            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent))
+            .handle((answer, failure) -> {
+                if (failure == null) {
+                    return CompletableFuture.completedFuture(answer);
+                }
+                if (repeats == MOST_REPEATS || !StalePartitionsException.isCauseOf(failure)) {
+                    return CompletableFuture.<T>failedFuture(failure);
+                }
+                return this.table.read(queue).thenCompose((read) -> search(queue, id, call, absent, repeats + 1));
+            })
+            .thenCompose(Function.identity());
+    }
+
+    private static Set<Home> places(QueueName queue, Partitions partitions, String id) {
+        Set<Home> places = new LinkedHashSet<>(partitions.homes(queue, id));
+        partitions.all(queue).forEach((partition) -> places.add(new Home(partition, partitions.version())));
+        return places;
+    }
+
+    private static <T> CompletableFuture<T> ask(List<Home> places, int next, Function<Home, CompletableFuture<T>> call,
+            Predicate<T> absent) {
+        CompletableFuture<T> answer = call.apply(places.get(next));
+        if (next == places.size() - 1) {
+            return answer;
+        }
+        return answer.thenCompose((found) -> absent.test(found) ? ask(places, next + 1, call, absent)
+                : CompletableFuture.completedFuture(found));
+    }
+
+    /** Messages under way. Its steps follow one another, so it needs no guard. */
+    private final class Sending {
+
+        private final QueueName queue;
+
+        private final List<NewMessage> messages;
+
+        private final SendAnswer[] answers;
+
+        Sending(QueueName queue, List<NewMessage> messages) {
+            this.queue = queue;
+            this.messages = messages;
+            this.answers = new SendAnswer[messages.size()];
+        }
+
+        /**
+         * Goes on at the next home with those messages that are not answered yet.
+         * @param pending their positions
+         */
+        CompletableFuture<Void> go(Route route, int next, List<Integer> pending, int repeats) {
+            if (pending.isEmpty()) {
+                return CompletableFuture.completedFuture(null);
+            }
+            Home home = route.homes().get(next);
+            List<NewMessage> asked = pending.stream().map(this.messages::get).toList();
+            boolean last = next == route.homes().size() - 1;
+            CompletableFuture<List<Integer>> unanswered = last
+                    ? Router.this.store.schedule(home, asked).thenApply((results) -> note(pending, results))
+                    : Router.this.store.scheduleIfHeld(home, asked).thenApply((results) -> noteHeld(pending, results));
+            return unanswered.handle((left, failure) -> {
+                if (failure == null) {
+                    return go(route, next + 1, left, repeats);
+                }
+                if (repeats < MOST_REPEATS && StalePartitionsException.isCauseOf(failure)) {
+                    return again(pending, repeats + 1);
+                }
+                pending.forEach((position) -> this.answers[position] = new SendAnswer(null, failure));
+                return CompletableFuture.<Void>completedFuture(null);
+            }).thenCompose(Function.identity());
+        }
+
+        private List<Integer> note(List<Integer> asked, List<SendResult> results) {
+            for (int i = 0; i < asked.size(); i++) {
+                this.answers[asked.get(i)] = new SendAnswer(results.get(i), null);
+            }
+            return List.of();
+        }
+
+        private List<Integer> noteHeld(List<Integer> asked, List<Optional<SendResult>> results) {
+            List<Integer> left = new ArrayList<>();
+            for (int i = 0; i < asked.size(); i++) {
+                if (results.get(i).isPresent()) {
+                    this.answers[asked.get(i)] = new SendAnswer(results.get(i).get(), null);
+                }
+                else {
+                    left.add(asked.get(i));
+                }
+            }
+            return left;
+        }
+
+        /** By the new partitions; from the start, as there may be more homes. */
+        private CompletableFuture<Void> again(List<Integer> pending, int repeats) {
+            return Router.this.table.read(this.queue).handle((partitions, failure) -> {
+                if (failure != null) {
+                    pending.forEach((position) -> this.answers[position] = new SendAnswer(null, failure));
+                    return CompletableFuture.<Void>completedFuture(null);
+                }
+                Map<Route, List<Integer>> byRoute = new LinkedHashMap<>();
+                pending.forEach(
+                        (position) -> byRoute
+                            .computeIfAbsent(Route.of(this.queue, partitions, this.messages.get(position)),
+                                    (route) -> new ArrayList<>())
+                            .add(position));
+                CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+                for (Map.Entry<Route, List<Integer>> entry : byRoute.entrySet()) {
+                    done = done.thenCompose((before) -> go(entry.getKey(), 0, entry.getValue(), repeats));
+                }
+                return done;
+            }).thenCompose(Function.identity());
+        }
+
+    }
+
+}

@@ -1,0 +1,26 @@
+-- partitions.lua: records how the queue is spread, or tells what is recorded.
+--
+-- Every partition of a queue has a record; that of the first is the truth. No message is
+-- touched: they stay where they are.
+--
+-- KEYS  see prelude.lua, all
+--
+-- ARGV[1]  expected  what must be recorded, '' for nothing, '*' for any earlier version
+-- ARGV[2]  record    what to record then, '' to tell only
+-- ARGV[3]  held      what to record instead if messages are here
+--
+-- Returns  { record }   what is recorded now, '' for nothing
+--
+-- Cost     O(1)
+
+local recorded = redis.call('GET', PARTITIONS) or ''
+local next = redis.call('EXISTS', MESSAGES) == 1 and ARGV[3] or ARGV[2]
+local expected = recorded == ARGV[1]
+if ARGV[1] == '*' then expected = version_of(recorded) < version_of(next) end
+if next ~= '' and expected then
+  redis.call('DEL', PARTITIONS) -- a removal first: see start.lua
+  redis.call('SET', PARTITIONS, next)
+  redis.pcall('PUBLISH', WAKE, '!')
+  recorded = next
+end
+return { recorded }

@@ -1,0 +1,264 @@
+package io.delayqueue.integration;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.IntStream;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.ReceivedMessage;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.integration.OrderHandler.Order;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Every operation on a queue that is spread over four partitions, on a real Redis. */
+class PartitionedQueueTests {
+
+    private static final String QUEUE = OrderHandler.QUEUE;
+
+    private static final String FOUR = "delayqueue.queues." + QUEUE + ".partitions=4";
+
+    private static final Duration FAR = Duration.ofHours(1);
+
+    private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
+
+    @RegisterExtension
+    final Applications applications = new Applications();
+
+    private DelayQueueOperations sender(String... properties) {
+        return this.applications.withoutHandler(this.redis, properties).queue();
+    }
+
+    private static DelayedMessage message(int number, Duration delay) {
+        return DelayedMessage.builder(QUEUE, new Order(number)).id("order-" + number).delay(delay).build();
+    }
+
+    private static List<DelayedMessage> messages(int count, Duration delay) {
+        return IntStream.range(0, count).mapToObj((number) -> message(number, delay)).toList();
+    }
+
+    /** The partitions that hold messages. */
+    private Set<String> used() {
+        Set<String> used = new TreeSet<>();
+        this.redis.commands()
+            .keys(this.applications.namespace() + ":*:messages")
+            .forEach((key) -> used.add(key.substring(key.indexOf('{'), key.indexOf('}') + 1)));
+        return used;
+    }
+
+    /** P10: of a queue that was spread its settings stay, and nothing else. */
+    private void assertOnlySettingsLeft() {
+        Applications.await(() -> assertThat(this.applications.keys(this.redis))
+            .allMatch((key) -> key.endsWith(":partitions") || key.endsWith(":keeper")));
+    }
+
+    @Test
+    void messagesAreSpreadAndAllAreHandledOnce() throws InterruptedException {
+        Application application = this.applications.withHandler(this.redis, FOUR, Applications.NO_SAFETY_POLL);
+        BlockingQueue<Integer> handled = new LinkedBlockingQueue<>();
+        application.handler().does((order, delivery) -> handled.add(order.number()));
+
+        application.queue().sendAll(messages(200, FAR));
+
+        assertThat(used()).containsExactly("{orders:1}", "{orders:2}", "{orders:3}", "{orders}");
+        for (int number = 0; number < 200; number++) {
+            assertThat(application.queue().reschedule(QUEUE, "order-" + number, Duration.ofMillis(number % 7)))
+                .isEqualTo(RescheduleResult.RESCHEDULED);
+        }
+        application.queue().send(QUEUE, new Order(200), Duration.ZERO);
+        Applications.await(() -> assertThat(handled).hasSizeGreaterThanOrEqualTo(201));
+        assertOnlySettingsLeft();
+        assertThat(handled).hasSize(201).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void anIdIsFoundWhereverItIs() {
+        DelayQueueOperations queue = sender(FOUR);
+        queue.sendAll(messages(20, FAR));
+
+        for (int number = 0; number < 20; number++) {
+            String id = "order-" + number;
+            assertThat(queue.send(message(number, FAR)).outcome()).isEqualTo(SendOutcome.KEPT);
+            assertThat(queue.find(QUEUE, id)).isPresent();
+            assertThat(queue.reschedule(QUEUE, id, FAR)).isEqualTo(RescheduleResult.RESCHEDULED);
+            assertThat(queue.cancel(QUEUE, id)).isEqualTo(CancelResult.CANCELLED);
+            assertThat(queue.cancel(QUEUE, id)).isEqualTo(CancelResult.NOT_FOUND);
+            assertThat(queue.find(QUEUE, id)).isEmpty();
+        }
+        assertThat(queue.reschedule(QUEUE, "other", FAR)).isEqualTo(RescheduleResult.NOT_FOUND);
+        assertOnlySettingsLeft();
+    }
+
+    @Test
+    void statisticsAreThoseOfAllPartitions() {
+        DelayQueueOperations queue = sender(FOUR);
+        queue.sendAll(messages(20, FAR));
+        queue.send(message(20, FAR.dividedBy(2)));
+        queue.sendAll(IntStream.range(30, 35).mapToObj((number) -> message(number, Duration.ZERO)).toList());
+        ReceivedMessage leased = queue.receive(QUEUE, Duration.ofSeconds(10)).orElseThrow();
+        ReceivedMessage dead = queue.receive(QUEUE, Duration.ofSeconds(10)).orElseThrow();
+        dead.deadLetter("why not");
+
+        assertThat(queue.statistics(QUEUE)).satisfies((statistics) -> {
+            assertThat(statistics.scheduled()).isEqualTo(24);
+            assertThat(statistics.due()).isEqualTo(3);
+            assertThat(statistics.leased()).isOne();
+            assertThat(statistics.dead()).isOne();
+            assertThat(statistics.nextDueAt()).isBeforeOrEqualTo(queue.find(QUEUE, "order-20").orElseThrow().dueAt());
+        });
+        assertThat(leased.acknowledge()).isTrue();
+    }
+
+    @Test
+    void receiveTakesFromEveryPartitionAndIsWokenByEach() {
+        DelayQueueOperations queue = sender(FOUR, Applications.NO_SAFETY_POLL);
+        queue.sendAll(messages(20, Duration.ZERO));
+        Set<String> received = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            ReceivedMessage message = queue.receive(QUEUE, Duration.ZERO).orElseThrow();
+            received.add(message.id());
+            assertThat(message.acknowledge()).isTrue();
+        }
+        assertThat(received).hasSize(20);
+        assertThat(queue.receive(QUEUE, Duration.ZERO)).isEmpty();
+
+        for (int number = 0; number < 8; number++) {
+            // Due only after the wait has begun, in any partition.
+            queue.send(message(number, Duration.ofMillis(200)));
+            Optional<ReceivedMessage> message = queue.receive(QUEUE, Applications.PATIENCE);
+            assertThat(message).isPresent();
+            assertThat(message.get().acknowledge()).isTrue();
+        }
+        assertOnlySettingsLeft();
+    }
+
+    @Test
+    void deadLettersOfAllPartitionsAreListedRedrivenAndPurged() {
+        DelayQueueOperations queue = sender(FOUR);
+        queue.sendAll(messages(20, Duration.ZERO));
+        for (int i = 0; i < 20; i++) {
+            queue.receive(QUEUE, Duration.ZERO).orElseThrow().deadLetter("why not");
+        }
+
+        List<DeadLetter> letters = new ArrayList<>();
+        String cursor = null;
+        do {
+            DeadLetterPage page = queue.deadLetters(QUEUE).list(cursor, 3);
+            letters.addAll(page.letters());
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        assertThat(letters).extracting(DeadLetter::id).hasSize(20).doesNotHaveDuplicates();
+        assertThat(letters).extracting(DeadLetter::diedAt).isSortedAccordingTo((one, other) -> other.compareTo(one));
+
+        assertThat(queue.deadLetters(QUEUE).redrive(letters.get(0).letterId())).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(queue.find(QUEUE, letters.get(0).id())).isPresent();
+        assertThat(queue.deadLetters(QUEUE).purge(letters.get(1).letterId())).isTrue();
+        assertThat(queue.deadLetters(QUEUE).purge(letters.get(1).letterId())).isFalse();
+        assertThat(queue.deadLetters(QUEUE).redrive("none")).isEqualTo(RedriveResult.NOT_FOUND);
+        queue.send(message(Integer.parseInt(letters.get(2).id().substring(6)), FAR));
+        assertThat(queue.deadLetters(QUEUE).redrive(letters.get(2).letterId())).isEqualTo(RedriveResult.ID_IN_USE);
+        assertThat(queue.deadLetters(QUEUE).redriveAll()).isEqualTo(17);
+        assertThat(queue.deadLetters(QUEUE).purgeAll()).isOne();
+        assertThat(queue.statistics(QUEUE).dead()).isZero();
+    }
+
+    @Test
+    void anIdIsAdmittedOnceThoughItsHomeHasChanged() {
+        DelayQueueOperations queue = sender();
+        DelayQueueOperations other = sender();
+        queue.sendAll(messages(40, FAR));
+        other.send(message(40, FAR)); // knows of one partition
+
+        assertThat(queue.repartition(QUEUE, 4)).isOne();
+        assertThat(queue.repartition(QUEUE, 4)).isEqualTo(4);
+
+        for (DelayQueueOperations sender : List.of(other, queue, sender(FOUR))) {
+            assertThat(sender.sendAll(messages(41, FAR))).extracting((result) -> result.outcome())
+                .containsOnly(SendOutcome.KEPT);
+        }
+        DelayedMessage replacement = message(7, Duration.ofMinutes(5)).toBuilder()
+            .onDuplicate(OnDuplicate.REPLACE)
+            .build();
+        assertThat(other.send(replacement).outcome()).isEqualTo(SendOutcome.REPLACED);
+        assertThat(used()).containsExactly("{orders}");
+        queue.sendAll(IntStream.range(100, 140).mapToObj((number) -> message(number, FAR)).toList());
+        assertThat(used()).hasSize(4);
+        assertThat(queue.statistics(QUEUE).scheduled()).isEqualTo(81);
+        for (int number = 0; number < 41; number++) {
+            assertThat(other.cancel(QUEUE, "order-" + number)).isEqualTo(CancelResult.CANCELLED);
+        }
+    }
+
+    @Test
+    void whoDoesNotKnowTheNewNumberFindsMessagesAllTheSame() {
+        DelayQueueOperations stale = sender();
+        DelayQueueOperations queue = sender();
+        stale.find(QUEUE, "none");
+        queue.repartition(QUEUE, 8);
+        queue.sendAll(messages(30, FAR));
+
+        assertThat(stale.find(QUEUE, "order-3")).isPresent();
+        DelayQueueOperations cancels = sender();
+        for (int number = 0; number < 30; number++) {
+            assertThat(cancels.cancel(QUEUE, "order-" + number)).isEqualTo(CancelResult.CANCELLED);
+        }
+        assertOnlySettingsLeft();
+    }
+
+    @Test
+    void aWorkerThatRunsHandlesWhatComesToNewPartitions() throws InterruptedException {
+        Application application = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
+        DelayQueueOperations queue = sender();
+        queue.send(message(1, Duration.ZERO));
+        assertThat(application.handler().next().number()).isOne();
+
+        queue.repartition(QUEUE, 8);
+        queue.sendAll(IntStream.range(10, 60).mapToObj((number) -> message(number, Duration.ZERO)).toList());
+
+        Set<Integer> handled = new HashSet<>();
+        for (int i = 0; i < 50; i++) {
+            handled.add(application.handler().next().number());
+        }
+        assertThat(handled).hasSize(50);
+        assertOnlySettingsLeft();
+        assertThat(application.handler().rest()).isEmpty();
+    }
+
+    @Test
+    void shrinkingDrains() throws InterruptedException {
+        DelayQueueOperations queue = sender(FOUR);
+        queue.sendAll(messages(40, Duration.ZERO));
+        assertThat(queue.repartition(QUEUE, 1)).isEqualTo(4);
+        queue.sendAll(IntStream.range(100, 140).mapToObj((number) -> message(number, Duration.ZERO)).toList());
+
+        Application application = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
+
+        Set<Integer> handled = new HashSet<>();
+        for (int i = 0; i < 80; i++) {
+            handled.add(application.handler().next().number());
+        }
+        assertThat(handled).hasSize(80);
+        assertOnlySettingsLeft();
+        assertThat(application.handler().rest()).isEmpty();
+    }
+
+}
