@@ -128,7 +128,7 @@ class RandomTransitionsTests {
                     .map((sent) -> new NewMessage(sent.id(), sent.generated(), sent.due(), sent.onDuplicate(),
                             sent.priority(), sent.timeToLive(), null, sent.envelope()))
                     .toList();
-                return store.schedule((Partition) arguments[0], plain);
+                return store.schedule((Home) arguments[0], plain);
             }
         },
 
