@@ -45,12 +45,12 @@ final class MemoryLanes {
     }
 
     /**
-     * Makes a message the head of its group if that waits, has not been claimed yet and
-     * its turn is later.
+     * Makes a message the head of its group if the one that is it waits and its turn is
+     * later. One that was given back keeps its place.
      */
     private boolean overtakes(MemoryMessage message, Group group) {
         MemoryMessage head = group.head;
-        if (head.leased || head.isBegun() || MemoryMessage.BY_TURN.compare(head, message) < 0) {
+        if (head.leased || head.isPutOff() || MemoryMessage.BY_TURN.compare(head, message) < 0) {
             return false;
         }
         lane(head).remove(head);

@@ -130,9 +130,9 @@ final class MemoryMessage {
         return this.cancelled || this.successor != null;
     }
 
-    /** Whether it waits for another attempt: then it keeps its place in its group. */
-    boolean isBegun() {
-        return this.givenBack || this.suspicion != Suspicion.NONE;
+    /** Whether it waits for another time than its own, as it was given back. */
+    boolean isPutOff() {
+        return this.due != this.wanted;
     }
 
     boolean isExpired(long nowMillis) {

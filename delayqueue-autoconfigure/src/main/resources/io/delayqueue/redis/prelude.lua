@@ -145,14 +145,15 @@ local function groups()
     return #one < #other
   end
 
-  -- Whether the head of a group makes room for a message: if it waits, has not been claimed
-  -- yet and its turn is later, or if it is lost. One that was claimed keeps its place.
+  -- Whether the head of a group makes room for a message: if it waits and its turn is later,
+  -- or if it is lost. One that waits for another time than its own was given back, and keeps
+  -- its place.
   local function gives_way(head, id, due)
     if redis.call('ZSCORE', LEASED, head) then return false end
     local due_head, _, lane = details_of(head)
-    if not redis.call('ZSCORE', lane_key(lane), head) then return true end
-    local entry = attempts_of(head)
-    if not due_head or entry.by == 'h' or entry.suspect > 0 then return false end
+    local score = redis.call('ZSCORE', lane_key(lane), head)
+    if not score then return true end
+    if due_head ~= tonumber(score) then return false end
     return due < due_head or due == due_head and precedes(id, head)
   end
 

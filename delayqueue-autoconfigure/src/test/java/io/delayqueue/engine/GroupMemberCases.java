@@ -143,6 +143,18 @@ abstract class GroupMemberCases extends StoreCases {
     }
 
     @Test
+    void giveARetryThatIsRescheduledThePlaceOfItsNewDueTime() {
+        this.dq.send(grouped("g", "x", Duration.ZERO));
+        this.dq.retry(this.dq.claimOne());
+
+        assertThat(this.dq.reschedule("x", LEASE)).isEqualTo(RescheduleResult.RESCHEDULED);
+        this.dq.send(grouped("g", "y", DELAY));
+
+        this.dq.advance(LEASE);
+        assertThat(this.dq.drained()).containsExactly("y", "x");
+    }
+
+    @Test
     void moveAFollowerAmongItsLike() {
         this.dq.threeOfAGroup();
 
