@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * is to keep them, and of messages whose content was missing
  * @param partitionsVersion the version of {@link Partitions} that the partition has
  * recorded; 0 for none, or if the claim did not look
+ * @param keeper whether the caller keeps the partition, if it made a bid for that
  */
 public record Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
-        List<DeadLetterEvent> buried, int partitionsVersion) {
+        List<DeadLetterEvent> buried, int partitionsVersion, boolean keeper) {
 
     public Claim {
         messages = List.copyOf(messages);
@@ -32,12 +33,12 @@ public record Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instan
     /** An answer of a partition that has no version recorded. */
     public Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
             List<DeadLetterEvent> buried) {
-        this(messages, now, nextAt, expired, buried, 0);
+        this(messages, now, nextAt, expired, buried, 0, false);
     }
 
     /** The same from a partition that has this version recorded. */
     public Claim withPartitionsVersion(int version) {
-        return new Claim(this.messages, this.now, this.nextAt, this.expired, this.buried, version);
+        return new Claim(this.messages, this.now, this.nextAt, this.expired, this.buried, version, this.keeper);
     }
 
     /**

@@ -2,13 +2,22 @@ package io.delayqueue.engine;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a claim asks for.
  *
  * @param limit most messages to lease, 1 to {@link MessageStore#BATCH_LIMIT}
  * @param leaseTime how long the leases last
  * @param policy what becomes of messages that are found expired
+ * @param bid who would keep the partition; {@code null} for who does not stay, or hears
+ * of no keeper
  */
-public record ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy) {
+public record ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy, @Nullable KeeperBid bid) {
+
+    /** Without a word on who keeps the partition. */
+    public ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy) {
+        this(limit, leaseTime, policy, null);
+    }
 
 }

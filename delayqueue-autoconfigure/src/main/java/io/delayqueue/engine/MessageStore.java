@@ -66,6 +66,13 @@ public interface MessageStore {
     CompletableFuture<Claim> claim(Partition partition, ClaimRequest request);
 
     /**
+     * Gives up keeping a partition, so that others hurry.
+     * @param node who kept it
+     * @return {@code false} if another keeps it or nobody does
+     */
+    CompletableFuture<Boolean> resign(Partition partition, String node);
+
+    /**
      * Ends leases because their messages were handled; the messages are gone.
      * @param leases at most {@link #BATCH_LIMIT}, each once
      */

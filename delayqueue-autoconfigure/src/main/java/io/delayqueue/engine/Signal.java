@@ -6,19 +6,32 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a wake-up says. Times are spans from when it was sent, so that no clock of a
- * process takes part; the way here only makes them late.
+ * process takes part; the way here only makes them late. The signals of a partition come
+ * in the order in which things happened.
  *
  * @param kind what happened
  * @param in when it concerns the listener; {@code null} if nothing is known
+ * @param keeper who looked; {@code null} unless somebody did
  */
-public record Signal(Kind kind, @Nullable Duration in) {
+public record Signal(Kind kind, @Nullable Duration in, @Nullable Keeper keeper) {
 
     /** Something may be due now, or may have been missed. */
-    public static final Signal LOOK = new Signal(Kind.LOOK, Duration.ZERO);
+    public static final Signal LOOK = new Signal(Kind.LOOK, Duration.ZERO, null);
+
+    /** The partition has no keeper any more. */
+    public static final Signal VACANT = new Signal(Kind.VACANT, null, null);
 
     /** A message is due after a while. */
     public static Signal due(Duration in) {
-        return new Signal(Kind.DUE, in);
+        return new Signal(Kind.DUE, in, null);
+    }
+
+    /**
+     * The keeper has looked.
+     * @param in when there is more to claim; {@code null} if the queue is empty
+     */
+    public static Signal kept(@Nullable Duration in, Keeper keeper) {
+        return new Signal(Kind.KEPT, in, keeper);
     }
 
     /** The kinds of signals. */
@@ -28,8 +41,23 @@ public record Signal(Kind kind, @Nullable Duration in) {
         LOOK,
 
         /** A message is due after {@link Signal#in()}. */
-        DUE
+        DUE,
 
+        /** The keeper has looked, and will again after {@link Signal#in()}. */
+        KEPT,
+
+        /** The keeper has no room or has left: nobody hurries. */
+        VACANT
+
+    }
+
+    /**
+     * Who keeps a partition.
+     *
+     * @param node names the node
+     * @param load how many partitions it keeps
+     */
+    public record Keeper(String node, int load) {
     }
 
 }

@@ -14,6 +14,13 @@ public interface WakeUps {
      */
     Subscription listen(Partition partition, Listener listener);
 
+    /**
+     * Whether it tells who keeps a partition. Where it does not, everybody hurries.
+     */
+    default boolean tellsOfKeepers() {
+        return false;
+    }
+
     /** Who is told. */
     @FunctionalInterface
     interface Listener {

@@ -1,14 +1,17 @@
 package io.delayqueue.listener;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +25,9 @@ final class Acknowledgements {
 
     private static final Logger logger = LoggerFactory.getLogger(Acknowledgements.class);
 
+    /** So long one that is finished waits for others to share a call with. */
+    private static final long LINGER = Nanos.of(Duration.ofMillis(5));
+
     private final ListenedQueue queue;
 
     private final WorkerContext context;
@@ -33,14 +39,45 @@ final class Acknowledgements {
     /** Of batches that were refused; sent singly, so that no other has to suffer. */
     private final Queue<HeldLease> doubtful = new ConcurrentLinkedQueue<>();
 
+    private final AtomicInteger size = new AtomicInteger();
+
+    private boolean lingering;
+
+    private long since;
+
     Acknowledgements(ListenedQueue queue, WorkerContext context, LeaseKeeper leaseKeeper) {
         this.queue = queue;
         this.context = context;
         this.leaseKeeper = leaseKeeper;
     }
 
-    void add(HeldLease lease) {
+    /**
+     * Adds what is handled. It may wait for company, but not for long.
+     * @return whether it is time to send, or to plan for that
+     */
+    boolean add(HeldLease lease) {
         this.finished.add(lease);
+        int size = this.size.incrementAndGet();
+        return size == 1 || size == MessageStore.BATCH_LIMIT;
+    }
+
+    /**
+     * How long what is there may still wait for company: until a batch is full, or a few
+     * milliseconds are over, counted from the first call that finds something.
+     * @return zero if it is time to send; {@code null} if there is nothing to send
+     */
+    @Nullable Duration lingers(long now) {
+        if (isEmpty()) {
+            this.lingering = false;
+            return null;
+        }
+        if (!this.lingering) {
+            this.lingering = true;
+            this.since = now;
+        }
+        long left = LINGER - (now - this.since);
+        boolean over = left <= 0 || this.size.get() >= MessageStore.BATCH_LIMIT || !this.doubtful.isEmpty();
+        return over ? Duration.ZERO : Duration.ofNanos(left);
     }
 
     boolean isEmpty() {
@@ -49,8 +86,11 @@ final class Acknowledgements {
 
     /** Sends all that is there, without waiting for the answers. */
     List<Sent> send() {
+        this.lingering = false;
         List<Sent> sent = new ArrayList<>();
-        Batches.of(take(this.finished)).forEach((batch) -> sent.add(send(batch)));
+        List<HeldLease> leases = take(this.finished);
+        this.size.addAndGet(-leases.size());
+        Batches.of(leases).forEach((batch) -> sent.add(send(batch)));
         take(this.doubtful).forEach((lease) -> sent.add(send(List.of(lease))));
         return sent;
     }
@@ -121,7 +161,12 @@ final class Acknowledgements {
             }
             lease.settling(false);
             if (lease.isLive(now)) {
-                (refused ? this.doubtful : this.finished).add(lease);
+                if (refused) {
+                    this.doubtful.add(lease);
+                }
+                else {
+                    add(lease);
+                }
             }
             else {
                 this.leaseKeeper.remove(lease);

@@ -251,6 +251,17 @@ final class Handlers {
         return this.waiting.get() <= this.sample.get().ahead() / 2;
     }
 
+    /** Whether several loops share these handlers. */
+    boolean isShared() {
+        return this.loops.get() > 1;
+    }
+
+    /** Whether there is room that is worth a claim. */
+    boolean hasRoom() {
+        int ahead = this.sample.get().ahead();
+        return this.reserved.get() < this.concurrency + ahead && (ahead == 0 || wantsMore());
+    }
+
     boolean isStalled() {
         return this.waiting.get() > 0 && this.nanoTime.getAsLong() - this.movedAt >= STALL.toNanos();
     }

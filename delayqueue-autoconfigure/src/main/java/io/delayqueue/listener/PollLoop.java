@@ -3,16 +3,12 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.DelayQueueException;
 import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Signal;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,19 +22,16 @@ import org.slf4j.LoggerFactory;
  * that are not handled yet than {@link Handlers} has room for: those that are handled,
  * and what is claimed ahead. What waits there too long, because handlers have become
  * slow, is given back. Leases of messages that are handled and not acknowledged yet come
- * on top. What was finished since the last time is acknowledged along with the next
- * claim, sent back to back: one round trip for both.
- * <p>
- * A claim that failed may have leased messages to nobody all the same. The next one has
- * room for a single message, and each that works doubles the room, or repeating it would
- * take away as many messages again each time.
+ * on top. What is finished waits a few milliseconds for company, and is then acknowledged
+ * by one call, sent back to back with a claim if one is due: a handler that finishes is
+ * no reason to claim, unless more was known to be due.
  * <p>
  * <strong>Threads.</strong> One thread runs the loop; only it claims. A handler thread
  * touches the lease that it was given, hands it back for acknowledgement, gives its room
- * back, and rings: in this order, or the loop could wake, find no room and sleep again.
- * Any thread pauses, resumes and stops. The room of a message belongs to whom the stage
- * of its {@link HeldLease} names: to the handler thread that began, or the loop that gave
- * back.
+ * back, and rings if the loop waits for that: in this order, or the loop could wake, find
+ * no room and sleep again. Any thread pauses, resumes and stops. The room of a message
+ * belongs to whom the stage of its {@link HeldLease} names: to the handler thread that
+ * began, or the loop that gave back.
  */
 final class PollLoop implements Runnable {
 
@@ -46,20 +39,13 @@ final class PollLoop implements Runnable {
 
     static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
 
-    private static final Duration CLAIMED_AHEAD_PAUSE = Handlers.AHEAD.multipliedBy(2);
-
-    private static final double SAFETY_POLL_JITTER = 0.2;
-
     private final ListenedQueue queue;
 
     private final WorkerContext context;
 
     private final Handlers handlers;
 
-    /** Claimed by this loop, or being claimed, and not finished. */
-    private final AtomicInteger held = new AtomicInteger();
-
-    private final Duration safetyPoll;
+    private final Claims claims;
 
     private final Alarm alarm = new Alarm();
 
@@ -70,8 +56,6 @@ final class PollLoop implements Runnable {
     private final DeliveryProcessor processor;
 
     private int failures;
-
-    private int roomLimit = MessageStore.BATCH_LIMIT;
 
     private volatile boolean paused;
 
@@ -90,22 +74,15 @@ final class PollLoop implements Runnable {
         this.context = context;
         this.handlers = handlers;
         handlers.join();
-        this.safetyPoll = jittered(context.settings().safetyPoll(), context.random());
+        this.claims = new Claims(queue, context, handlers, this.alarm);
         this.leaseKeeper = new LeaseKeeper(queue, context);
         this.acknowledgements = new Acknowledgements(queue, context, this.leaseKeeper);
         this.processor = new DeliveryProcessor(queue, context, this::finished);
     }
 
-    /**
-     * Up to a fifth less, so that processes do not look in step; never later than told.
-     */
-    private static Duration jittered(Duration safetyPoll, double random) {
-        return safetyPoll.minusMillis(Math.round(safetyPoll.toMillis() * SAFETY_POLL_JITTER * random));
-    }
-
     /** Starts the thread; everything about it ends when {@link #run()} does. */
     Thread start(WakeUps wakeUps) {
-        WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), (signal) -> this.alarm.ring());
+        WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), this::heard);
         Timer.Scheduled renewal = this.leaseKeeper.start();
         Thread thread = new Thread(() -> {
             try {
@@ -120,6 +97,13 @@ final class PollLoop implements Runnable {
         thread.setDaemon(false);
         thread.start();
         return thread;
+    }
+
+    /** Takes notice of a wake-up. */
+    void heard(Signal signal) {
+        if (this.claims.heard(signal)) {
+            this.alarm.ring();
+        }
     }
 
     void pause(boolean pause) {
@@ -179,72 +163,61 @@ final class PollLoop implements Runnable {
         if (this.handlers.isStalled()) {
             giveBackUnstarted();
         }
-        List<Acknowledgements.Sent> sent = this.acknowledgements.send();
-        long sentAt = this.context.now();
-        int room = reserve();
-        CompletableFuture<Answer> claim = (room > 0) ? claim(room) : null;
+        Duration lingers = this.acknowledgements.lingers(this.context.now());
+        boolean ripe = lingers != null && (lingers.isZero() || this.paused);
+        List<Acknowledgements.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
+        Claims.Sent claim = beginClaim();
         boolean settled = this.acknowledgements.await(sent);
-        Duration wait = (claim != null) ? accept(claim, room, sentAt) : this.safetyPoll;
-        if (!settled || wait == null) {
+        boolean found = claim == null || accept(claim);
+        if (!settled || !found) {
             return backoff();
         }
-        this.failures = 0;
-        // While messages wait here, finished handlers do not ring for each.
-        return (this.handlers.hasWaiting() && wait.compareTo(CLAIMED_AHEAD_PAUSE) > 0) ? CLAIMED_AHEAD_PAUSE : wait;
+        if (ripe || claim != null) {
+            this.failures = 0;
+        }
+        if (ripe && this.context.kept() == null) {
+            // What stood behind these may be due, and perhaps nobody tells.
+            this.claims.heard(Signal.LOOK);
+        }
+        return untilNext();
     }
 
-    private int reserve() {
+    private Claims.@Nullable Sent beginClaim() {
         if (this.paused || this.stopped) {
             this.handlers.leave(this.alarm);
-            return 0;
-        }
-        int room = this.handlers.reserve(this.roomLimit, this.alarm);
-        this.held.addAndGet(room);
-        return room;
-    }
-
-    private void giveBackRoom(int room) {
-        this.held.addAndGet(-room);
-        this.handlers.giveBack(room);
-    }
-
-    private CompletableFuture<Answer> claim(int room) {
-        ListenerSettings settings = this.queue.settings();
-        ClaimRequest request = new ClaimRequest(room, settings.lease(), settings.expiredPolicy());
-        return StoreCalls.send(() -> this.context.store().claim(this.queue.partition(), request))
-            .thenApply((claim) -> new Answer(claim, this.context.now()));
-    }
-
-    /** Waits for the claim; {@code null} if it failed. */
-    private @Nullable Duration accept(CompletableFuture<Answer> claimed, int room, long sentAt) {
-        Answer answer;
-        try {
-            answer = claimed.join();
-        }
-        catch (RuntimeException ex) {
-            giveBackRoom(room);
-            Throwable cause = StoreCalls.unwrap(ex);
-            if (!changedNothing(cause)) {
-                this.roomLimit = 1;
-            }
-            this.context.outage().failed(Outage.CLAIM, this.queue.name(), cause);
             return null;
         }
-        this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
+        return this.claims.send();
+    }
+
+    /** How long there is nothing to do unless the alarm rings. */
+    private Duration untilNext() {
+        Duration lingers = this.acknowledgements.lingers(this.context.now());
+        Duration wait = (lingers != null) ? lingers : this.context.settings().safetyPoll();
+        if (this.paused) {
+            this.claims.resign();
+            return wait;
+        }
+        Duration untilClaim = this.claims.untilNext();
+        return (untilClaim.compareTo(wait) < 0) ? untilClaim : wait;
+    }
+
+    /** Waits for the claim; {@code false} if it failed. */
+    private boolean accept(Claims.Sent sent) {
+        Claims.Answer answer = this.claims.await(sent);
+        if (answer == null) {
+            return false;
+        }
         Claim claim = answer.claim();
-        giveBackRoom(room - claim.messages().size());
         // First of all, as the room of these messages is theirs from here on.
-        boolean dispatched = dispatch(hold(claim.messages(), new HeldLease.Times(sentAt, answer.at(), claim.now())));
+        boolean dispatched = dispatch(
+                hold(claim.messages(), new HeldLease.Times(sent.sentAt(), answer.at(), claim.now())));
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
         this.context.partitions().noticed(this.queue.name(), claim.partitionsVersion());
         this.queue.counters().expired.add(claim.expired());
         claim.buried().forEach(this::tell);
-        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), room, this.queue.name());
-        return dispatched ? untilNext(answer) : null;
-    }
-
-    private static boolean changedNothing(Throwable failure) {
-        return failure instanceof DelayQueueException known && known.effect() == DelayQueueException.Effect.NONE;
+        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.room(), this.queue.name());
+        return dispatched;
     }
 
     /** Elsewhere, as who listens for it may take its time. */
@@ -252,18 +225,6 @@ final class PollLoop implements Runnable {
         this.queue.counters().dead.increment();
         logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
         this.context.elsewhere(() -> this.context.tell(death));
-    }
-
-    private Duration untilNext(Answer answer) {
-        Duration nextIn = answer.claim().nextIn();
-        if (nextIn == null) {
-            return this.safetyPoll;
-        }
-        Duration wait = nextIn.minusNanos(this.context.now() - answer.at());
-        if (wait.isNegative()) {
-            return Duration.ZERO;
-        }
-        return (wait.compareTo(this.safetyPoll) < 0) ? wait : this.safetyPoll;
     }
 
     private List<HeldLease> hold(List<ClaimedMessage> messages, HeldLease.Times times) {
@@ -302,16 +263,22 @@ final class PollLoop implements Runnable {
     }
 
     private void finished(HeldLease lease, boolean acknowledge) {
+        boolean plan = false;
         if (acknowledge) {
-            this.acknowledgements.add(lease);
+            plan = this.acknowledgements.add(lease);
         }
         else {
             this.leaseKeeper.remove(lease);
+            if (this.context.kept() == null) {
+                // It may be due again soon, and perhaps nobody tells.
+                this.claims.heard(Signal.LOOK);
+                plan = true;
+            }
         }
-        this.held.decrementAndGet();
-        this.handlers.finished();
-        if (this.handlers.wantsMore()) {
+        if (this.claims.finished() || plan || this.stopped) {
             this.alarm.ring();
+        }
+        if (this.handlers.wantsMore()) {
             this.handlers.ringThoseInLine();
         }
         if (this.ended) {
@@ -335,11 +302,12 @@ final class PollLoop implements Runnable {
                 })
                 .join();
         }
-        giveBackRoom(unstarted.size());
+        this.claims.giveBack(unstarted.size());
     }
 
     private void windDown() {
         this.handlers.leave(this.alarm);
+        this.claims.resign();
         giveBackUnstarted();
         try {
             long left = this.stopDeadline - this.context.now();
@@ -377,22 +345,14 @@ final class PollLoop implements Runnable {
     }
 
     private int running() {
-        return this.held.get();
+        return this.claims.held();
     }
 
     private Duration backoff() {
         this.failures++;
         Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
-        return (wait.compareTo(this.safetyPoll) < 0) ? wait : this.safetyPoll;
-    }
-
-    /**
-     * The answer to a claim.
-     *
-     * @param claim the answer
-     * @param at when it came
-     */
-    private record Answer(Claim claim, long at) {
+        Duration safetyPoll = this.context.settings().safetyPoll();
+        return (wait.compareTo(safetyPoll) < 0) ? wait : safetyPoll;
     }
 
 }

@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.PartitionTable;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,11 +23,14 @@ import org.springframework.context.ApplicationEventPublisher;
  * @param timer renewals and timeouts
  * @param outage whether the store is away
  * @param partitions how queues are spread
+ * @param kept the partitions that this node keeps; {@code null} if nobody tells of
+ * keepers
  * @param settings of the process
  * @param nanoTime the clock for spans
  */
 record WorkerContext(MessageStore store, ApplicationEventPublisher events, Executor handlerThreads, Timer timer,
-        Outage outage, PartitionTable partitions, WorkerSettings settings, LongSupplier nanoTime) {
+        Outage outage, PartitionTable partitions, @Nullable KeptPartitions kept, WorkerSettings settings,
+        LongSupplier nanoTime) {
 
     private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
 

@@ -15,14 +15,13 @@ import org.slf4j.LoggerFactory;
  * <strong>Threads.</strong> Any. Alarms ring on the thread that changed the queue, which
  * holds no lock of the store then.
  */
-final class Alarms implements WakeUps {
+final class Alarms {
 
     private static final Logger logger = LoggerFactory.getLogger(Alarms.class);
 
     private final List<Registration> registrations = new CopyOnWriteArrayList<>();
 
-    @Override
-    public Subscription listen(Partition queue, Listener listener) {
+    WakeUps.Subscription listen(Partition queue, WakeUps.Listener listener) {
         Registration registration = new Registration(queue, listener);
         this.registrations.add(registration);
         return () -> this.registrations.remove(registration);
@@ -41,9 +40,9 @@ final class Alarms implements WakeUps {
 
         private final Partition queue;
 
-        private final Listener listener;
+        private final WakeUps.Listener listener;
 
-        Registration(Partition queue, Listener listener) {
+        Registration(Partition queue, WakeUps.Listener listener) {
             this.queue = queue;
             this.listener = listener;
         }

@@ -92,6 +92,12 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
                 (held, now) -> held.claim(request, now).withPartitionsVersion(this.records.versionOf(partition)));
     }
 
+    /** All who look are of one process: each keeps what it listens to. */
+    @Override
+    public CompletableFuture<Boolean> resign(Partition partition, String node) {
+        return CompletableFuture.completedFuture(true);
+    }
+
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
         return in(partition, (held, now) -> each(leases, held::acknowledge));

@@ -143,7 +143,7 @@ final class MemoryQueue {
         this.wakeUp |= this.lanes.due(millis).findAny().isPresent(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
         return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now),
-                Micros.earliest(this.lanes.heads(), ends), expired, buried);
+                Micros.earliest(this.lanes.heads(), ends), expired, buried, 0, request.bid() != null);
     }
 
     private void endLapsedLeases(long now) {

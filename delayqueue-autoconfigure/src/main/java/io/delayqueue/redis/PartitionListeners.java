@@ -8,6 +8,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Signal;
@@ -27,6 +29,9 @@ import org.springframework.data.redis.listener.Topic;
  * The state of the subscription is touched by one thread only, which subscribes.
  */
 final class PartitionListeners implements MessageListener, SubscriptionListener {
+
+    private static final Pattern BODY = Pattern
+        .compile("\\+(?<in>\\d{1,15})|k(?<next>\\d{0,15}):(?<load>\\d{1,6}):(?<node>[A-Za-z0-9]{1,40})|v");
 
     private static final byte[] ZADD = "zadd".getBytes(StandardCharsets.US_ASCII);
 
@@ -114,20 +119,25 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
         }
     }
 
-    /** What a script published: '+' and milliseconds; anything else says to look. */
+    /**
+     * What a script published, as prelude.lua lists it; anything else says to look.
+     */
     static Signal signalOf(byte[] body) {
-        if (body.length < 2 || body[0] != '+') {
+        Matcher text = BODY.matcher(new String(body, StandardCharsets.ISO_8859_1));
+        if (!text.matches()) {
             return Signal.LOOK;
         }
-        long millis = 0;
-        for (int i = 1; i < body.length; i++) {
-            int digit = body[i] - '0';
-            if (digit < 0 || digit > 9 || millis > Integer.MAX_VALUE * 1000L) {
-                return Signal.LOOK;
-            }
-            millis = 10 * millis + digit;
+        String in = text.group("in");
+        String node = text.group("node");
+        if (in != null) {
+            return Signal.due(Duration.ofMillis(Long.parseLong(in)));
         }
-        return Signal.due(Duration.ofMillis(millis));
+        if (node == null) {
+            return Signal.VACANT;
+        }
+        String next = text.group("next");
+        return Signal.kept(next.isEmpty() ? null : Duration.ofMillis(Long.parseLong(next)),
+                new Signal.Keeper(node, Integer.parseInt(text.group("load"))));
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -24,6 +25,7 @@ import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
+import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
@@ -64,9 +66,13 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int SEND_HEADER = 2;
 
+    private static final byte[] BURY = bytes("bury");
+
+    private static final byte[] DROP = bytes("drop");
+
     private static final int SEND_FIELDS = 7;
 
-    private static final int CLAIM_HEADER = 7;
+    private static final int CLAIM_HEADER = 8;
 
     private static final int CLAIM_FIELDS = 5;
 
@@ -128,10 +134,22 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
-        return this.redis
-            .run(RedisScripts.CLAIM, partition, bytes(request.limit()), micros(request.leaseTime()),
-                    bytes((request.policy() == ExpiredPolicy.DEAD_LETTER) ? "bury" : "drop"))
-            .thenApply((reply) -> toClaim(partition, reply));
+        byte[] limit = bytes(request.limit());
+        byte[] leaseTime = micros(request.leaseTime());
+        byte[] policy = (request.policy() == ExpiredPolicy.DEAD_LETTER) ? BURY : DROP;
+        KeeperBid bid = request.bid();
+        CompletableFuture<List<Object>> reply = (bid == null)
+                ? this.redis.run(RedisScripts.CLAIM, partition, limit, leaseTime, policy)
+                : this.redis.run(RedisScripts.CLAIM, partition, limit, leaseTime, policy, bytes(bid.node()),
+                        bytes(bid.kind().name().toLowerCase(Locale.ROOT)), bytes(bid.others()),
+                        bytes(DueTime.ceilToMillis(bid.term())), bytes(KeeperBid.GRACE.toMillis()));
+        return reply.thenApply((values) -> toClaim(partition, values));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> resign(Partition partition, String node) {
+        return this.redis.run(RedisScripts.RESIGN, partition, bytes(node))
+            .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
     private Claim toClaim(Partition partition, List<Object> reply) {
@@ -147,7 +165,8 @@ public final class RedisMessageStore implements MessageStore {
                     Replies.envelopeOf((byte[]) reply.get(i + 4))));
         }
         return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
-                (int) number(reply.get(3)), toEvents(partition, (List<?>) reply.get(5)), (int) number(reply.get(6)));
+                (int) number(reply.get(3)), toEvents(partition, (List<?>) reply.get(5)), (int) number(reply.get(6)),
+                number(reply.get(7)) == 1);
     }
 
     private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {

@@ -15,6 +15,8 @@ final class RedisScripts {
 
     static final RedisScript CLAIM = load("claim");
 
+    static final RedisScript RESIGN = load("resign");
+
     static final RedisScript ACKNOWLEDGE = load("acknowledge");
 
     static final RedisScript EXTEND = load("extend");

@@ -138,6 +138,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         };
     }
 
+    @Override
+    public boolean tellsOfKeepers() {
+        return this.mode == WakeUpMode.CHANNEL;
+    }
+
     private void end(Partition queue, Listener alarm) {
         this.alarms.computeIfPresent(queue, (name, there) -> {
             there.remove(alarm);

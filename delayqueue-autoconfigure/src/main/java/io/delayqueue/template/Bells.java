@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Signal;
 import io.delayqueue.engine.WakeUps;
 
 /**
@@ -52,7 +53,7 @@ final class Bells {
     private void subscribe(QueueName queue, List<Partition> partitions) {
         this.bells.computeIfPresent(queue, (key, bell) -> {
             partitions.forEach((partition) -> bell.subscriptions.computeIfAbsent(partition,
-                    (name) -> this.wakeUps.listen(name, (signal) -> bell.ring())));
+                    (name) -> this.wakeUps.listen(name, bell)));
             return bell;
         });
     }
@@ -96,7 +97,7 @@ final class Bells {
 
     }
 
-    private static final class Bell {
+    private static final class Bell implements WakeUps.Listener {
 
         private final ReentrantLock lock = new ReentrantLock();
 
@@ -108,7 +109,15 @@ final class Bells {
 
         private final Map<Partition, WakeUps.Subscription> subscriptions = new ConcurrentHashMap<>();
 
-        void ring() {
+        /** Who takes a single message keeps nothing, and leaves keepers to themselves. */
+        @Override
+        public void heard(Signal signal) {
+            if (signal.kind() != Signal.Kind.KEPT) {
+                ring();
+            }
+        }
+
+        private void ring() {
             this.lock.lock();
             try {
                 this.strokes++;

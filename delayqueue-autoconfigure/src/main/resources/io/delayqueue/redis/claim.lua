@@ -7,22 +7,30 @@
 -- The token of a lease is its deadline, in microseconds. Where a message was leased before
 -- for longer, a token later than its last one serves the whole call, noted in `renewed`.
 --
--- The wake mark: a worker that had room looks again at `next_at`, so senders need not wake
--- it for anything later. One that leaves due messages behind wakes the others, once a second
--- at most. One that is just full promises nothing.
+-- The wake mark: a keeper that had room looks again at `next_at`, so senders need not wake
+-- it for anything later. Who leaves due messages behind has the others look, once a second
+-- at most. Who is just full, or not the keeper, promises nothing.
 --
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  limit       1..100; bounds how long the server is kept busy
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  expired     'drop' or 'bury'
+-- then, from who would keep the partition:
+-- ARGV[4]  node        its name, letters and digits
+-- ARGV[5]  bid         'hold': it is the keeper, and said so a moment ago; 'confirm': it will be
+--                      if nobody else is; 'share': or if the keeper has two partitions more
+-- ARGV[6]  others      how many other partitions it keeps
+-- ARGV[7]  term        ms, how long it keeps this one
+-- ARGV[8]  grace       ms; if it finds what has been due for longer, the keeper is away
 --
 -- Returns  { now, next_at, token, expired, refused, { letter, failures, cause, ... }, version,
---            id, due, attempts, details, value, ... }
+--            keeper, id, due, attempts, details, value, ... }
 --          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          the inner list: dead letters that the call added, its failures as a string;
 --          version: of the partitions, 0 if the claim was full and did not look;
+--          keeper: 1 if that is the caller;
 --          attempts and details: as stored, '' for none; value: stamp + envelope
 --
 -- Keeps    I1 to I6 (see schedule.lua)
@@ -59,7 +67,7 @@ end
 local expired, deadline = 0, now + tonumber(ARGV[2])
 local token = deadline
 local buried = {}
-local reply = { digits(now), '', '', 0, 0, buried, 0 }
+local reply = { digits(now), '', '', 0, 0, buried, 0, 0 }
 
 -- SCHEDULED -> gone or DEAD: what is not to be handled. What is next in its group may be in
 -- another lane; it is for the next claim, so that the work of this one is bounded.
@@ -112,15 +120,35 @@ local behind = next_at ~= nil and next_at <= now_ms
 local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')
 if first[2] then next_at = math.min(next_at or math.huge, math.ceil(tonumber(first[2]) / 1000)) end
 
+-- Whether the caller keeps the partition; if it asks, it is written down, and told.
+local keeper, node, bid = ARGV[5] == 'hold', ARGV[4], ARGV[5]
+local told
+if bid == 'confirm' or bid == 'share' then
+  local owner, load = string.match(redis.call('GET', KEEPER) or '', '^(%w+) (%d+)$')
+  local oldest = now_ms
+  for _, due in ipairs(dues) do oldest = math.min(oldest, tonumber(due)) end
+  local late = not behind and now_ms - oldest >= tonumber(ARGV[8])
+  local rich = bid == 'share' and owner and tonumber(load) >= ARGV[6] + 2
+  keeper = not owner or owner == node or late or rich or false
+  told = keeper
+end
+
 if behind then
-  reply[5] = wake(now_ms, now)
+  reply[5] = wake(now_ms, now, '!')
 else
   redis.call('DEL', WAKE) -- a removal first: see start.lua
-  if next_at and #ids < limit then
+  if keeper and next_at and #ids < limit then
     redis.call('SET', WAKE, digits(next_at), 'PX', digits(math.max(0, next_at - now_ms) + WAKE_GRACE))
   end
+end
+if told then
+  local load = digits(ARGV[6] + 1)
+  redis.call('SET', KEEPER, node .. ' ' .. load, 'PX', ARGV[7])
+  local next_in = next_at and digits(math.max(0, next_at - now_ms)) or ''
+  redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
 end
 
 if #ids < limit then reply[7] = version_of(redis.call('GET', PARTITIONS) or '') end
 reply[2], reply[3], reply[4] = next_at and digits(next_at) or '', digits(token), expired
+reply[8] = keeper and 1 or 0
 return reply

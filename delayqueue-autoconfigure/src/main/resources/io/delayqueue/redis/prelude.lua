@@ -9,8 +9,10 @@
 -- KEYS[2]  scheduled  ZSET   id -> due time, ms; the normal lane
 -- KEYS[3]  leased     ZSET   id -> end of its lease, microseconds
 -- KEYS[4]  wake       STRING the earliest time, ms, at which workers with room plan to look;
---                            the channel of wake-ups has the same name, and '+<ms>' there
---                            says that a message is due after that time
+--                            the channel of wake-ups has the same name. Published there:
+--                            '+<ms>' a message is due after that time; '!' look now;
+--                            'k<ms>:<load>:<node>' the keeper looked, and will again after
+--                            that time, '' for an empty queue; 'v' there is no keeper
 -- KEYS[5]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
 --                            for no expiry, and ':group' behind it for one of a group; only
 --                            where there is an expiry, another lane or a group
@@ -28,7 +30,8 @@
 -- KEYS[20] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; what
 --                            waits behind the head of its group, in the order of its turn
 -- KEYS[21] heads      HASH   group -> id of its head, which is in its lane or leased
--- KEYS[22]                   not used yet
+-- KEYS[22] keeper     STRING 'node load': who looks first, and how many partitions it keeps;
+--                            a setting, which goes by itself when its node does
 -- KEYS[23] partitions STRING 'version|counts', how the queue is spread, as engine.Partitions
 --                            writes it; a setting, which outlives messages. Absent: one
 --                            partition, version 0
@@ -36,7 +39,7 @@
 local MESSAGES, SCHEDULED, LEASED, WAKE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local DETAILS, ATTEMPTS, RENEWED, NEXT = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local DEAD, LETTERS = KEYS[9], KEYS[10]
-local FOLLOWERS, HEADS, PARTITIONS = KEYS[20], KEYS[21], KEYS[23]
+local FOLLOWERS, HEADS, KEEPER, PARTITIONS = KEYS[20], KEYS[21], KEYS[22], KEYS[23]
 local NORMAL = 4
 local WAKE_GRACE = 1000
 
@@ -313,13 +316,14 @@ local function bury(id, letter, cause, died, due, failed)
   return failures
 end
 
--- Wakes the workers if a message became due before they plan to look. Returns 1 if this user
--- may not publish, else 0; the message is stored all the same.
-local function wake(due, now)
+-- Wakes the workers if a message became due before they plan to look; `body` says something
+-- else than when. Returns 1 if this user may not publish, else 0; the message is stored all
+-- the same.
+local function wake(due, now, body)
   local mark = redis.call('GET', WAKE)
   if mark and due >= tonumber(mark) then return 0 end
   local ahead = math.max(0, due - math.floor(now / 1000))
   redis.call('SET', WAKE, digits(due), 'PX', digits(ahead + WAKE_GRACE))
-  local reply = redis.pcall('PUBLISH', WAKE, '+' .. digits(ahead))
+  local reply = redis.pcall('PUBLISH', WAKE, body or '+' .. digits(ahead))
   return type(reply) == 'table' and reply.err and 1 or 0
 end

@@ -42,9 +42,11 @@ for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT, LETTERS, HEA
   try('EXISTS', hash)
   try('HDEL', hash, 'probe')
 end
-try('SET', WAKE, '1', 'PX', '1000')
-try('GET', WAKE)
-try('DEL', WAKE)
+for _, text in ipairs({ WAKE, KEEPER }) do
+  try('SET', text, '1', 'PX', '1000')
+  try('GET', text)
+  try('DEL', text)
+end
 try('SET', PARTITIONS, '1')
 try('TIME')
 

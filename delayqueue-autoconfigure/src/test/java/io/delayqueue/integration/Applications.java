@@ -84,9 +84,9 @@ final class Applications implements AfterEachCallback, AutoCloseable {
         return List.of(properties).stream().map((property) -> "--" + property).toArray(String[]::new);
     }
 
-    /** All keys that messages of this test have. */
+    /** All keys that messages of this test have: no settings, which outlive messages. */
     List<String> keys(RedisServer redis) {
-        return redis.commands().keys(this.namespace + ":*");
+        return redis.commands().keys(this.namespace + ":*").stream().filter((key) -> !key.endsWith(":keeper")).toList();
     }
 
     /** P10: waits for the last acknowledgement, after which nothing may be left. */

@@ -83,7 +83,8 @@ class MainJobIntegrationTests {
     void nothingIsLeft() {
         this.handler.does((order, delivery) -> {
         });
-        Applications.await(() -> assertThat(redis.commands().keys(applications.namespace() + ":*")).isEmpty());
+        Applications.await(() -> assertThat(redis.commands().keys(applications.namespace() + ":*"))
+            .allMatch((key) -> key.endsWith(":keeper")));
         assertThat(this.handler.rest()).isEmpty();
     }
 

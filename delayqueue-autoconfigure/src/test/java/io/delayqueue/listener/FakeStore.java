@@ -155,8 +155,14 @@ final class FakeStore implements MessageStore, WakeUps {
                 .map((entry) -> (entry.token != null) ? entry.leasedUntil : entry.dueAt)
                 .min(Comparator.naturalOrder())
                 .orElse(null);
-            return new Claim(claimed, now, next, this.buried.size(), List.copyOf(this.buried));
+            return new Claim(claimed, now, next, this.buried.size(), List.copyOf(this.buried), 0,
+                    request.bid() != null);
         });
+    }
+
+    @Override
+    public CompletableFuture<Boolean> resign(Partition queue, String node) {
+        return call("resign", queue, () -> true);
     }
 
     private boolean holds(Lease lease) {

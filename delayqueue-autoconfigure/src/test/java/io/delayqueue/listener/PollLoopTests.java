@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.engine.Signal;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,11 +43,12 @@ class PollLoopTests {
         this.bed.store.add("later", Duration.ofSeconds(3));
         this.bed.store.add("now", Duration.ZERO);
         TestBed bed = this.bed;
+        bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
         WorkerContext context = new WorkerContext(bed.store, (event) -> {
         }, (task) -> {
             bed.clock.advance(Duration.ofMillis(700));
             task.run();
-        }, bed.timer, bed.context.outage(), TestBed.PARTITIONS, bed.context.settings(), bed.clock);
+        }, bed.timer, bed.context.outage(), TestBed.PARTITIONS, null, bed.context.settings(), bed.clock);
         PollLoop loop = TestBed
             .loop(new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
 
@@ -98,8 +100,8 @@ class PollLoopTests {
 
         running.get("m0").complete(null);
         this.bed.runHandlers();
-        loop.pollOnce();
-        assertThat(this.bed.store.calls).containsExactly("claim 3", "acknowledge [m0]", "claim 1");
+        this.bed.settle(loop);
+        assertThat(this.bed.store.calls).containsExactly("claim 3", "claim 1", "acknowledge [m0]");
         this.bed.runHandlers();
         assertThat(running).containsOnlyKeys("m0", "m1", "m2", "m3");
     }
@@ -117,7 +119,8 @@ class PollLoopTests {
         };
         PollLoop loop = this.bed.loop();
         for (int i = 0; i < 10; i++) {
-            this.bed.handleOnce(loop);
+            TestBed.look(loop);
+            this.bed.runHandlers();
         }
         // One in a millisecond: five are handled while the next are claimed.
         assertThat(this.bed.store.calls).contains("claim 6").doesNotContain("claim 7");
@@ -125,6 +128,7 @@ class PollLoopTests {
         quick[0] = false;
         loop.pollOnce();
         this.bed.runHandlers();
+        this.bed.settle(loop);
         this.bed.store.calls.clear();
         this.bed.clock.advance(Handlers.STALL);
         loop.pollOnce();
@@ -146,7 +150,7 @@ class PollLoopTests {
         loop.pollOnce();
 
         assertThat(this.bed.store.calls.stream().map((call) -> call.split(" ")[0] + " " + call.split("m").length))
-            .containsExactly("claim 2", "claim 2", "acknowledge 101", "acknowledge 51", "claim 2");
+            .containsExactly("claim 2", "claim 2", "acknowledge 101", "acknowledge 51");
         assertThat(this.bed.store.messages).isEmpty();
     }
 
@@ -155,7 +159,7 @@ class PollLoopTests {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
         loop.pollOnce();
-        loop.pollOnce();
+        TestBed.look(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
     }
@@ -166,6 +170,9 @@ class PollLoopTests {
         this.bed.store.add("m", Duration.ZERO);
         loop.pollOnce();
         this.bed.runHandlers();
+        loop.pollOnce();
+        this.bed.clock.advance(TestBed.LINGER);
+        loop.heard(Signal.LOOK);
         CompletableFuture<Void> acknowledged = this.bed.store.stall("acknowledge");
         CountDownLatch claimed = new CountDownLatch(1);
         this.bed.store.during("claim", claimed::countDown);
@@ -201,7 +208,7 @@ class PollLoopTests {
         loop.pollOnce();
         this.bed.store.during("claim", this.bed::runHandlers);
 
-        loop.pollOnce();
+        TestBed.look(loop);
         assertThat(this.bed.store.count("acknowledge")).isZero();
 
         // Would sleep for a safety poll if the ring had been missed.
@@ -209,6 +216,8 @@ class PollLoopTests {
         this.bed.store.during("acknowledge", acknowledged::countDown);
         Thread thread = new Thread(loop);
         thread.start();
+        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        this.bed.clock.advance(TestBed.LINGER);
         assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
         loop.stop(Duration.ZERO);
         thread.join(30_000);
@@ -217,7 +226,7 @@ class PollLoopTests {
     /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
     private PollLoop sleepyLoop() {
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
                 new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
         return TestBed.loop(this.bed.queue(), context);
     }
@@ -272,7 +281,7 @@ class PollLoopTests {
     @Test
     void wakesForAFreedPermitAndForAWakeUp() throws Exception {
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
+        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
                 new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
         PollLoop loop = TestBed.loop(this.bed.queue(), context);
         this.bed.store.add("a", Duration.ZERO);
@@ -284,9 +293,13 @@ class PollLoopTests {
         this.bed.store.during("claim", claimed::countDown);
         Thread thread = loop.start(this.bed.store);
 
+        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        this.bed.store.wakeUp(TestBed.QUEUE);
         this.bed.handlers.poll().run();
-        assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
         TestBed.await(() -> !this.bed.handlers.isEmpty());
+        this.bed.clock.advance(TestBed.LINGER);
+        assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
+        this.bed.store.wakeUp(TestBed.QUEUE);
         this.bed.handlers.poll().run();
         assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
 
@@ -315,7 +328,7 @@ class PollLoopTests {
         this.bed.store.mend();
         assertThat(loop.pollOnce()).isGreaterThan(Duration.ofSeconds(3));
         this.bed.store.fail("claim");
-        assertThat(loop.pollOnce()).isLessThan(Duration.ofMillis(150));
+        assertThat(TestBed.look(loop)).isLessThan(Duration.ofMillis(150));
     }
 
     @Test
@@ -346,10 +359,12 @@ class PollLoopTests {
         loop.pollOnce();
         this.bed.runHandlers();
         this.bed.store.fail("acknowledge");
-
-        assertThat(loop.pollOnce()).isLessThan(Duration.ofMillis(150));
-        this.bed.store.mend();
         loop.pollOnce();
+        this.bed.clock.advance(TestBed.LINGER);
+
+        assertThat(loop.pollOnce()).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
+        this.bed.store.mend();
+        this.bed.settle(loop);
 
         assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
         assertThat(this.bed.store.messages).isEmpty();
@@ -363,7 +378,7 @@ class PollLoopTests {
             loop.pollOnce();
             this.bed.runHandlers();
             this.bed.store.fail("acknowledge");
-            loop.pollOnce();
+            this.bed.settle(loop);
             this.bed.clock.advance(TestBed.LEASE);
             loop.pause(true);
             loop.pollOnce();
@@ -383,7 +398,7 @@ class PollLoopTests {
             loop.pollOnce();
             this.bed.runHandlers();
             this.bed.clock.advance(TestBed.LEASE);
-            loop.pollOnce();
+            this.bed.settle(loop);
 
             assertThat(this.bed.counters.snapshot().refused()).isOne();
             assertThat(log.lines(Level.WARN)).containsExactly(
@@ -396,8 +411,8 @@ class PollLoopTests {
     void goesOnAfterAnyError() throws Exception {
         boolean[] broken = { true };
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.bed.context.settings(),
-                () -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
+                this.bed.context.settings(), () -> {
                     if (broken[0] && Thread.currentThread().getName().equals("broken")) {
                         broken[0] = false;
                         throw new StackOverflowError("a bug");
@@ -430,7 +445,7 @@ class PollLoopTests {
         this.bed.store.during("claim", () -> {
         });
         loop.pollOnce();
-        loop.pollOnce();
+        TestBed.look(loop);
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 1", "claim 1", "claim 1", "claim 2");
     }
 
@@ -442,6 +457,8 @@ class PollLoopTests {
         Thread thread = new Thread(loop);
         thread.start();
         TestBed.await(() -> polls.getCount() < 2);
+        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        this.bed.clock.advance(TestBed.SAFETY_POLL);
         thread.interrupt();
 
         assertThat(polls.await(30, TimeUnit.SECONDS)).isTrue();
@@ -471,7 +488,7 @@ class PollLoopTests {
         PollLoop loop = this.bed.loop();
 
         assertThat(loop.pollOnce()).isLessThan(Duration.ofMillis(150));
-        loop.pollOnce();
+        TestBed.look(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] in PT0S", "claim 2",
                 "release [m] in PT0S");

@@ -16,8 +16,9 @@ import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.PartitionTable;
-import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Signal;
 
 import static org.mockito.Mockito.mock;
 
@@ -31,6 +32,9 @@ final class TestBed {
     static final Partition QUEUE = Partition.first(new QueueName("orders"));
 
     static final Duration LEASE = Duration.ofSeconds(30);
+
+    /** So long what is handled waits for company. */
+    static final Duration LINGER = Duration.ofMillis(5);
 
     static final Duration SAFETY_POLL = Duration.ofSeconds(5);
 
@@ -69,7 +73,7 @@ final class TestBed {
     static final PartitionTable PARTITIONS = new PartitionTable(PartitionRecords.NONE, (queue) -> 0, () -> 0);
 
     final WorkerContext context = new WorkerContext(this.store, (event) -> this.events.add(event), this::execute,
-            this.timer, new Outage(this.clock), PARTITIONS,
+            this.timer, new Outage(this.clock), PARTITIONS, null,
             new WorkerSettings(Duration.ofSeconds(20), SAFETY_POLL, null, false), this.clock);
 
     private void execute(Runnable task) {
@@ -131,9 +135,22 @@ final class TestBed {
 
     /** Claims, handles and settles what is due once, acknowledgements included. */
     void handleOnce(PollLoop loop) {
-        loop.pollOnce();
+        look(loop);
         runHandlers();
+        settle(loop);
+    }
+
+    /** Lets a little time pass, and has the loop acknowledge what is handled. */
+    void settle(PollLoop loop) {
         loop.pollOnce();
+        this.clock.advance(LINGER);
+        loop.pollOnce();
+    }
+
+    /** Has the loop look now, whatever it plans. */
+    static Duration look(PollLoop loop) {
+        loop.heard(Signal.LOOK);
+        return loop.pollOnce();
     }
 
 }

@@ -19,8 +19,17 @@ class PartitionListenersTests {
         assertThat(signal("+0")).isEqualTo(Signal.due(Duration.ZERO));
     }
 
+    @Test
+    void tellsWhoKeepsThePartition() {
+        assertThat(signal("k1500:3:abc1"))
+            .isEqualTo(Signal.kept(Duration.ofMillis(1500), new Signal.Keeper("abc1", 3)));
+        assertThat(signal("k:1:z")).isEqualTo(Signal.kept(null, new Signal.Keeper("z", 1)));
+        assertThat(signal("v")).isEqualTo(Signal.VACANT);
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything" })
+    @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything", "k",
+            "k1:2", "k1::a", "kx:1:a", "vv" })
     void takesAnythingElseForAReasonToLook(String body) {
         assertThat(signal(body)).isEqualTo(Signal.LOOK);
     }

@@ -20,6 +20,7 @@ import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.testing.ManualClock;
@@ -132,7 +133,7 @@ class RedisKeysTests {
         send("a", Duration.ZERO);
         send("b", Duration.ofSeconds(60));
 
-        done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)));
+        claim(1);
 
         assertThat(this.audit.present()).doesNotContain(key("wake"));
     }
@@ -148,7 +149,7 @@ class RedisKeysTests {
         this.clock.advance(Duration.ofSeconds(1));
         set("wake", Long.toString(at(100)));
 
-        done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)));
+        claim(1);
 
         assertThat(mark()).isEqualTo(at(1));
     }
@@ -268,7 +269,15 @@ class RedisKeysTests {
     }
 
     private Claim claim() {
-        return done(this.store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP)));
+        return claim(100);
+    }
+
+    private Claim claim(int limit) {
+        return claim(limit, new KeeperBid("a", KeeperBid.Kind.HOLD, 0, LEASE));
+    }
+
+    private Claim claim(int limit, KeeperBid bid) {
+        return done(this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiredPolicy.DROP, bid)));
     }
 
     private void claimAll() {

@@ -186,6 +186,11 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
         });
     }
 
+    @Override
+    public CompletableFuture<Boolean> resign(Partition queue, String node) {
+        throw new UnsupportedOperationException();
+    }
+
     private @Nullable Entry held(Lease lease) {
         Entry entry = this.entries.get(lease.queue() + "/" + lease.id());
         return (entry != null && lease.token().equals(entry.token)) ? entry : null;

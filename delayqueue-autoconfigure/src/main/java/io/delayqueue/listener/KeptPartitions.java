@@ -1,0 +1,58 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.engine.KeeperBid;
+
+/**
+ * The partitions that this node keeps, as far as it knows: how many, and whether it may
+ * take one from a node that keeps more. Thread-safe.
+ */
+final class KeptPartitions {
+
+    /** So long a node waits between two that it takes, or all would take too many. */
+    private static final long PAUSE = Nanos.of(Duration.ofSeconds(1));
+
+    /** How long a keeper stays one beyond the time at which it should look again. */
+    private static final Duration TERM_GRACE = Duration.ofSeconds(1);
+
+    private final String node = Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, Character.MAX_RADIX);
+
+    private final Duration term;
+
+    private final AtomicInteger count = new AtomicInteger();
+
+    private final AtomicLong taken;
+
+    KeptPartitions(Duration safetyPoll, long now) {
+        this.term = safetyPoll.plus(TERM_GRACE);
+        this.taken = new AtomicLong(now - PAUSE);
+    }
+
+    /** Names this node. */
+    String node() {
+        return this.node;
+    }
+
+    int count() {
+        return this.count.get();
+    }
+
+    void add(int partitions) {
+        this.count.addAndGet(partitions);
+    }
+
+    /** Whether it is time to take one more; counts as if one was taken. */
+    boolean takeOne(long now) {
+        long last = this.taken.get();
+        return now - last >= PAUSE && this.taken.compareAndSet(last, now);
+    }
+
+    KeeperBid bid(KeeperBid.Kind kind, int others) {
+        return new KeeperBid(this.node, kind, others, this.term);
+    }
+
+}

@@ -1,0 +1,213 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.Signal;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3: when to look. The keeper at the time a message is due, others a grace later, and
+ * all from time to time; who keeps the partition is told by claims and signals.
+ */
+class LookoutTests {
+
+    private static final Duration SAFETY_POLL = Duration.ofSeconds(5);
+
+    private static final Signal.Keeper OTHER = new Signal.Keeper("other", 1);
+
+    private final KeptPartitions kept = new KeptPartitions(SAFETY_POLL, 0);
+
+    private final Lookout lookout = new Lookout(SAFETY_POLL, this.kept, () -> 0.5);
+
+    @Test
+    void looksAtOnceAndBidsForThePartition() {
+        assertThat(this.lookout.nextAt()).isZero();
+        assertThat(this.lookout.look(0)).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+    }
+
+    @Test
+    void theKeeperLooksWhenAMessageIsDue() {
+        find(ms(0), Duration.ofSeconds(3), true);
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3000));
+        assertThat(this.lookout.isKeeper()).isTrue();
+        assertThat(this.kept.count()).isOne();
+    }
+
+    @Test
+    void othersLookAGraceLater() {
+        find(ms(0), Duration.ofSeconds(3), false);
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3600));
+        assertThat(this.lookout.isKeeper()).isFalse();
+        assertThat(this.kept.count()).isZero();
+    }
+
+    @Test
+    void withoutKeepersEverybodyHurries() {
+        Lookout lone = new Lookout(SAFETY_POLL, null, () -> 0.5);
+        assertThat(lone.look(0)).isNull();
+        lone.found(claim(Duration.ofSeconds(3), false), null, 0);
+
+        assertThat(lone.nextAt()).isEqualTo(ms(3000));
+        lone.heard(Signal.kept(null, OTHER), ms(1));
+        lone.heard(Signal.VACANT, ms(1));
+        assertThat(lone.nextAt()).isEqualTo(ms(3000));
+    }
+
+    @Test
+    void aKeeperLooksASafetyPollAfterItsLastLookAndBeforeTheOthersDo() {
+        find(ms(0), null, true);
+        long keeper = this.lookout.nextAt();
+        find(keeper, null, false);
+
+        assertThat(keeper).isBetween(ms(4000), ms(4250));
+        assertThat(this.lookout.nextAt() - keeper).isBetween(ms(4750), ms(5000));
+    }
+
+    @Test
+    void aSignalOfADueMessageMakesTheNextLookEarlier() {
+        find(ms(0), Duration.ofSeconds(3), true);
+
+        assertThat(this.lookout.heard(Signal.due(Duration.ofSeconds(1)), ms(500))).isTrue();
+        assertThat(this.lookout.heard(Signal.due(Duration.ofSeconds(2)), ms(500))).isFalse();
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(1500));
+    }
+
+    @Test
+    void aSignalThatCameWhileItLookedIsKept() {
+        this.lookout.look(0);
+        this.lookout.heard(Signal.due(Duration.ofSeconds(1)), 0);
+        this.lookout.found(claim(Duration.ofSeconds(3), true), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), ms(1));
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(1000));
+    }
+
+    @Test
+    void whatMayHaveBeenMissedIsLookedForAtOnceByAll() {
+        find(ms(0), null, false);
+        this.lookout.look(ms(10));
+
+        assertThat(this.lookout.heard(Signal.LOOK, ms(11))).isTrue();
+        this.lookout.found(claim(null, false), null, ms(12));
+
+        assertThat(this.lookout.nextAt()).isZero();
+    }
+
+    @Test
+    void aLookThatFailedIsMadeAgain() {
+        this.lookout.look(0);
+        this.lookout.failed();
+
+        assertThat(this.lookout.nextAt()).isZero();
+    }
+
+    @Test
+    void aLookOfTheKeeperMakesAnotherNeedless() {
+        find(ms(0), Duration.ofSeconds(1), false);
+        this.lookout.heard(Signal.kept(null, OTHER), ms(1001));
+
+        assertThat(this.lookout.nextAt()).isBetween(ms(1001 + 4750), ms(1001 + 5000));
+
+        this.lookout.heard(Signal.kept(Duration.ofSeconds(1), OTHER), ms(2001));
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3601));
+    }
+
+    @Test
+    void aKeeperThatHearsOfAnotherIsOneNoMore() {
+        find(ms(0), Duration.ofSeconds(3), true);
+        this.lookout.heard(Signal.kept(Duration.ofSeconds(3), OTHER), ms(0));
+
+        assertThat(this.lookout.isKeeper()).isFalse();
+        assertThat(this.kept.count()).isZero();
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3600));
+    }
+
+    @Test
+    void itsOwnWordCountsAsTheLastThatWasHeard() {
+        find(ms(0), Duration.ofSeconds(3), true);
+        this.lookout.heard(Signal.kept(null, OTHER), ms(0));
+        this.lookout.heard(Signal.kept(null, new Signal.Keeper(this.kept.node(), 1)), ms(0));
+
+        assertThat(this.lookout.isKeeper()).isTrue();
+        assertThat(this.kept.count()).isOne();
+    }
+
+    @Test
+    void withNoKeeperAllHurryAndNotAtOneTime() {
+        find(ms(0), Duration.ofSeconds(3), false);
+        this.lookout.heard(Signal.VACANT, ms(10));
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3005));
+        assertThat(this.lookout.look(ms(20))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+    }
+
+    @Test
+    void whoResignsLooksFirstIfItCan() {
+        find(ms(0), Duration.ofSeconds(3), true);
+        this.lookout.resign();
+        this.lookout.heard(Signal.VACANT, ms(1));
+
+        assertThat(this.lookout.isKeeper()).isFalse();
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3000));
+    }
+
+    @Test
+    void aKeeperTellsAtMostTenTimesASecondAndBeforeTheOthersLook() {
+        find(ms(0), Duration.ofMillis(20), true);
+
+        assertThat(this.lookout.look(ms(20))).isEqualTo(this.kept.bid(KeeperBid.Kind.HOLD, 0));
+        this.lookout.found(claim(null, true), this.kept.bid(KeeperBid.Kind.HOLD, 0), ms(20));
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(270));
+
+        assertThat(this.lookout.look(ms(270))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+        this.lookout.found(claim(null, true), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), ms(270));
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+    }
+
+    @Test
+    void takesAPartitionFromWhoKeepsTwoMoreButOneASecond() {
+        Lookout second = new Lookout(SAFETY_POLL, this.kept, () -> 0.5);
+        find(ms(0), null, false);
+        second.look(0);
+        second.found(claim(null, false), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), 0);
+
+        this.lookout.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(10));
+        second.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(10));
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(135));
+        assertThat(second.nextAt()).isGreaterThan(ms(4000));
+        assertThat(this.lookout.look(ms(135))).isEqualTo(this.kept.bid(KeeperBid.Kind.SHARE, 0));
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+    }
+
+    @Test
+    void takesNoPartitionFromWhoKeepsOneMore() {
+        find(ms(0), null, false);
+        this.lookout.heard(Signal.kept(null, OTHER), ms(10));
+
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+    }
+
+    private void find(long at, @Nullable Duration nextIn, boolean keeper) {
+        this.lookout.look(at);
+        this.lookout.found(claim(nextIn, keeper), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), at);
+    }
+
+    private static Claim claim(@Nullable Duration nextIn, boolean keeper) {
+        Instant now = Instant.EPOCH;
+        return new Claim(List.of(), now, (nextIn != null) ? now.plus(nextIn) : null, 0, List.of(), 0, keeper);
+    }
+
+    private static long ms(long millis) {
+        return millis * 1_000_000;
+    }
+
+}
