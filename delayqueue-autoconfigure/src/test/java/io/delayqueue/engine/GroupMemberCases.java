@@ -74,6 +74,16 @@ abstract class GroupMemberCases extends StoreCases {
     }
 
     @Test
+    void areNotEnteredByAReplacement() {
+        this.dq.send(called("plain", DELAY));
+
+        assertThatThrownBy(() -> this.dq.send(replacing("g", "plain", Duration.ZERO)))
+            .hasRootCauseInstanceOf(StoreRefusedException.class);
+
+        assertThat(this.dq.find("plain").orElseThrow().dueAt()).isEqualTo(at(10));
+    }
+
+    @Test
     void areLeftByAReplacementOnceTheLeaseOfAnotherRanOut() {
         this.dq.send(grouped("g", "x", Duration.ZERO));
         this.dq.claim();

@@ -127,6 +127,22 @@ class RedisGroupsTests {
     }
 
     @Test
+    void sendsOfGeneratedIdsDoWithoutTheKeysOfGroups() {
+        NewMessage generated = new NewMessage("a", true, DueTime.NOW, OnDuplicate.REPLACE,
+                MessageLimits.NORMAL_PRIORITY, null, null, ENVELOPE);
+        send(generated);
+        send(generated);
+        claim();
+        done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
+        this.clock.advance(Duration.ofHours(1));
+
+        send(generated);
+
+        assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("a");
+        this.audit.check();
+    }
+
+    @Test
     void aGroupGoesOnWhenTheContentOfItsHeadIsMissing() {
         follow(2);
         change((connection) -> connection.hashCommands().hDel(key("messages"), bytes("g0")));
