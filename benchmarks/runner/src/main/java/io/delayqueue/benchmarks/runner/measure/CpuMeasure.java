@@ -26,7 +26,7 @@ final class CpuMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode == Mode.SMOKE) ? List.of(Variant.OURS)
+        return (mode != Mode.FULL) ? List.of(Variant.OURS, Variant.REDISSON)
                 : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE_TUNED);
     }
 

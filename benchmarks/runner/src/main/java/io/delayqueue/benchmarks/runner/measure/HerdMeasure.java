@@ -1,9 +1,10 @@
 package io.delayqueue.benchmarks.runner.measure;
 
-import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import io.delayqueue.benchmarks.runner.process.Meter;
 import io.delayqueue.benchmarks.runner.process.Pause;
@@ -81,6 +82,7 @@ final class HerdMeasure implements Measure {
         stage.call("bulk count=%d bytes=100 dueFrom=%d chunk=%d", messages, due, oneQueue ? 10_000 : 1);
         redis.call("CONFIG", "RESETSTAT");
         redis.call("CONFIG", "SET", "slowlog-log-slower-than", String.valueOf(SLOW_MICROS));
+        redis.call("CONFIG", "SET", "slowlog-max-len", "1000");
         redis.call("SLOWLOG", "RESET");
         Pause.millis(Math.max(0, due - 50 - System.currentTimeMillis()));
         Meter meter = Meter.start(stage);
@@ -106,12 +108,28 @@ final class HerdMeasure implements Measure {
                     .with(Figure.SCRIPT_MAX, Double.parseDouble(matcher.group(2)) / 1000);
             }
         });
-        List<String> notes = new ArrayList<>();
-        int slow = Integer.parseInt(redis.call("SLOWLOG", "LEN").get(0));
-        if (slow > 0) {
-            notes.add("%d commands took more than %d ms".formatted(slow, SLOW_MICROS / 1000));
+        return slowest(redis);
+    }
+
+    private static List<String> slowest(RedisLink redis) {
+        if (!(redis.tree("SLOWLOG", "GET", "1000") instanceof List<?> entries) || entries.isEmpty()) {
+            return List.of();
         }
-        return notes;
+        String longest = entries.stream()
+            .map((entry) -> (List<?>) entry)
+            .sorted(Comparator.comparingLong((List<?> entry) -> -Long.parseLong(entry.get(2).toString())))
+            .limit(5)
+            .map(HerdMeasure::describe)
+            .collect(Collectors.joining(", "));
+        return List.of("%d commands took more than %d ms; the longest: %s".formatted(entries.size(), SLOW_MICROS / 1000,
+                longest));
+    }
+
+    /** Of a script, the beginning of its digest. */
+    private static String describe(List<?> entry) {
+        List<?> words = (List<?>) entry.get(3);
+        String script = (words.size() > 1) ? words.get(1).toString().replaceAll("(?s)^(.{8}).*", " $1") : "";
+        return "%.1f ms %s%s".formatted(Long.parseLong(entry.get(2).toString()) / 1000.0, words.get(0), script);
     }
 
 }

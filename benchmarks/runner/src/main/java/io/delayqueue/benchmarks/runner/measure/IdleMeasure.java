@@ -30,7 +30,7 @@ final class IdleMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode == Mode.SMOKE) ? List.of(Variant.OURS) : List.of(Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
+        return (mode != Mode.FULL) ? List.of(Variant.OURS) : List.of(Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
     }
 
     @Override
@@ -41,7 +41,7 @@ final class IdleMeasure implements Measure {
     @Override
     public void measure(Round round) {
         boolean ours = !round.variant().isPeer();
-        for (int queues : (round.mode() == Mode.SMOKE) ? List.of(1) : List.of(1, 10, 100)) {
+        for (int queues : (round.mode() == Mode.FULL) ? List.of(1, 10, 100) : List.of(1)) {
             cell(round, queues, 1);
             if (ours && round.mode() == Mode.FULL) {
                 cell(round, queues, 10);

@@ -58,7 +58,7 @@ final class RedisBenchmarkMeasure implements Measure {
 
     @Override
     public int rounds(Mode mode) {
-        return mode.pick(1, 2, 3);
+        return mode.pick(1, 1, 3);
     }
 
     @Override

@@ -10,9 +10,9 @@ final class Variants {
     private Variants() {
     }
 
-    /** Rqueue with its defaults. It is left out of the smallest form, being slow. */
+    /** Rqueue with its defaults, in a full run only, being slow. */
     static List<Variant> peersToo(Mode mode) {
-        return (mode == Mode.SMOKE) ? List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON)
+        return (mode != Mode.FULL) ? List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON)
                 : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
     }
 

@@ -61,7 +61,7 @@ public final class ContenderProcess implements AutoCloseable {
         }
     }
 
-    private static String classPath(Variant variant, Path root) {
+    static String classPath(Variant variant, Path root) {
         Path module = root.resolve("benchmarks").resolve(variant.module());
         try {
             String path = module.resolve("target/classes") + File.pathSeparator
@@ -98,6 +98,11 @@ public final class ContenderProcess implements AutoCloseable {
         this.requests.println(request);
         try {
             String answer = this.answers.readLine();
+            while (answer != null && !answer.matches("(ok|error)\\b.*")) { // the JVM
+                                                                           // itself has a
+                                                                           // word to say
+                answer = this.answers.readLine();
+            }
             if (answer == null || !answer.startsWith("ok")) {
                 throw new IllegalStateException("'%s' failed: %s; see %s".formatted(request, answer, this.log));
             }

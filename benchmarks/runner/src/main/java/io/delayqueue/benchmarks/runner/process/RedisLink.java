@@ -41,6 +41,13 @@ public final class RedisLink implements AutoCloseable {
 
     /** Sends a command and returns its answer; lists are flattened. */
     public List<String> call(String... words) {
+        List<String> values = new ArrayList<>();
+        flatten(tree(words), values);
+        return values;
+    }
+
+    /** Sends a command and returns its answer: a string, or a list of such answers. */
+    public Object tree(String... words) {
         StringBuilder request = new StringBuilder("*" + words.length + "\r\n");
         for (String word : words) {
             request.append('$').append(word.getBytes(StandardCharsets.UTF_8).length).append("\r\n");
@@ -48,7 +55,7 @@ public final class RedisLink implements AutoCloseable {
         }
         try {
             this.socket.getOutputStream().write(request.toString().getBytes(StandardCharsets.UTF_8));
-            return next();
+            return read();
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);
@@ -58,31 +65,46 @@ public final class RedisLink implements AutoCloseable {
     /** Reads an answer that was not asked for, as after MONITOR. */
     public List<String> next() throws IOException {
         List<String> values = new ArrayList<>();
-        read(values);
+        flatten(read(), values);
         return values;
     }
 
-    private void read(List<String> values) throws IOException {
+    private static void flatten(Object value, List<String> values) {
+        if (value instanceof List<?> list) {
+            list.forEach((each) -> flatten(each, values));
+        }
+        else {
+            values.add(value.toString());
+        }
+    }
+
+    private Object read() throws IOException {
         String line = line();
         String rest = line.substring(1);
-        switch (line.charAt(0)) {
-            case '+', ':' -> values.add(rest);
+        return switch (line.charAt(0)) {
+            case '+', ':' -> rest;
             case '-' -> throw new IllegalStateException("Redis says: " + rest);
-            case '$' -> {
-                int length = Integer.parseInt(rest);
-                if (length >= 0) {
-                    values.add(new String(this.in.readNBytes(length), StandardCharsets.UTF_8));
-                    this.in.skipNBytes(2);
-                }
-            }
-            case '*' -> {
-                int count = Integer.parseInt(rest);
-                for (int i = 0; i < count; i++) {
-                    read(values);
-                }
-            }
+            case '$' -> text(Integer.parseInt(rest));
+            case '*' -> list(Integer.parseInt(rest));
             default -> throw new IllegalStateException(line);
+        };
+    }
+
+    private Object text(int length) throws IOException {
+        if (length < 0) {
+            return List.of();
         }
+        String text = new String(this.in.readNBytes(length), StandardCharsets.UTF_8);
+        this.in.skipNBytes(2);
+        return text;
+    }
+
+    private List<Object> list(int count) throws IOException {
+        List<Object> values = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            values.add(read());
+        }
+        return values;
     }
 
     private String line() throws IOException {
