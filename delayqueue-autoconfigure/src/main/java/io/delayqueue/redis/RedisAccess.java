@@ -47,7 +47,7 @@ public final class RedisAccess implements AutoCloseable {
      * its own limit holds
      */
     public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit) {
-        return new RedisAccess(runner(factory, limit), namespace);
+        return new RedisAccess(new PersistentScriptRunner(runner(factory, limit), limit), namespace);
     }
 
     static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {

@@ -51,6 +51,11 @@ final class RedisFailures {
         return "NOSCRIPT".equals(errorCode(failure));
     }
 
+    /** Whether a part of the keys is on one node of a cluster and a part on another. */
+    static boolean isSlotMoving(Throwable failure) {
+        return "TRYAGAIN".equals(errorCode(failure));
+    }
+
     /** Whether the server does not let this user in at all. */
     static boolean isLockedOut(Throwable failure) {
         String code = errorCode(failure);

@@ -21,13 +21,19 @@ public abstract class MessageStoreContract {
     /** Looks at what {@link #store()} holds. */
     protected abstract MessageInspector inspector();
 
+    /** How the queues of {@link #store()} are spread. */
+    protected abstract PartitionRecords records();
+
     /** Tells of what is put into {@link #store()}. */
     protected abstract WakeUps wakeUps();
 
     /** The time of the store: it goes by this clock and no other. */
     protected abstract ManualClock clock();
 
-    /** Fails if the store holds anything of {@link StoreValues#QUEUE}, hidden or not. */
+    /**
+     * Fails if the store holds anything of {@link StoreValues#QUEUE}, hidden or not, but
+     * for settings.
+     */
     protected abstract void assertNothingLeft();
 
     /**
@@ -250,6 +256,16 @@ public abstract class MessageStoreContract {
     class Batches extends BatchCases {
 
         Batches() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P8: an id is admitted by one partition at a time. */
+    @Nested
+    class Spread extends PartitionCases {
+
+        Spread() {
             super(MessageStoreContract.this);
         }
 

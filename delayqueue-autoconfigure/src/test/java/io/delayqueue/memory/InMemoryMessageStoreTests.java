@@ -4,6 +4,7 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.MessageStoreContract;
+import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.ManualClock;
 import tools.jackson.databind.json.JsonMapper;
@@ -25,6 +26,11 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     @Override
     protected MessageInspector inspector() {
         return this.store;
+    }
+
+    @Override
+    protected PartitionRecords records() {
+        return this.store.partitionRecords();
     }
 
     @Override

@@ -102,12 +102,34 @@ public final class RedisCluster implements AutoCloseable {
      * The server that is master of the key's slot now.
      */
     public RedisServer masterOf(String key) {
+        return masterOfSlot(SlotHash.getSlot(key));
+    }
+
+    public RedisServer masterOfSlot(int slot) {
         RedisClusterNode owner = ClusterPartitionParser.parse(anyAlive().commands().clusterNodes())
-            .getPartitionBySlot(SlotHash.getSlot(key));
+            .getPartitionBySlot(slot);
         return this.servers.stream()
             .filter((server) -> server.port() == owner.getUri().getPort())
             .findFirst()
             .orElseThrow();
+    }
+
+    /**
+     * Makes the first replica of a master take over its slots politely: the master holds
+     * its clients up until the replica has seen all writes, so none is lost.
+     * @return the new master
+     */
+    public RedisServer handOver(RedisServer master) {
+        RedisServer replica = replicas().get(masters().indexOf(master));
+        // Answers OK, and now and then does nothing for seconds.
+        Poll.until(() -> "%s did not take over".formatted(replica), () -> {
+            if (replica.commands().info("replication").contains("role:master")) {
+                return true;
+            }
+            replica.commands().clusterFailover(false);
+            return false;
+        });
+        return replica;
     }
 
     /**

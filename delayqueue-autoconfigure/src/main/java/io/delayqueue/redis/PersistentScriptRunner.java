@@ -1,0 +1,70 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Calls again while a slot of the cluster moves to another node: as long as only a part
+ * of its keys is there, Redis answers TRYAGAIN to every script, and has not run it.
+ * <p>
+ * <strong>Threads.</strong> Any; a repetition runs on a thread of the common pool.
+ */
+final class PersistentScriptRunner implements ScriptRunner {
+
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    private final ScriptRunner runner;
+
+    private final Duration limit;
+
+    /**
+     * Makes a runner.
+     * @param limit after which it gives up
+     */
+    PersistentScriptRunner(ScriptRunner runner, Duration limit) {
+        this.runner = runner;
+        this.limit = limit;
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+        return run(new Call(script, keys, arguments, System.nanoTime()));
+    }
+
+    private CompletableFuture<List<Object>> run(Call call) {
+        CompletableFuture<List<Object>> answer = this.runner.run(call.script(), call.keys(), call.arguments());
+        if (answer.isDone() && !answer.isCompletedExceptionally()) {
+            return answer;
+        }
+        return answer.exceptionallyCompose((failure) -> {
+            long left = this.limit.toNanos() - (System.nanoTime() - call.begun());
+            if (left < PAUSE.toNanos() || !RedisFailures.isSlotMoving(failure)) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            return CompletableFuture
+                .supplyAsync(() -> run(call),
+                        CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
+                .thenCompose(Function.identity());
+        });
+    }
+
+    @Override
+    public void close() {
+        this.runner.close();
+    }
+
+    /**
+     * A call, to be made as often as it takes.
+     *
+     * @param script what to run
+     * @param keys its keys
+     * @param arguments its arguments
+     * @param begun when it was made first, by the monotonic clock
+     */
+    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long begun) {
+    }
+
+}

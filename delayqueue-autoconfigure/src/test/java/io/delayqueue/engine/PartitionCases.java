@@ -1,0 +1,204 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.Test;
+
+import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.HOME;
+import static io.delayqueue.engine.StoreValues.ID;
+import static io.delayqueue.engine.StoreValues.LEASE;
+import static io.delayqueue.engine.StoreValues.QUEUE;
+import static io.delayqueue.engine.StoreValues.envelope;
+import static io.delayqueue.engine.StoreValues.keep;
+import static io.delayqueue.engine.StoreValues.replace;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a partition does for a queue that is spread over several. */
+abstract class PartitionCases extends StoreCases {
+
+    private static final Partitions FOUR = new Partitions(1, List.of(1, 4), true);
+
+    private static final Home NOW = new Home(QUEUE, 1);
+
+    private final MessageStoreContract contract;
+
+    PartitionCases(MessageStoreContract contract) {
+        super(contract);
+        this.contract = contract;
+    }
+
+    private MessageStore store() {
+        return this.contract.store();
+    }
+
+    private PartitionRecords records() {
+        return this.contract.records();
+    }
+
+    private void raise() {
+        records().raise(QUEUE, FOUR).join();
+    }
+
+    private Optional<Partitions> recorded() {
+        return records().read(QUEUE.queue()).join();
+    }
+
+    private static void assertRefused(CompletableFuture<?> answer) {
+        assertThatThrownBy(answer::join).cause().satisfies((failure) -> {
+            assertThat(failure).isInstanceOf(StoreUnavailableException.class);
+            assertThat(((DelayQueueException) failure).effect()).isEqualTo(DelayQueueException.Effect.NONE);
+            assertThat(StalePartitionsException.isCauseOf(failure)).isTrue();
+        });
+    }
+
+    @Test
+    void refuseWhoGoesByAnEarlierVersionAndChangeNothing() {
+        this.dq.scheduled();
+        raise();
+
+        assertRefused(store().schedule(HOME, List.of(StoreValues.called("new", DELAY))));
+        assertRefused(store().schedule(HOME, List.of(replace("second", DELAY))));
+        assertRefused(store().scheduleIfHeld(HOME, List.of(replace("second", DELAY))));
+        assertRefused(store().cancel(HOME, ID));
+        assertRefused(store().reschedule(HOME, ID, DueTime.NOW));
+        assertRefused(this.contract.inspector().find(HOME, ID));
+        assertThat(this.contract.inspector().find(NOW, ID).join()).hasValueSatisfying((message) -> {
+            assertThat(message.payload()).contains("first");
+            assertThat(message.dueAt()).isEqualTo(StoreValues.at(10));
+        });
+        assertThat(this.contract.inspector().find(NOW, "new").join()).isEmpty();
+    }
+
+    @Test
+    void answerWhoGoesByTheirVersionOrALaterOne() {
+        raise();
+        for (int version = 1; version <= 2; version++) {
+            Home home = new Home(QUEUE, version);
+            assertThat(store().schedule(home, List.of(keep("first", DELAY))).join().get(0).outcome())
+                .isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(store().reschedule(home, ID, DueTime.NOW).join()).isEqualTo(RescheduleResult.RESCHEDULED);
+            assertThat(this.contract.inspector().find(home, ID).join()).isPresent();
+            assertThat(store().cancel(home, ID).join()).isEqualTo(CancelResult.CANCELLED);
+        }
+    }
+
+    @Test
+    void takeMessagesWithNewIdsFromAnybodyAndThoseOfGroupsNot() {
+        raise();
+        NewMessage unique = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, null, null, envelope("g"));
+        NewMessage grouped = new NewMessage("h", true, DueTime.NOW, OnDuplicate.KEEP, 4, null, "group", envelope("h"));
+
+        assertThat(store().schedule(HOME, List.of(unique)).join()).hasSize(1);
+        assertRefused(store().schedule(HOME, List.of(grouped)));
+    }
+
+    @Test
+    void leaveOutWhatTheyDoNotHold() {
+        this.dq.scheduled();
+
+        List<Optional<SendResult>> results = store()
+            .scheduleIfHeld(HOME, List.of(StoreValues.called("other", DELAY), keep("second", Duration.ZERO)))
+            .join();
+
+        assertThat(results.get(0)).isEmpty();
+        assertThat(results.get(1)).map(SendResult::outcome).hasValue(SendOutcome.KEPT);
+        assertThat(this.dq.find("other")).isEmpty();
+        assertThat(store().scheduleIfHeld(HOME, List.of(replace("second", DELAY))).join().get(0))
+            .map(SendResult::outcome)
+            .hasValue(SendOutcome.REPLACED);
+    }
+
+    @Test
+    void keepASuccessorOfWhatTheyHaveLeased() {
+        this.dq.leased();
+
+        assertThat(store().scheduleIfHeld(HOME, List.of(keep("second", DELAY))).join().get(0)).map(SendResult::outcome)
+            .hasValue(SendOutcome.AFTER_CURRENT);
+    }
+
+    @Test
+    void leaveNothingBehindOfACancelledLeaseThatTheyEnd() {
+        this.dq.cancelled();
+        this.dq.advance(LEASE);
+
+        assertThat(store().scheduleIfHeld(HOME, List.of(keep("second", DELAY))).join().get(0)).isEmpty();
+    }
+
+    @Test
+    void keepGroupsTogetherUntilTheyAreEmpty() {
+        NewMessage first = inGroup("first");
+        NewMessage second = inGroup("second");
+        assertThat(store().scheduleIfHeld(HOME, List.of(first)).join().get(0)).isEmpty();
+        this.dq.send(first);
+
+        assertThat(store().scheduleIfHeld(HOME, List.of(second)).join().get(0)).map(SendResult::outcome)
+            .hasValue(SendOutcome.SCHEDULED);
+        Lease lease = this.dq.claimOne();
+        assertThat(store().scheduleIfHeld(HOME, List.of(inGroup("third"))).join().get(0)).isPresent();
+        this.dq.acknowledge(lease);
+        this.dq.acknowledge(this.dq.claimOne());
+        this.dq.acknowledge(this.dq.claimOne());
+        assertThat(store().scheduleIfHeld(HOME, List.of(inGroup("fourth"))).join().get(0)).isEmpty();
+    }
+
+    private static NewMessage inGroup(String id) {
+        return new NewMessage(id, false, DueTime.NOW, OnDuplicate.KEEP, 4, null, "group", envelope(id));
+    }
+
+    @Test
+    void tellWorkersTheirVersion() {
+        ClaimRequest request = new ClaimRequest(1, LEASE, ExpiredPolicy.DROP);
+        assertThat(store().claim(QUEUE, request).join().partitionsVersion()).isZero();
+        raise();
+
+        assertThat(store().claim(QUEUE, request).join().partitionsVersion()).isOne();
+    }
+
+    @Test
+    void areFoundedWithOneBeforeThemOnlyIfThatHoldsMessages() {
+        assertThat(recorded()).isEmpty();
+
+        assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new Partitions(1, List.of(4), false));
+        assertThat(records().found(QUEUE.queue(), 8).join()).isEqualTo(new Partitions(1, List.of(4), false));
+        assertThat(recorded()).hasValue(new Partitions(1, List.of(4), false));
+    }
+
+    @Test
+    void areFoundedAsFollowersOfOneThatHoldsMessages() {
+        this.dq.scheduled();
+
+        assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new Partitions(1, List.of(1, 4), false));
+    }
+
+    @Test
+    void areReplacedByWhoKnowsThem() {
+        Partitions next = FOUR.next(8);
+        assertThat(records().replace(QUEUE.queue(), Optional.of(FOUR), next).join()).isEqualTo(Partitions.ONE);
+        assertThat(records().replace(QUEUE.queue(), Optional.empty(), FOUR).join()).isEqualTo(FOUR);
+        assertThat(records().replace(QUEUE.queue(), Optional.empty(), next).join()).isEqualTo(FOUR);
+        assertThat(records().replace(QUEUE.queue(), Optional.of(FOUR), next).join()).isEqualTo(next);
+        assertThat(recorded()).hasValue(next);
+    }
+
+    @Test
+    void areRaisedAndNeverLowered() {
+        Partitions next = FOUR.next(8).completed();
+        records().raise(QUEUE, next).join();
+        raise();
+
+        assertThat(recorded()).hasValue(next);
+    }
+
+}

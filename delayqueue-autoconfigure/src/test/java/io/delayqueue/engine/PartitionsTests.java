@@ -1,0 +1,97 @@
+package io.delayqueue.engine;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.QueueName;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/** P8, P10: an id has the same home in every process and version, or it would be lost. */
+class PartitionsTests {
+
+    private static final QueueName QUEUE = new QueueName("orders");
+
+    private static List<Integer> indexes(int count, String... keys) {
+        return List.of(keys).stream().map((key) -> Partitions.indexOf(key, count)).toList();
+    }
+
+    @Test
+    void homesNeverChange() {
+        String[] keys = { "a", "b", "order-1", "order-2", "order-42", "K72Nz1agWx2mVS2M" };
+
+        assertThat(indexes(4, keys)).containsExactly(1, 2, 3, 1, 2, 1);
+        assertThat(indexes(256, keys)).containsExactly(84, 37, 95, 202, 16, 144);
+    }
+
+    @Test
+    void growingMovesFewAndOnlyToNewPartitions() {
+        long moved = IntStream.range(0, 10_000).filter((number) -> {
+            int before = Partitions.indexOf("order-" + number, 4);
+            int after = Partitions.indexOf("order-" + number, 5);
+            assertThat(after).isIn(before, 4);
+            return before != after;
+        }).count();
+
+        assertThat(moved).isBetween(1_800L, 2_200L);
+    }
+
+    @Test
+    void partitionsGetAboutTheSame() {
+        int[] counts = new int[16];
+        IntStream.range(0, 16_000).forEach((number) -> counts[Partitions.indexOf("order-" + number, 16)]++);
+
+        assertThat(IntStream.of(counts)).allMatch((count) -> count > 850 && count < 1150);
+    }
+
+    @Test
+    void theTextIsWhatIsRecorded() {
+        Partitions partitions = new Partitions(3, List.of(1, 4), true);
+
+        assertThat(partitions.text()).isEqualTo("3|1,4");
+        assertThat(Partitions.parse("3|1,4")).isEqualTo(partitions);
+        assertThat(Partitions.parse("4|4,1+")).isEqualTo(partitions.next(1));
+        assertThat(partitions.next(1).text()).isEqualTo("4|4,1+");
+        assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("many"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|257"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|4,4"));
+    }
+
+    @Test
+    void theHomesOfAnIdBeginWithTheCurrentOne() {
+        Partitions partitions = new Partitions(3, List.of(1, 4, 256), true);
+
+        assertThat(partitions.homes(QUEUE, "order-42")).containsExactly(
+                new Home(new Partition(QUEUE, Partitions.indexOf("order-42", 256)), 3),
+                new Home(new Partition(QUEUE, Partitions.indexOf("order-42", 4)), 3),
+                new Home(new Partition(QUEUE, 0), 3));
+        assertThat(partitions.home(QUEUE, "order-42")).isEqualTo(partitions.homes(QUEUE, "order-42").get(0));
+        assertThat(partitions.next(2).all(QUEUE)).hasSize(256);
+    }
+
+    @Test
+    void aNinthNumberIsRefused() {
+        Partitions partitions = Partitions.ONE;
+        for (int count = 2; count <= Partitions.MOST_COUNTS; count++) {
+            partitions = partitions.next(count);
+        }
+        Partitions full = partitions;
+
+        assertThatIllegalArgumentException().isThrownBy(() -> full.next(9))
+            .withMessageContaining("one number too many");
+        assertThat(full.next(1).count()).isOne();
+        assertThatIllegalArgumentException().isThrownBy(() -> full.next(0));
+        assertThatIllegalArgumentException().isThrownBy(() -> full.next(257));
+    }
+
+    @Test
+    void whoWentByOthersRemembersThem() {
+        Partitions founded = new Partitions(1, List.of(4), true);
+
+        assertThat(founded.after(Partitions.ONE)).isEqualTo(new Partitions(1, List.of(1, 4), true));
+        assertThat(founded.after(founded)).isEqualTo(founded);
+    }
+
+}
