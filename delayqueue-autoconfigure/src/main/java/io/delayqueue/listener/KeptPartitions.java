@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 import io.delayqueue.engine.KeeperBid;
 
@@ -23,13 +24,20 @@ final class KeptPartitions {
 
     private final Duration term;
 
+    private final LongSupplier nanoTime;
+
     private final AtomicInteger count = new AtomicInteger();
 
     private final AtomicLong taken;
 
-    KeptPartitions(Duration safetyPoll, long now) {
+    /**
+     * Creates it for a node that keeps none.
+     * @param nanoTime the clock for spans, which all loops of the node share
+     */
+    KeptPartitions(Duration safetyPoll, LongSupplier nanoTime) {
         this.term = safetyPoll.plus(TERM_GRACE);
-        this.taken = new AtomicLong(now - PAUSE);
+        this.nanoTime = nanoTime;
+        this.taken = new AtomicLong(nanoTime.getAsLong() - PAUSE);
     }
 
     /** Names this node. */
@@ -46,7 +54,8 @@ final class KeptPartitions {
     }
 
     /** Whether it is time to take one more; counts as if one was taken. */
-    boolean takeOne(long now) {
+    boolean takeOne() {
+        long now = this.nanoTime.getAsLong();
         long last = this.taken.get();
         return now - last >= PAUSE && this.taken.compareAndSet(last, now);
     }

@@ -142,7 +142,7 @@ final class Lookout {
         become(Role.FOLLOWER);
         this.looked = now;
         this.known = (signal.in() != null) ? now + span(signal.in()) : NEVER;
-        if (keeper.load() >= this.kept.count() + 2 && this.kept.takeOne(now)) {
+        if (keeper.load() >= this.kept.count() + 2 && this.kept.takeOne()) {
             this.shareAt = now + (long) (LONGEST_SILENCE * this.random.getAsDouble());
         }
     }

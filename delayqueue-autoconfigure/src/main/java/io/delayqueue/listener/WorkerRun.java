@@ -42,7 +42,7 @@ final class WorkerRun {
         this.handlerThreads = new HandlerThreads(settings.virtualThreads());
         this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
                 new Outage(System::nanoTime), ports.partitions(),
-                this.wakeUps.tellsOfKeepers() ? new KeptPartitions(settings.safetyPoll(), System.nanoTime()) : null,
+                this.wakeUps.tellsOfKeepers() ? new KeptPartitions(settings.safetyPoll(), System::nanoTime) : null,
                 settings, System::nanoTime);
         this.housekeeping = new Housekeeping(this.context);
     }

@@ -22,7 +22,9 @@ class LookoutTests {
 
     private static final Signal.Keeper OTHER = new Signal.Keeper("other", 1);
 
-    private final KeptPartitions kept = new KeptPartitions(SAFETY_POLL, 0);
+    private long nanoTime;
+
+    private final KeptPartitions kept = new KeptPartitions(SAFETY_POLL, () -> this.nanoTime);
 
     private final Lookout lookout = new Lookout(SAFETY_POLL, this.kept, () -> 0.5);
 
@@ -186,6 +188,10 @@ class LookoutTests {
         assertThat(second.nextAt()).isGreaterThan(ms(4000));
         assertThat(this.lookout.look(ms(135))).isEqualTo(this.kept.bid(KeeperBid.Kind.SHARE, 0));
         assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+
+        this.nanoTime += ms(1000);
+        second.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(1010));
+        assertThat(second.nextAt()).isEqualTo(ms(1135));
     }
 
     @Test

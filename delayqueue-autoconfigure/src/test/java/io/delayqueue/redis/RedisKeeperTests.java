@@ -1,0 +1,174 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.KeeperBid.Kind;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Who keeps a partition (P3): what claims say of it, and what they write down. */
+class RedisKeeperTests {
+
+    private static final Partition QUEUE = Partition.first(new QueueName("kept"));
+
+    private static final Duration TERM = Duration.ofSeconds(6);
+
+    private static LettuceConnectionFactory connections;
+
+    private final String namespace = "kept-" + UUID.randomUUID();
+
+    private final ManualClock clock = new ManualClock();
+
+    private final RedisMessageStore store = new RedisMessageStore(new RedisAccess(
+            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace));
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @Test
+    void theFirstToBidKeepsThePartitionAndTheSecondDoesNot() {
+        assertThat(claim("a", Kind.CONFIRM, 2).keeper()).isTrue();
+        assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isFalse();
+
+        assertThat(text("keeper")).isEqualTo("a 3");
+        assertThat(term()).isBetween(1L, TERM.toMillis());
+    }
+
+    @Test
+    void aKeeperStaysOneAndTellsItsLoad() {
+        claim("a", Kind.CONFIRM, 0);
+
+        assertThat(claim("a", Kind.CONFIRM, 4).keeper()).isTrue();
+        assertThat(text("keeper")).isEqualTo("a 5");
+    }
+
+    @Test
+    void whoFindsWhatHasBeenDueForAGraceTakesOver() {
+        claim("a", Kind.CONFIRM, 0);
+        send("m");
+        this.clock.advance(KeeperBid.GRACE.minusMillis(1));
+        assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isFalse();
+        send("n");
+        this.clock.advance(KeeperBid.GRACE);
+
+        assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
+        assertThat(text("keeper")).isEqualTo("b 1");
+    }
+
+    @Test
+    void aKeeperThatIsBehindIsNotAway() {
+        claim("a", Kind.CONFIRM, 0);
+        send("m");
+        send("n");
+        this.clock.advance(KeeperBid.GRACE);
+
+        assertThat(claim(1, bid("b", Kind.CONFIRM, 0)).keeper()).isFalse();
+        assertThat(text("keeper")).isEqualTo("a 1");
+    }
+
+    @Test
+    void whoSharesTakesFromANodeThatKeepsTwoMore() {
+        claim("a", Kind.CONFIRM, 2);
+
+        assertThat(claim("b", Kind.CONFIRM, 1).keeper()).isFalse();
+        assertThat(claim("b", Kind.SHARE, 2).keeper()).isFalse();
+        assertThat(claim("b", Kind.SHARE, 1).keeper()).isTrue();
+        assertThat(text("keeper")).isEqualTo("b 2");
+    }
+
+    @Test
+    void onlyTheKeeperResigns() {
+        claim("a", Kind.CONFIRM, 0);
+
+        assertThat(this.store.resign(QUEUE, "b").join()).isFalse();
+        assertThat(text("keeper")).isEqualTo("a 1");
+        assertThat(this.store.resign(QUEUE, "a").join()).isTrue();
+        assertThat(text("keeper")).isNull();
+        assertThat(this.store.resign(QUEUE, "a").join()).isFalse();
+    }
+
+    @Test
+    void onlyTheKeeperPromisesToLook() {
+        this.store
+            .schedule(Home.first(QUEUE.queue()),
+                    List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+            .join();
+        claim("a", Kind.CONFIRM, 0);
+        assertThat(text("wake")).isNotNull();
+        claim("a", Kind.HOLD, 0);
+        assertThat(text("wake")).isNotNull();
+
+        claim("b", Kind.CONFIRM, 0);
+        assertThat(text("wake")).isNull();
+        claim("a", Kind.HOLD, 0);
+        claim(1, null);
+        assertThat(text("wake")).isNull();
+    }
+
+    private Claim claim(String node, Kind kind, int others) {
+        return claim(100, bid(node, kind, others));
+    }
+
+    private Claim claim(int limit, @Nullable KeeperBid bid) {
+        return this.store.claim(QUEUE, new ClaimRequest(limit, Duration.ofMinutes(1), ExpiredPolicy.DROP, bid)).join();
+    }
+
+    private static KeeperBid bid(String node, Kind kind, int others) {
+        return new KeeperBid(node, kind, others, TERM);
+    }
+
+    private void send(String id) {
+        this.store.schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of(id, DueTime.NOW, body()))).join();
+    }
+
+    private static byte[] body() {
+        return "{\"v\":1,\"payload\":1}".getBytes(StandardCharsets.UTF_8);
+    }
+
+    private @Nullable String text(String kind) {
+        try (RedisConnection connection = connections.getConnection()) {
+            byte[] value = connection.stringCommands().get(key(kind));
+            return (value != null) ? new String(value, StandardCharsets.UTF_8) : null;
+        }
+    }
+
+    private long term() {
+        try (RedisConnection connection = connections.getConnection()) {
+            return connection.keyCommands().pTtl(key("keeper"));
+        }
+    }
+
+    private byte[] key(String kind) {
+        return (this.namespace + ":{kept}:" + kind).getBytes(StandardCharsets.UTF_8);
+    }
+
+}
