@@ -41,9 +41,12 @@ final class Bench {
         this.out = out;
     }
 
-    /** Measures with the contenders of the measure. */
+    /**
+     * Measures with the contenders of the measure, in as many rounds as it or the user
+     * wants.
+     */
     Result run(Measure measure) {
-        return run(measure, measure.variants(this.mode), measure.rounds(this.mode));
+        return run(measure, measure.variants(this.mode), Integer.getInteger("bench.rounds", measure.rounds(this.mode)));
     }
 
     /** Measures with certain contenders. */
