@@ -21,10 +21,11 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Writes messages in their stored form and reads them back:
- * {@code {"v":1,"headers":{"name":"value"},"payload":...}}, in UTF-8, with the headers
- * left out if there are none. Fields it does not know are skipped, so that a later
- * version may add some. The stored form names no class: what a payload is read as is the
- * reader's choice alone.
+ * {@code {"headers":{"name":"value"},"payload":...}}, in UTF-8, with the headers left out
+ * if there are none. A later version that this one could not read would say so by
+ * {@code "v":2}; none is version 1, as every byte is kept for each message that waits.
+ * Fields it does not know are skipped, so that a later version may add some. The stored
+ * form names no class: what a payload is read as is the reader's choice alone.
  * <p>
  * Messages of its exceptions name places, never content. Thread-safe.
  */
@@ -48,7 +49,6 @@ public final class EnvelopeCodec {
     public byte[] write(Object payload, Map<String, String> headers) {
         try (ByteArrayBuilder bytes = new ByteArrayBuilder(); JsonGenerator json = this.mapper.createGenerator(bytes)) {
             json.writeStartObject();
-            json.writeNumberProperty("v", VERSION);
             if (!headers.isEmpty()) {
                 json.writeObjectPropertyStart("headers");
                 headers.forEach(json::writeStringProperty);
@@ -107,7 +107,7 @@ public final class EnvelopeCodec {
     private static Envelope read(byte[] envelope, JsonParser json) {
         Map<String, String> headers = new LinkedHashMap<>();
         byte[] payload = null;
-        boolean known = false;
+        boolean known = true;
         expect(json.nextToken() == JsonToken.START_OBJECT, "it is no JSON object");
         JsonToken token = json.nextToken();
         while (token == JsonToken.PROPERTY_NAME) {

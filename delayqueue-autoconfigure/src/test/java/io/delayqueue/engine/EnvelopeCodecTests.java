@@ -43,9 +43,9 @@ class EnvelopeCodecTests {
     @Test
     void theStoredFormIsReadableAndNamesNoClass() {
         assertThat(new String(this.codec.write(new Order(7, "é"), Map.of()), StandardCharsets.UTF_8))
-            .isEqualTo("{\"v\":1,\"payload\":{\"id\":7,\"name\":\"é\"}}");
+            .isEqualTo("{\"payload\":{\"id\":7,\"name\":\"é\"}}");
         assertThat(new String(this.codec.write(7, Map.of("a", "b"))))
-            .isEqualTo("{\"v\":1,\"headers\":{\"a\":\"b\"},\"payload\":7}");
+            .isEqualTo("{\"headers\":{\"a\":\"b\"},\"payload\":7}");
     }
 
     @Test
@@ -86,6 +86,7 @@ class EnvelopeCodecTests {
             .isEqualTo("{\"x\": 1 }");
         assertThat(text("{\"headers\":{},\"payload\":12 , \"v\":1}")).isEqualTo("12");
         assertThat(text("{\"v\":1,\"payload\":12}")).isEqualTo("12");
+        assertThat(text("{\"payload\":12}")).isEqualTo("12");
         assertThat(text("\uFEFF{\"v\":1,\"payload\":[1 , 2]}")).isEqualTo("[1 , 2]");
     }
 
@@ -96,10 +97,10 @@ class EnvelopeCodecTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = { "", " ", "null", "[]", "7", "{", "{}", "{\"v\":1}", "{\"payload\":1}",
-            "{\"v\":2,\"payload\":1}", "{\"v\":\"1\",\"payload\":1}", "{\"v\":1.0,\"payload\":1}",
-            "{\"v\":99999999999,\"payload\":1}", "{\"v\":1,\"payload\":1", "{\"v\":1,\"payload\":1}}",
-            "{\"v\":1,\"payload\":1} {}", "{\"v\":1,\"payload\":}", "{\"v\":1,\"headers\":[],\"payload\":1}",
+    @ValueSource(strings = { "", " ", "null", "[]", "7", "{", "{}", "{\"v\":1}", "{\"v\":2,\"payload\":1}",
+            "{\"v\":\"1\",\"payload\":1}", "{\"v\":1.0,\"payload\":1}", "{\"v\":99999999999,\"payload\":1}",
+            "{\"v\":1,\"payload\":1", "{\"v\":1,\"payload\":1}}", "{\"v\":1,\"payload\":1} {}",
+            "{\"v\":1,\"payload\":}", "{\"v\":1,\"headers\":[],\"payload\":1}",
             "{\"v\":1,\"headers\":{\"a\":1},\"payload\":1}", "{\"v\":1,\"headers\":{\"a\":null},\"payload\":1}",
             "{\"v\":1,\"headers\":{\"a\":\"b\",\"payload\":1}" })
     void whatIsNoMessageOfAKnownVersionIsNotReadable(String stored) {
