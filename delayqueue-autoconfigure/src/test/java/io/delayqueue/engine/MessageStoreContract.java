@@ -281,4 +281,14 @@ public abstract class MessageStoreContract {
 
     }
 
+    /** P3: who keeps the partition decides who hurries, and not who may claim. */
+    @Nested
+    class Keeper extends KeeperCases {
+
+        Keeper() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
 }

@@ -36,7 +36,8 @@ import static io.delayqueue.engine.StoreValues.keep;
  */
 final class StoreDriver {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** As machines may be slow and shared; a case that fails so says nothing else. */
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final MessageStoreContract contract;
 

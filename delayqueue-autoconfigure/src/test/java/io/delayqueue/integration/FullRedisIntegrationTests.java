@@ -13,7 +13,9 @@ import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
@@ -64,10 +66,8 @@ class FullRedisIntegrationTests {
             fill(redis);
 
             // Nothing is due there, and the look alone must not need memory.
-            assertThat(store
-                .claim(Partition.first(new QueueName("later")), new ClaimRequest(10, LEASE, ExpiredPolicy.DROP))
-                .join()
-                .messages()).isEmpty();
+            assertLooksAndKeeps(store, Partition.first(new QueueName("later")));
+            assertLooksAndKeeps(store, Partition.first(new QueueName("empty")));
             assertThat(queue.cancel("later", "later")).isEqualTo(CancelResult.CANCELLED);
             assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> queue.send(message(10).build()))
                 .withMessageContaining("OOM")
@@ -129,6 +129,15 @@ class FullRedisIntegrationTests {
             this.applications.assertNoKeysLeft(redis);
             this.applications.close();
         }
+    }
+
+    private static void assertLooksAndKeeps(MessageStore store, Partition queue) {
+        KeeperBid bid = new KeeperBid("node", KeeperBid.Kind.CONFIRM, 0, Duration.ofSeconds(6));
+        assertThat(store.claim(queue, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)).join().messages()).isEmpty();
+        Claim claim = store.claim(queue, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP, bid)).join();
+        assertThat(claim.messages()).isEmpty();
+        assertThat(claim.keeper()).isTrue();
+        assertThat(store.resign(queue, bid.node()).join()).isTrue();
     }
 
     private static void fill(RedisServer redis) {

@@ -3,7 +3,11 @@ package io.delayqueue.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Claim;
@@ -15,6 +19,8 @@ import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.KeeperBid.Kind;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Signal;
+import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -132,6 +138,75 @@ class RedisKeeperTests {
         claim("a", Kind.HOLD, 0);
         claim(1, null);
         assertThat(text("wake")).isNull();
+    }
+
+    @Test
+    void aKeeperThatIsFullPromisesNothing() {
+        send("m");
+        this.store
+            .schedule(Home.first(QUEUE.queue()),
+                    List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+            .join();
+
+        assertThat(claim(1, bid("a", Kind.CONFIRM, 0)).keeper()).isTrue();
+        assertThat(text("wake")).isNull();
+    }
+
+    @Test
+    void whatIsDueLongestTellsWhetherTheKeeperIsAway() {
+        claim("a", Kind.CONFIRM, 0);
+        send("old");
+        this.clock.advance(KeeperBid.GRACE);
+        send("new");
+
+        assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
+    }
+
+    @Test
+    void whoHoldsWritesNothingDown() {
+        claim("a", Kind.CONFIRM, 0);
+
+        assertThat(claim("a", Kind.HOLD, 4).keeper()).isTrue();
+        assertThat(text("keeper")).isEqualTo("a 1");
+    }
+
+    @Test
+    void sharingTakesWhatNobodyKeeps() {
+        assertThat(claim("a", Kind.SHARE, 0).keeper()).isTrue();
+    }
+
+    @Test
+    void theKeeperTellsWhenItLooksAgainAndThatItResigns() throws Exception {
+        RedisAccess redis = RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30));
+        RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL);
+        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        try (WakeUps.Subscription subscription = wakeUps.listen(QUEUE, signals::add)) {
+            assertThat(next(signals)).isEqualTo(Signal.LOOK);
+
+            claim("a", Kind.CONFIRM, 0);
+            claim("a", Kind.HOLD, 0);
+            claim("b", Kind.CONFIRM, 0);
+            assertThat(this.store.resign(QUEUE, "b").join()).isFalse();
+            assertThat(this.store.resign(QUEUE, "a").join()).isTrue();
+            assertThat(next(signals)).isEqualTo(Signal.kept(null, new Signal.Keeper("a", 1)));
+            assertThat(next(signals)).isEqualTo(Signal.VACANT);
+
+            this.store
+                .schedule(Home.first(QUEUE.queue()),
+                        List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+                .join();
+            claim("b", Kind.CONFIRM, 2);
+            assertThat(next(signals)).isEqualTo(Signal.due(Duration.ofSeconds(9)));
+            assertThat(next(signals)).isEqualTo(Signal.kept(Duration.ofSeconds(9), new Signal.Keeper("b", 3)));
+        }
+        finally {
+            wakeUps.close();
+            redis.close();
+        }
+    }
+
+    private static Signal next(BlockingQueue<Signal> signals) throws InterruptedException {
+        return Objects.requireNonNull(signals.poll(30, TimeUnit.SECONDS), "no signal");
     }
 
     private Claim claim(String node, Kind kind, int others) {

@@ -100,7 +100,7 @@ abstract class RedisStoreContract extends MessageStoreContract {
 
     @Override
     protected void assertNothingLeft() {
-        assertThat(keys()).allMatch((key) -> key.endsWith(":partitions"));
+        assertThat(keys()).allMatch((key) -> key.endsWith(":partitions") || key.endsWith(":keeper"));
     }
 
     private Set<String> keys() {

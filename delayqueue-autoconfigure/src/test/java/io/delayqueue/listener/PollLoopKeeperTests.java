@@ -1,0 +1,247 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import ch.qos.logback.classic.Level;
+import io.delayqueue.engine.Signal;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3: what a loop does where nodes tell of keepers. It looks when something is due, and
+ * for nothing else, and as keeper it leaves to others what it has no room for.
+ */
+class PollLoopKeeperTests {
+
+    /** A keeper that has no room for so long lets others hurry. */
+    private static final Duration FULL = Duration.ofMillis(5);
+
+    private static final String RESIGN = "resign orders";
+
+    private static final Signal KEPT_BY_ANOTHER = Signal.kept(null, new Signal.Keeper("other", 1));
+
+    private final TestBed bed = new TestBed();
+
+    private final KeptPartitions kept = new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock);
+
+    private final WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+    }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.kept,
+            this.bed.context.settings(), this.bed.clock);
+
+    private CompletableFuture<Void> running = new CompletableFuture<>();
+
+    private PollLoop loop() {
+        this.bed.handler = (message, delivery) -> () -> this.running;
+        return TestBed.loop(this.bed.queue(), this.context);
+    }
+
+    /** The keeper, a second old, with its one handler at work. */
+    private PollLoop full() {
+        PollLoop loop = loop();
+        loop.pollOnce();
+        this.bed.clock.advance(Duration.ofSeconds(1));
+        this.bed.store.add("first", Duration.ZERO);
+        TestBed.look(loop);
+        this.bed.runHandlers();
+        this.bed.store.calls.clear();
+        return loop;
+    }
+
+    private void finish() {
+        CompletableFuture<Void> finished = this.running;
+        this.running = new CompletableFuture<>();
+        finished.complete(null);
+        this.bed.runHandlers();
+    }
+
+    private void due(PollLoop loop, Duration in) {
+        this.bed.store.add("due in " + in, in);
+        loop.heard(Signal.due(in));
+    }
+
+    @Test
+    void aKeeperWithNoRoomForWhatIsDueResignsAfterAMoment() {
+        PollLoop loop = full();
+        due(loop, Duration.ZERO);
+
+        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        this.bed.clock.advance(FULL.minusNanos(1));
+        assertThat(loop.pollOnce()).isEqualTo(Duration.ofNanos(1));
+        assertThat(this.bed.store.calls).isEmpty();
+        assertThat(this.kept.count()).isOne();
+
+        this.bed.clock.advance(Duration.ofNanos(1));
+        assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).containsExactly(RESIGN);
+        assertThat(this.kept.count()).isZero();
+    }
+
+    @Test
+    void whoHasResignedLooksAsSoonAsThereIsRoom() {
+        PollLoop loop = full();
+        due(loop, Duration.ZERO);
+        loop.pollOnce();
+        this.bed.clock.advance(FULL);
+        loop.pollOnce();
+        loop.heard(Signal.VACANT);
+
+        finish();
+        loop.pollOnce();
+        assertThat(this.bed.store.count("claim")).isOne();
+        assertThat(this.kept.count()).isOne();
+    }
+
+    @Test
+    void aKeeperWithNoRoomStaysOneUntilAMomentAfterSomethingIsDue() {
+        PollLoop loop = full();
+        due(loop, Duration.ofSeconds(2));
+
+        assertThat(loop.pollOnce()).isEqualTo(FULL.plusSeconds(2));
+        this.bed.clock.advance(Duration.ofSeconds(2));
+        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(this.bed.store.calls).isEmpty();
+        this.bed.clock.advance(FULL);
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).containsExactly(RESIGN);
+    }
+
+    @Test
+    void roomInBetweenBeginsTheMomentAnew() {
+        PollLoop loop = full();
+        due(loop, Duration.ZERO);
+        loop.pollOnce();
+        this.bed.clock.advance(Duration.ofMillis(3));
+        finish();
+        // Claims, and is full again once that is handled.
+        loop.pollOnce();
+        this.bed.runHandlers();
+        finish();
+        loop.pollOnce();
+        this.bed.store.add("second", Duration.ZERO);
+        TestBed.look(loop);
+        this.bed.runHandlers();
+        due(loop, Duration.ZERO);
+
+        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(this.bed.store.calls).doesNotContain(RESIGN);
+    }
+
+    @Test
+    void whoDoesNotKeepThePartitionHasNothingToResign() {
+        PollLoop loop = full();
+        loop.heard(KEPT_BY_ANOTHER);
+        due(loop, Duration.ZERO);
+        this.bed.clock.advance(Duration.ofSeconds(1));
+
+        assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+        loop.pause(true);
+        loop.pollOnce();
+        assertThat(this.bed.store.calls).isEmpty();
+    }
+
+    @Test
+    void aKeeperThatPausesResignsOnce() {
+        PollLoop loop = loop();
+        loop.pollOnce();
+        loop.pause(true);
+        loop.pollOnce();
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN);
+        assertThat(this.kept.count()).isZero();
+    }
+
+    @Test
+    void aKeeperThatStopsResignsBeforeItGivesBack() {
+        PollLoop loop = loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pollOnce();
+        loop.stop(Duration.ZERO);
+        loop.run();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN, "release [m] in PT0S");
+        assertThat(this.kept.count()).isZero();
+    }
+
+    @Test
+    void whoCannotResignGoesOn() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop loop = loop();
+            loop.pollOnce();
+            this.bed.store.fail("resign");
+            loop.pause(true);
+
+            assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+            assertThat(log.lines(Level.DEBUG)).anyMatch((line) -> line.startsWith("Cannot resign from queue 'orders'"));
+            assertThat(this.kept.count()).isZero();
+        }
+    }
+
+    @Test
+    void aHandlerThatFinishesIsNoReasonToLook() {
+        PollLoop loop = full();
+        finish();
+        this.bed.settle(loop);
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).containsExactly("acknowledge [first]");
+    }
+
+    @Test
+    void aRetryIsNoReasonToLookAsTheStoreTellsOfIt() {
+        PollLoop loop = full();
+        this.running.completeExceptionally(new IllegalStateException("no"));
+        this.bed.runHandlers();
+        loop.pollOnce();
+
+        assertThat(this.bed.store.calls).containsExactly("retry first in PT1S");
+    }
+
+    @Test
+    void whereNobodyTellsWhatHasFinishedIsAReasonToLook() {
+        PollLoop loop = TestBed.loop(this.bed.queue(), this.bed.context);
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.runHandlers();
+        this.bed.settle(loop);
+        loop.pollOnce();
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+
+        this.bed.handler = (message, delivery) -> () -> {
+            throw new IllegalStateException("no");
+        };
+        PollLoop failing = TestBed.loop(this.bed.queue(), this.bed.context);
+        this.bed.store.add("n", Duration.ZERO);
+        failing.pollOnce();
+        this.bed.runHandlers();
+        this.bed.store.calls.clear();
+        failing.pollOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 1");
+    }
+
+    @Test
+    void whoNeedsNoRoomAnyMoreLeavesTheLine() {
+        Handlers shared = new Handlers(1, this.context.handlerThreads(), this.bed.clock);
+        this.bed.handler = (message, delivery) -> () -> this.running;
+        PollLoop busy = new PollLoop(this.bed.queue(), this.context, shared);
+        PollLoop waiting = new PollLoop(this.bed.queue(), this.context, shared);
+        this.bed.store.add("first", Duration.ZERO);
+        busy.pollOnce();
+        this.bed.runHandlers();
+        waiting.pollOnce();
+        this.bed.store.calls.clear();
+        busy.heard(Signal.LOOK);
+
+        finish();
+        // It had its turn, if another had not looked meanwhile; it goes by that it
+        // looked.
+        waiting.heard(KEPT_BY_ANOTHER);
+        waiting.pollOnce();
+        busy.pollOnce();
+        assertThat(this.bed.store.calls).contains("claim 1");
+    }
+
+}
