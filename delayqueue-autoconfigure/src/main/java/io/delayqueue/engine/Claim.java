@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param buried the dead letters that the claim added: of expired messages if the policy
  * is to keep them, and of messages whose content was missing
  * @param partitionsVersion the version of {@link Partitions} that the partition has
- * recorded; 0 for none, or if the claim did not look
+ * recorded; 0 for none
  * @param keeper whether the caller keeps the partition, if it made a bid for that
  */
 public record Claim(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,

@@ -45,9 +45,8 @@ final class DeadLetters {
     List<Letter> page(@Nullable DeadLetterCursor cursor, int limit) {
         Stream<Letter> page = this.byDeath.descendingSet().stream();
         if (cursor != null) {
-            Letter last = this.byId.get(cursor.letterId());
-            page = (last != null) ? this.byDeath.headSet(last, false).descendingSet().stream()
-                    : page.dropWhile((letter) -> letter.died() > cursor.diedMillis());
+            page = page.dropWhile((letter) -> letter.died() > cursor.diedMillis()
+                    || (letter.died() == cursor.diedMillis() && letter.letterId().compareTo(cursor.letterId()) >= 0));
         }
         return page.limit(limit).toList();
     }

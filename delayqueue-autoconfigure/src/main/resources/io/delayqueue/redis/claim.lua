@@ -29,7 +29,7 @@
 --          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          the inner list: dead letters that the call added, its failures as a string;
---          version: of the partitions, 0 if the claim was full and did not look;
+--          version: of the partitions; a busy worker has no other way to learn of it;
 --          keeper: 1 if that is the caller;
 --          attempts and details: as stored, '' for none; value: stamp + envelope
 --
@@ -148,7 +148,7 @@ if told then
   redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
 end
 
-if #ids < limit then reply[7] = version_of(redis.call('GET', PARTITIONS) or '') end
+reply[7] = version_of(redis.call('GET', PARTITIONS) or '')
 reply[2], reply[3], reply[4] = next_at and digits(next_at) or '', digits(token), expired
 reply[8] = keeper and 1 or 0
 return reply

@@ -1,19 +1,28 @@
 -- dead-letters.lua: reads a page of dead letters, the latest death first; changes nothing.
 --
+-- A page begins behind the time and name where the one before ended, whether or not that
+-- letter is here: it may be gone, or in another partition of the queue.
+--
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  letter where the page before ended, '' for the first page
--- ARGV[2]  time of its death, ms; tells where to go on if it is gone
+-- ARGV[2]  time of its death, ms
 -- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last
 --
 -- Returns  { letter, content, letter, content, ... }   content: see bury in prelude.lua
 --
--- Cost     O(limit + log N), N dead letters
+-- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond
 
 local start = 0
 if ARGV[1] ~= '' then
-  local rank = redis.call('ZREVRANK', DEAD, ARGV[1])
-  start = rank and rank + 1 or redis.call('ZCOUNT', DEAD, '(' .. ARGV[2], '+inf')
+  local precedes = groups().precedes
+  start = redis.call('ZCOUNT', DEAD, '(' .. ARGV[2], '+inf')
+  local stop = redis.call('ZCOUNT', DEAD, ARGV[2], '+inf')
+  while start < stop do -- those that died in one millisecond stand by name, the last one first
+    local middle = math.floor((start + stop) / 2)
+    local letter = redis.call('ZREVRANGE', DEAD, middle, middle)[1]
+    if precedes(letter, ARGV[1]) then stop = middle else start = middle + 1 end
+  end
 end
 local letters = redis.call('ZREVRANGE', DEAD, start, start + tonumber(ARGV[3]) - 1)
 if #letters == 0 then return {} end

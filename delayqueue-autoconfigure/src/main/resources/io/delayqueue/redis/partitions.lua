@@ -7,14 +7,14 @@
 --
 -- ARGV[1]  expected  what must be recorded, '' for nothing, '*' for any earlier version
 -- ARGV[2]  record    what to record then, '' to tell only
--- ARGV[3]  held      what to record instead if messages are here
+-- ARGV[3]  held      what to record instead if messages, or dead letters, are here
 --
 -- Returns  { record }   what is recorded now, '' for nothing
 --
 -- Cost     O(1)
 
 local recorded = redis.call('GET', PARTITIONS) or ''
-local next = redis.call('EXISTS', MESSAGES) == 1 and ARGV[3] or ARGV[2]
+local next = redis.call('EXISTS', MESSAGES, LETTERS) > 0 and ARGV[3] or ARGV[2]
 local expected = recorded == ARGV[1]
 if ARGV[1] == '*' then expected = version_of(recorded) < version_of(next) end
 if next ~= '' and expected then

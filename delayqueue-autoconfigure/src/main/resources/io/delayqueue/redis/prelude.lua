@@ -198,7 +198,7 @@ local function groups()
     return next_due
   end
 
-  return { place = place, follow = follow, leave = leave }
+  return { place = place, precedes = precedes, follow = follow, leave = leave }
 end
 
 -- When a message that waits is due, and whether in its lane; nil if it waits nowhere.

@@ -164,6 +164,10 @@ abstract class PartitionCases extends StoreCases {
         raise();
 
         assertThat(store().claim(QUEUE, request).join().partitionsVersion()).isOne();
+        this.dq.send(new NewMessage(ID, true, DueTime.NOW, OnDuplicate.KEEP, 4, null, null, envelope("first")));
+        Claim full = store().claim(QUEUE, request).join();
+        assertThat(full.messages()).hasSize(1);
+        assertThat(full.partitionsVersion()).isOne();
     }
 
     @Test
@@ -178,6 +182,13 @@ abstract class PartitionCases extends StoreCases {
     @Test
     void areFoundedAsFollowersOfOneThatHoldsMessages() {
         this.dq.scheduled();
+
+        assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new Partitions(1, List.of(1, 4), false));
+    }
+
+    @Test
+    void areFoundedAsFollowersOfOneThatHoldsDeadLetters() {
+        this.dq.dead();
 
         assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new Partitions(1, List.of(1, 4), false));
     }

@@ -148,6 +148,24 @@ abstract class PurgeCases extends StoreCases {
     }
 
     @Test
+    void goesOnBehindALetterOfAnotherPartition() {
+        this.dq.sendAll(List.of(called("x", Duration.ZERO), called("z", Duration.ZERO), called("y", Duration.ZERO)));
+        List<Lease> leases = this.dq.claim().leases();
+        leases.forEach(this.dq::deadLetter);
+        long died = this.dq.letters().get(0).diedAt().toEpochMilli();
+
+        assertThat(behind(died, "~~1")).containsExactly("z", "y", "x");
+        assertThat(behind(died, "z~0")).containsExactly("y", "x");
+        assertThat(behind(died, "a~1")).isEmpty();
+        assertThat(behind(died - 1, "~~1")).isEmpty();
+        assertThat(behind(died + 1, "a~1")).containsExactly("z", "y", "x");
+    }
+
+    private List<String> behind(long died, String letterId) {
+        return this.dq.letters(died + ":" + letterId, 10).letters().stream().map(DeadLetter::id).toList();
+    }
+
+    @Test
     void refusesACursorThatNoPageGave() {
         assertThatIllegalArgumentException().isThrownBy(() -> this.dq.letters("nonsense", 1))
             .withMessageContaining("cursor");
