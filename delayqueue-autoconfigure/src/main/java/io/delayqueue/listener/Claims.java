@@ -153,9 +153,12 @@ final class Claims {
     Duration untilNext() {
         this.hungry = true;
         long now = time();
-        if (!this.inLine && this.handlers.hasRoom()) {
-            this.hungry = false;
-            this.fullSince = NOT_FULL;
+        boolean room = this.handlers.hasRoom();
+        // The room may be with other loops, who ring only those in line: so it gets
+        // there.
+        if (!this.inLine && (room || this.handlers.isShared())) {
+            this.hungry = !room;
+            this.fullSince = room ? NOT_FULL : this.fullSince;
             return Duration.ofNanos(Math.max(0, this.lookout.nextAt() - now));
         }
         this.fullSince = Math.min(this.fullSince, now);

@@ -21,6 +21,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** What the configuration turns into, and what it must not be. */
 class DelayQueuePropertiesTests {
@@ -113,6 +114,21 @@ class DelayQueuePropertiesTests {
 
         assertThat(properties.listenerSettings(ORDERS).timeout()).isNull();
         assertThat(properties.listenerSettings(new QueueName("other")).timeout()).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aQueueHasPartitionsIfSomebodySaysSo() {
+        DelayQueueProperties properties = bind(Map.of("delayqueue.queues.orders.partitions", "256"));
+
+        assertThat(properties.partitions(ORDERS)).isEqualTo(256);
+        assertThat(properties.partitions(new QueueName("other"))).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "0", "257", "-1" })
+    void partitionsOutOfRangeAreRefused(String partitions) {
+        assertThatThrownBy(() -> bind(Map.of("delayqueue.queues.orders.partitions", partitions))).rootCause()
+            .hasMessageContaining("delayqueue.queues.orders.partitions");
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
 
@@ -25,11 +26,16 @@ import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Every operation on a queue that is spread over four partitions, on a real Redis. */
+@ExtendWith(OutputCaptureExtension.class)
 class PartitionedQueueTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;
@@ -241,6 +247,26 @@ class PartitionedQueueTests {
         assertThat(handled).hasSize(50);
         assertOnlySettingsLeft();
         assertThat(application.handler().rest()).isEmpty();
+    }
+
+    @Test
+    void nodesThatAreConfiguredOtherwiseWarnOnceAndWork(CapturedOutput output) throws InterruptedException {
+        Application one = this.applications.withHandler(this.redis, FOUR, Applications.NO_SAFETY_POLL);
+        one.queue().send(message(0, FAR));
+        Application other = this.applications.withHandler(this.redis, "delayqueue.queues." + QUEUE + ".partitions=2",
+                Applications.NO_SAFETY_POLL);
+        Set<Integer> handled = ConcurrentHashMap.newKeySet();
+        one.handler().does((order, delivery) -> handled.add(order.number()));
+        other.handler().does((order, delivery) -> handled.add(order.number()));
+
+        other.queue().sendAll(IntStream.range(1, 60).mapToObj((number) -> message(number, Duration.ZERO)).toList());
+
+        Applications.await(() -> assertThat(handled).hasSize(59));
+        assertThat(this.redis.commands().get(this.applications.namespace() + ":{orders}:partitions")).isEqualTo("1|4");
+        assertThat(other.queue().find(QUEUE, "order-0")).isPresent();
+        assertThat(LogCount.of(output, "WARN", "has 4 partitions", "and not 2", "repartition")).isOne();
+        assertThat(one.queue().cancel(QUEUE, "order-0")).isEqualTo(CancelResult.CANCELLED);
+        assertOnlySettingsLeft();
     }
 
     @Test
