@@ -3,7 +3,6 @@ package io.delayqueue.benchmarks.runner.measure;
 import java.util.List;
 
 import io.delayqueue.benchmarks.runner.process.Meter;
-import io.delayqueue.benchmarks.runner.process.Pause;
 import io.delayqueue.benchmarks.runner.process.Reply;
 import io.delayqueue.benchmarks.runner.process.Stage;
 import io.delayqueue.benchmarks.runner.process.Usage;
@@ -22,9 +21,9 @@ final class BacklogMeasure implements Measure {
     public String about() {
         return """
                 So many messages of 100 bytes wait with random due times within a day. More are sent in bulk with random \
-                due times within three seconds, and the handlers start when these are due. The cost of sending and \
-                that of handing over are counted apart; that of Redisson's transfers, which happen as messages become \
-                due, belongs to handing over. Redisson goes up to 1M, Rqueue to 100k. The \
+                due times within three seconds, and the handlers take them as they become due. The cost of sending and \
+                that of handing over, looks in vain included, are counted apart; that of Redisson's transfers belongs \
+                to handing over. Redisson goes up to 1M, Rqueue to 100k. The \
                 largest size of each is measured once.""";
     }
 
@@ -89,7 +88,6 @@ final class BacklogMeasure implements Measure {
             .get("nanos");
         Usage send = sending.stop();
         Meter handing = Meter.start(stage);
-        Pause.millis(Math.max(0, from + 3000 - System.currentTimeMillis()));
         stage.call("start");
         stage.call("await millis=%d", 180_000);
         Usage handOver = handing.stop();
