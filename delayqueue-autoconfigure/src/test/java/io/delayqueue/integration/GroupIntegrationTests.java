@@ -50,6 +50,9 @@ class GroupIntegrationTests {
 
     private final CountDownLatch stuck = new CountDownLatch(1);
 
+    /** Open once the second half of the first group may be handled. */
+    private final CountDownLatch half = new CountDownLatch(1);
+
     private Application one;
 
     private Application other;
@@ -76,6 +79,9 @@ class GroupIntegrationTests {
             if (group.equals("stuck")) {
                 this.stuck.await();
             }
+            if (group.equals(GROUPS.get(0)) && order.number() == MESSAGES / 2) {
+                this.half.await();
+            }
             this.handled.computeIfAbsent(group, (name) -> new ConcurrentLinkedQueue<>())
                 .add(order.number() + "/" + delivery.attempt());
             if (delivery.attempt() == 1) {
@@ -89,7 +95,16 @@ class GroupIntegrationTests {
 
     @Test
     void messagesOfAGroupAreHandledOneAtATimeInDueOrderAndRetriesKeepTheirPlace() {
+        this.other.listener().pause();
         send(GROUPS, MESSAGES);
+        Applications.awaitTrue("half of a group is handled",
+                () -> this.handled.getOrDefault(GROUPS.get(0), new ConcurrentLinkedQueue<>()).size() == MESSAGES);
+        // Of two nodes one might have done it all, as one hurries.
+        this.other.listener().resume();
+        this.one.listener().pause();
+        this.half.countDown();
+        Applications.awaitTrue("the other goes on", () -> !this.other.handler().rest().isEmpty());
+        this.one.listener().resume();
 
         await(GROUPS, MESSAGES);
 
@@ -107,6 +122,7 @@ class GroupIntegrationTests {
 
     @Test
     void aStuckGroupDelaysNoOther() {
+        this.half.countDown();
         send(List.of("stuck"), 2 * MESSAGES);
         Applications.awaitTrue("it is stuck", () -> this.running.containsKey("stuck"));
         send(GROUPS, MESSAGES);
