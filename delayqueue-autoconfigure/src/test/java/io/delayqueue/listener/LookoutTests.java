@@ -202,6 +202,135 @@ class LookoutTests {
         assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
     }
 
+    @Test
+    void ofSignalsThatCameWhileItLookedTheEarliestCounts() {
+        this.lookout.look(0);
+        this.lookout.heard(Signal.due(Duration.ofSeconds(1)), 0);
+        this.lookout.heard(Signal.due(Duration.ofSeconds(2)), 0);
+        this.lookout.found(claim(null, true), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), ms(1));
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(1000));
+    }
+
+    @Test
+    void aSignalOfBeforeItsLookIsForgotten() {
+        find(ms(0), Duration.ofSeconds(3), true);
+        this.lookout.heard(Signal.due(Duration.ofSeconds(1)), ms(500));
+        find(ms(1500), Duration.ofSeconds(3), true);
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(4500));
+    }
+
+    @Test
+    void withoutKeepersThereIsNoneToResignAndNoOtherToBecome() {
+        Lookout lone = new Lookout(SAFETY_POLL, null, () -> 0.5);
+        lone.look(0);
+        lone.found(claim(Duration.ofSeconds(3), false), null, 0);
+
+        assertThat(lone.isKeeper()).isFalse();
+    }
+
+    @Test
+    void aKeeperThatLosesThePartitionHasNothingToTell() {
+        find(ms(0), Duration.ofMillis(20), true);
+        this.lookout.look(ms(20));
+        this.lookout.found(claim(null, true), this.kept.bid(KeeperBid.Kind.HOLD, 0), ms(20));
+        this.lookout.heard(Signal.kept(null, OTHER), ms(30));
+
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+    }
+
+    @Test
+    void whoBecomesKeeperNeedsToShareNoMore() {
+        Signal.Keeper self = new Signal.Keeper(this.kept.node(), 1);
+        find(ms(0), null, false);
+        this.lookout.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(10));
+        this.lookout.heard(Signal.kept(null, self), ms(20));
+
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+    }
+
+    @Test
+    void aLookBeforeItsTimeToShareDoesNotShare() {
+        find(ms(0), null, false);
+        this.lookout.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(10));
+
+        assertThat(this.lookout.look(ms(130))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+    }
+
+    @Test
+    void sharesThoughItHasBidAMomentAgo() {
+        find(ms(100), null, false);
+        this.lookout.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(0));
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(125));
+
+        assertThat(this.lookout.look(ms(125))).isEqualTo(this.kept.bid(KeeperBid.Kind.SHARE, 0));
+    }
+
+    @Test
+    void whoFollowsBidsAtMostTenTimesASecond() {
+        find(ms(0), Duration.ZERO, false);
+
+        assertThat(this.lookout.look(ms(99))).isNull();
+        this.lookout.found(claim(null, false), null, ms(99));
+        assertThat(this.lookout.nextAt()).isGreaterThan(ms(4000));
+        assertThat(this.lookout.look(ms(100))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+    }
+
+    @Test
+    void withNoKeeperItBidsThoughItHasAMomentAgo() {
+        find(ms(0), null, false);
+        this.lookout.heard(Signal.VACANT, ms(10));
+
+        assertThat(this.lookout.look(ms(20))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+    }
+
+    @Test
+    void theSilenceOfAKeeperCountsFromTheFirstLookItDidNotTellOf() {
+        find(ms(0), Duration.ofMillis(20), true);
+        for (long at = 20; at <= 80; at += 30) {
+            assertThat(this.lookout.look(ms(at))).isEqualTo(this.kept.bid(KeeperBid.Kind.HOLD, 0));
+            this.lookout.found(claim(null, true), this.kept.bid(KeeperBid.Kind.HOLD, 0), ms(at));
+        }
+
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(270));
+    }
+
+    @Test
+    void aKeeperBidsWithTheOthersThatItKeeps() {
+        find(ms(0), null, true);
+        this.kept.add(2);
+
+        assertThat(this.lookout.look(ms(200))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 2));
+    }
+
+    @Test
+    void whatItHearsTwiceCountsOnce() {
+        this.lookout.heard(Signal.kept(null, OTHER), ms(0));
+        this.lookout.heard(Signal.kept(null, OTHER), ms(1));
+        assertThat(this.kept.count()).isZero();
+
+        Signal own = Signal.kept(null, new Signal.Keeper(this.kept.node(), 1));
+        this.lookout.heard(own, ms(2));
+        this.lookout.heard(own, ms(3));
+        assertThat(this.kept.count()).isOne();
+    }
+
+    @Test
+    void safetyPollsOfNodesDriftApart() {
+        for (boolean keeper : new boolean[] { true, false }) {
+            assertThat(emptyPoll(keeper, 1)).isLessThan(emptyPoll(keeper, 0)).isGreaterThan(ms(3900));
+        }
+    }
+
+    private long emptyPoll(boolean keeper, double random) {
+        Lookout lookout = new Lookout(SAFETY_POLL, this.kept, () -> random);
+        lookout.look(0);
+        lookout.found(claim(null, keeper), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), 0);
+        return lookout.nextAt();
+    }
+
     private void find(long at, @Nullable Duration nextIn, boolean keeper) {
         this.lookout.look(at);
         this.lookout.found(claim(nextIn, keeper), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), at);

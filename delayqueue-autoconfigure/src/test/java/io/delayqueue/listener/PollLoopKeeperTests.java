@@ -109,6 +109,21 @@ class PollLoopKeeperTests {
     }
 
     @Test
+    void theMomentCountsFromWhenItBecameFull() {
+        PollLoop loop = loop();
+        this.bed.store.add("first", Duration.ZERO);
+        this.bed.store.during("claim", () -> {
+            loop.heard(Signal.due(Duration.ZERO));
+            this.bed.clock.advance(Duration.ofSeconds(1));
+        });
+        loop.pollOnce();
+        this.bed.runHandlers();
+
+        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(this.bed.store.count("resign")).isZero();
+    }
+
+    @Test
     void roomInBetweenBeginsTheMomentAnew() {
         PollLoop loop = full();
         due(loop, Duration.ZERO);
@@ -119,11 +134,15 @@ class PollLoopKeeperTests {
         loop.pollOnce();
         this.bed.runHandlers();
         finish();
-        loop.pollOnce();
+        this.bed.clock.advance(Duration.ofSeconds(1));
+        TestBed.look(loop);
         this.bed.store.add("second", Duration.ZERO);
+        this.bed.store.during("claim", () -> {
+            loop.heard(Signal.due(Duration.ZERO));
+            this.bed.clock.advance(Duration.ofSeconds(1));
+        });
         TestBed.look(loop);
         this.bed.runHandlers();
-        due(loop, Duration.ZERO);
 
         assertThat(loop.pollOnce()).isEqualTo(FULL);
         assertThat(this.bed.store.calls).doesNotContain(RESIGN);
@@ -134,8 +153,9 @@ class PollLoopKeeperTests {
         PollLoop loop = full();
         loop.heard(KEPT_BY_ANOTHER);
         due(loop, Duration.ZERO);
-        this.bed.clock.advance(Duration.ofSeconds(1));
 
+        assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+        this.bed.clock.advance(Duration.ofSeconds(1));
         assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
         loop.pause(true);
         loop.pollOnce();
@@ -228,20 +248,20 @@ class PollLoopKeeperTests {
         this.bed.handler = (message, delivery) -> () -> this.running;
         PollLoop busy = new PollLoop(this.bed.queue(), this.context, shared);
         PollLoop waiting = new PollLoop(this.bed.queue(), this.context, shared);
+        waiting.pollOnce();
         this.bed.store.add("first", Duration.ZERO);
         busy.pollOnce();
         this.bed.runHandlers();
+        waiting.heard(Signal.due(Duration.ZERO));
         waiting.pollOnce();
         this.bed.store.calls.clear();
-        busy.heard(Signal.LOOK);
 
         finish();
-        // It had its turn, if another had not looked meanwhile; it goes by that it
-        // looked.
         waiting.heard(KEPT_BY_ANOTHER);
         waiting.pollOnce();
+        busy.heard(Signal.LOOK);
         busy.pollOnce();
-        assertThat(this.bed.store.calls).contains("claim 1");
+        assertThat(this.bed.store.calls).containsExactly("claim 1");
     }
 
 }
