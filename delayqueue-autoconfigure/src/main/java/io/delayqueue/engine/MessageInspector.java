@@ -27,4 +27,10 @@ public interface MessageInspector {
      */
     CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit);
 
+    /**
+     * The message of a dead letter, as it would be sent again; its envelope is empty if
+     * the letter has none.
+     */
+    CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId);
+
 }

@@ -110,8 +110,11 @@ public interface MessageStore {
     /** Changes the due time of a message that waits. */
     CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due);
 
-    /** Makes the message of a dead letter due now, with its attempts anew. */
-    CompletableFuture<RedriveResult> redrive(Partition partition, String letterId);
+    /**
+     * Makes the message of a dead letter due now, with its attempts anew, in a queue that
+     * was never spread: elsewhere its place may be another by now, and it is sent there.
+     */
+    CompletableFuture<RedriveResult> redrive(Home home, String letterId);
 
     /** Removes one dead letter; {@code false} if there is none of that name. */
     CompletableFuture<Boolean> purge(Partition partition, String letterId);

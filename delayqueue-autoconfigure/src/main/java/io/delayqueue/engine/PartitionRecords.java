@@ -18,7 +18,7 @@ public interface PartitionRecords {
     PartitionRecords NONE = new PartitionRecords() {
 
         @Override
-        public CompletableFuture<Optional<Partitions>> read(QueueName queue) {
+        public CompletableFuture<Optional<Partitions>> read(Partition partition) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
 
@@ -44,8 +44,8 @@ public interface PartitionRecords {
 
     };
 
-    /** What the first partition has; empty for a queue that was never spread. */
-    CompletableFuture<Optional<Partitions>> read(QueueName queue);
+    /** What a partition has; empty for that of a queue that was never spread. */
+    CompletableFuture<Optional<Partitions>> read(Partition partition);
 
     /**
      * Records {@code count} partitions in the first one, not complete, if nothing is

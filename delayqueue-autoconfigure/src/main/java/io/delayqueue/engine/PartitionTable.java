@@ -90,16 +90,40 @@ public final class PartitionTable {
             return other;
         }
         recorded(queue).whenComplete((partitions, failure) -> {
-            Partitions known = (failure == null) ? learn(queue, entry, partitions) : null;
-            entry.reading.set(null);
+            Partitions known = null;
+            Throwable reason = failure;
+            try {
+                known = (failure == null) ? learn(queue, entry, partitions) : null;
+            }
+            catch (RuntimeException ex) {
+                reason = ex; // of a watcher, which must not end all reading
+            }
+            finally {
+                entry.reading.set(null);
+            }
             if (known != null) {
                 mine.complete(known);
             }
             else {
-                mine.completeExceptionally(withoutEffect(queue, failure));
+                mine.completeExceptionally(withoutEffect(queue, reason));
             }
         });
         return mine;
+    }
+
+    /**
+     * Reads what is recorded, after a partition refused a call. If that has a later
+     * version than the first one, which has lost it then, it is recorded there again.
+     * @param refusal the failure of the call
+     */
+    CompletableFuture<Partitions> read(QueueName queue, Throwable refusal) {
+        StalePartitionsException.recordedIn(refusal).ifPresent((told) -> tell(queue, told));
+        return read(queue);
+    }
+
+    private void tell(QueueName queue, Partitions told) {
+        entry(queue).told.accumulateAndGet(told,
+                (before, now) -> (before == null || before.version() < now.version()) ? now : before);
     }
 
     /** What was asked of the queue has not begun, whatever became of the reading. */
@@ -113,12 +137,24 @@ public final class PartitionTable {
             .formatted(queue, cause.getMessage()), Effect.NONE, cause);
     }
 
-    /** A claim told of this version; 0 for none. Reads if that, or nothing, is known. */
-    public void noticed(QueueName queue, int version) {
+    /**
+     * A claim of a partition told of this version; 0 for none. Reads if that, or nothing,
+     * is known, and from that partition if the first one has it no more.
+     */
+    public void noticed(Partition partition, int version) {
+        QueueName queue = partition.queue();
         Known known = entry(queue).known.get();
         if (known == null || version > known.partitions().version()) {
-            readInPassing(queue);
+            inPassing(queue, read(queue).thenCompose((read) -> (read.version() >= version)
+                    ? CompletableFuture.completedFuture(read) : readFrom(partition)));
         }
+    }
+
+    private CompletableFuture<Partitions> readFrom(Partition partition) {
+        return this.records.read(partition).thenCompose((recorded) -> {
+            recorded.ifPresent((told) -> tell(partition.queue(), told));
+            return read(partition.queue());
+        });
     }
 
     /**
@@ -153,18 +189,24 @@ public final class PartitionTable {
         Partitions next = before.next(count);
         Optional<Partitions> expected = (before.version() == 0) ? Optional.empty() : Optional.of(before);
         return this.records.replace(queue, expected, next).thenCompose((recorded) -> {
-            if (recorded.equals(next) || conflicts == MOST_CONFLICTS) {
+            if (recorded.equals(next)) {
                 return read(queue).thenApply((known) -> before.count());
+            }
+            if (conflicts == MOST_CONFLICTS) {
+                return CompletableFuture.failedFuture(new StoreUnavailableException(
+                        "The partitions of queue '%s' were changed by others again and again; nothing was changed"
+                            .formatted(queue),
+                        Effect.NONE, null));
             }
             return complete(queue, recorded).thenCompose((other) -> replace(queue, other, count, conflicts + 1));
         });
     }
 
     private CompletableFuture<Partitions> recorded(QueueName queue) {
-        return this.records.read(queue).thenCompose((recorded) -> {
-            Known known = entry(queue).known.get();
-            if (known != null && known.partitions().version() > recorded.orElse(Partitions.ONE).version()) {
-                return restore(queue, known.partitions().uncompleted());
+        return this.records.read(Partition.first(queue)).thenCompose((recorded) -> {
+            Partitions latest = entry(queue).latest();
+            if (latest.version() > recorded.orElse(Partitions.ONE).version()) {
+                return restore(queue, latest.uncompleted());
             }
             if (recorded.isPresent()) {
                 return complete(queue, recorded.get());
@@ -178,18 +220,24 @@ public final class PartitionTable {
     /** Records again what a failover, or somebody, has taken away. */
     private CompletableFuture<Partitions> restore(QueueName queue, Partitions lost) {
         return this.records.raise(Partition.first(queue), lost)
-            .thenCompose((raised) -> this.records.read(queue))
+            .thenCompose((raised) -> this.records.read(Partition.first(queue)))
             .thenCompose((recorded) -> complete(queue, recorded.orElse(lost)));
     }
 
     /**
      * Brings a version to all partitions, the first of which has it already, and then
-     * says so there. Any process may, and go on where another one ended.
+     * says so there. Any process may, and go on where another one ended. Workers look
+     * into the new partitions at once: while one cannot be reached the others may have
+     * messages already.
      */
     private CompletableFuture<Partitions> complete(QueueName queue, Partitions recorded) {
         if (recorded.complete()) {
             return CompletableFuture.completedFuture(recorded);
         }
+        Entry entry = entry(queue);
+        Known known = entry.known.get();
+        Partitions ahead = (known != null) ? recorded.after(known.partitions()) : recorded;
+        entry.watchers.forEach((watcher) -> watcher.accept(ahead));
         Partitions completed = recorded.completed();
         List<Partition> others = completed.all(queue).stream().skip(1).toList();
         CompletableFuture<?>[] raised = others.stream()
@@ -201,7 +249,11 @@ public final class PartitionTable {
     }
 
     private void readInPassing(QueueName queue) {
-        read(queue).whenComplete((partitions, failure) -> {
+        inPassing(queue, read(queue));
+    }
+
+    private static void inPassing(QueueName queue, CompletableFuture<Partitions> reading) {
+        reading.whenComplete((partitions, failure) -> {
             if (failure != null) {
                 logger.debug("Cannot read the partitions of queue '{}'; tried again when there is occasion", queue,
                         failure);
@@ -268,11 +320,21 @@ public final class PartitionTable {
 
         private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
 
+        /** What another partition than the first said that it has. */
+        private final AtomicReference<@Nullable Partitions> told = new AtomicReference<>();
+
         private final AtomicReference<@Nullable CompletableFuture<Partitions>> reading = new AtomicReference<>();
 
         private final AtomicBoolean warned = new AtomicBoolean();
 
         private final List<Consumer<Partitions>> watchers = new CopyOnWriteArrayList<>();
+
+        Partitions latest() {
+            Known known = this.known.get();
+            Partitions told = this.told.get();
+            Partitions read = (known != null) ? known.partitions() : Partitions.ONE;
+            return (told != null && told.version() > read.version()) ? told : read;
+        }
 
     }
 

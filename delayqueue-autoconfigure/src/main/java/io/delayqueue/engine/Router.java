@@ -13,12 +13,14 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +52,25 @@ public final class Router {
         this.table = table;
     }
 
-    /** All partitions that may hold messages of a queue. */
-    public CompletableFuture<List<Partition>> all(QueueName queue) {
-        return this.table.of(queue).thenApply((partitions) -> partitions.all(queue));
+    /** All partitions that may hold messages, by this version or a later one. */
+    public CompletableFuture<List<Partition>> all(QueueName queue, int version) {
+        return this.table.of(queue)
+            .thenCompose((partitions) -> (partitions.version() >= version)
+                    ? CompletableFuture.completedFuture(partitions) : this.table.read(queue))
+            .thenApply((partitions) -> partitions.all(queue));
+    }
+
+    /**
+     * The same as is recorded now: for those who ask of the queue as a whole, whom no
+     * partition refuses.
+     */
+    public CompletableFuture<List<Partition>> recorded(QueueName queue) {
+        return this.table.read(queue).thenApply((partitions) -> partitions.all(queue));
+    }
+
+    /** A claim told of this version of the partitions. */
+    public void noticed(Partition partition, int version) {
+        this.table.noticed(partition, version);
     }
 
     /** The ways of messages into their queue, in their order. */
@@ -94,43 +112,66 @@ public final class Router {
     }
 
     public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
-        return search(queue, id, (home) -> this.store.cancel(home, id), CancelResult.NOT_FOUND::equals, 0);
+        return search(queue, id, (home) -> this.store.cancel(home, id), CancelResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
-        return search(queue, id, (home) -> this.store.reschedule(home, id, due), RescheduleResult.NOT_FOUND::equals, 0);
+        return search(queue, id, (home) -> this.store.reschedule(home, id, due), RescheduleResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
-        return search(queue, id, (home) -> this.inspector.find(home, id), Optional::isEmpty, 0);
+        return search(queue, id, (home) -> this.inspector.find(home, id), Optional::isEmpty);
     }
 
     /**
-     * Makes the message of a dead letter due, in the partition where it died, unless
-     * another message of its id is anywhere.
+     * Makes the message of a dead letter due. Where the number of partitions was never
+     * another than one, that is one step. Elsewhere the message is sent, to where its id
+     * and its group belong by now, and then its letter is removed: what ends in between
+     * leaves both, and loses nothing.
      */
     public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
-        String id = Lease.idOf(letterId);
-        return this.table.of(queue).thenCompose((partitions) -> {
-            if (partitions.all(queue).size() == 1) {
-                return this.store.redrive(Partition.first(queue), letterId);
-            }
-            return find(queue, id)
-                .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
-                        : search(queue, id, (home) -> this.store.redrive(home.partition(), letterId),
-                                RedriveResult.NOT_FOUND::equals, 0));
-        });
+        return persist(queue,
+                () -> this.table.read(queue)
+                    .thenCompose((partitions) -> partitions.counts().equals(Partitions.ONE.counts())
+                            ? this.store.redrive(new Home(Partition.first(queue), partitions.version()), letterId)
+                            : sendAgain(queue, partitions, letterId)),
+                0);
+    }
+
+    private CompletableFuture<RedriveResult> sendAgain(QueueName queue, Partitions partitions, String letterId) {
+        List<Home> places = List.copyOf(places(queue, partitions, Lease.idOf(letterId)));
+        return ask(places, 0,
+                (home) -> this.inspector.buried(home.partition(), letterId)
+                    .thenApply((found) -> found.map((message) -> new Buried(home.partition(), letterId, message))),
+                Optional::isEmpty)
+            .thenCompose((found) -> found.map(this::sendAgain)
+                .orElseGet(() -> CompletableFuture.completedFuture(RedriveResult.NOT_FOUND)));
+    }
+
+    private CompletableFuture<RedriveResult> sendAgain(Buried buried) {
+        QueueName queue = buried.partition().queue();
+        if (buried.message().envelope().length == 0) {
+            return CompletableFuture.completedFuture(RedriveResult.EMPTY);
+        }
+        // A send would follow what is leased, and does not see what is in another group.
+        return find(queue, buried.message().id())
+            .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
+                    : schedule(queue, buried.message()).thenCompose((sent) -> (sent.outcome() == SendOutcome.KEPT)
+                            ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
+                            : this.store.purge(buried.partition(), buried.letterId())
+                                .thenApply((purged) -> RedriveResult.REDRIVEN)));
     }
 
     /** Removes a dead letter, wherever it is. */
     public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
-        return search(queue, Lease.idOf(letterId), (home) -> this.store.purge(home.partition(), letterId),
-                (purged) -> !purged, 0);
+        return this.table.read(queue)
+            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
+                    (home) -> this.store.purge(home.partition(), letterId), (purged) -> !purged));
     }
 
     /** The counts of all partitions together. */
     public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
-        return all(queue).thenCompose((partitions) -> {
+        return recorded(queue).thenCompose((partitions) -> {
             List<CompletableFuture<QueueStatistics>> answers = partitions.stream()
                 .map(this.inspector::statistics)
                 .toList();
@@ -149,19 +190,22 @@ public final class Router {
     }
 
     private <T> CompletableFuture<T> search(QueueName queue, String id, Function<Home, CompletableFuture<T>> call,
-            Predicate<T> absent, int repeats) {
-        return this.table.of(queue)
-            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent))
-            .handle((answer, failure) -> {
-                if (failure == null) {
-                    return CompletableFuture.completedFuture(answer);
-                }
-                if (repeats == MOST_REPEATS || !StalePartitionsException.isCauseOf(failure)) {
-                    return CompletableFuture.<T>failedFuture(failure);
-                }
-                return this.table.read(queue).thenCompose((read) -> search(queue, id, call, absent, repeats + 1));
-            })
-            .thenCompose(Function.identity());
+            Predicate<T> absent) {
+        return persist(queue, () -> this.table.of(queue)
+            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent)), 0);
+    }
+
+    /** Makes a call again as long as it is refused for the version that it goes by. */
+    private <T> CompletableFuture<T> persist(QueueName queue, Supplier<CompletableFuture<T>> call, int repeats) {
+        return call.get().handle((answer, failure) -> {
+            if (failure == null) {
+                return CompletableFuture.completedFuture(answer);
+            }
+            if (repeats == MOST_REPEATS || !StalePartitionsException.isCauseOf(failure)) {
+                return CompletableFuture.<T>failedFuture(failure);
+            }
+            return this.table.read(queue, failure).thenCompose((read) -> persist(queue, call, repeats + 1));
+        }).thenCompose(Function.identity());
     }
 
     private static Set<Home> places(QueueName queue, Partitions partitions, String id) {
@@ -178,6 +222,16 @@ public final class Router {
         }
         return answer.thenCompose((found) -> absent.test(found) ? ask(places, next + 1, call, absent)
                 : CompletableFuture.completedFuture(found));
+    }
+
+    /**
+     * The message of a dead letter.
+     *
+     * @param partition where the letter is
+     * @param letterId its name
+     * @param message what it would be sent as
+     */
+    private record Buried(Partition partition, String letterId, NewMessage message) {
     }
 
     /** Messages under way. Its steps follow one another, so it needs no guard. */
@@ -214,7 +268,7 @@ public final class Router {
                     return go(route, next + 1, left, repeats);
                 }
                 if (repeats < MOST_REPEATS && StalePartitionsException.isCauseOf(failure)) {
-                    return again(pending, repeats + 1);
+                    return again(pending, failure, repeats + 1);
                 }
                 pending.forEach((position) -> this.answers[position] = new SendAnswer(null, failure));
                 return CompletableFuture.<Void>completedFuture(null);
@@ -242,8 +296,8 @@ public final class Router {
         }
 
         /** By the new partitions; from the start, as there may be more homes. */
-        private CompletableFuture<Void> again(List<Integer> pending, int repeats) {
-            return Router.this.table.read(this.queue).handle((partitions, failure) -> {
+        private CompletableFuture<Void> again(List<Integer> pending, Throwable refusal, int repeats) {
+            return Router.this.table.read(this.queue, refusal).handle((partitions, failure) -> {
                 if (failure != null) {
                     pending.forEach((position) -> this.answers[position] = new SendAnswer(null, failure));
                     return CompletableFuture.<Void>completedFuture(null);

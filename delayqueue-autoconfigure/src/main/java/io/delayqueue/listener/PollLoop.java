@@ -213,7 +213,7 @@ final class PollLoop implements Runnable {
         boolean dispatched = dispatch(
                 hold(claim.messages(), new HeldLease.Times(sent.sentAt(), answer.at(), claim.now())));
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
-        this.context.partitions().noticed(this.queue.name(), claim.partitionsVersion());
+        this.context.partitions().noticed(this.queue.partition(), claim.partitionsVersion());
         this.queue.counters().expired.add(claim.expired());
         claim.buried().forEach(this::tell);
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.room(), this.queue.name());

@@ -139,8 +139,8 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Partition partition, String letterId) {
-        return in(partition, (held, now) -> held.redrive(letterId, now));
+    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+        return in(home, (held, now) -> held.redrive(letterId, now));
     }
 
     @Override
@@ -183,6 +183,11 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
                     (letter) -> letter.toDeadLetter(partition.queue().value(), this.codec));
             return DeadLetterCursor.page(letters, limit);
         });
+    }
+
+    @Override
+    public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
+        return in(partition, (held, now) -> Optional.ofNullable(held.letter(letterId)).map(Letter::toMessage));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.delayqueue.memory;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Map;
@@ -8,6 +9,7 @@ import io.delayqueue.DeadLetter;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.NewMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +30,13 @@ record Letter(String letterId, String id, long died, long due, int failures, int
                 Instant.ofEpochMilli(this.died), this.failures, this.lapses, this.cause,
                 repeated ? null : this.firstFailure, (content != null) ? EnvelopeCodec.text(content) : null,
                 (content != null) ? content.headers() : Map.of());
+    }
+
+    /** Its message, to be sent again. */
+    NewMessage toMessage() {
+        return NewMessage.of(this.letterId, this.lane,
+                (this.timeToLive != MemoryMessage.NONE) ? Duration.ofMillis(this.timeToLive) : null, this.group,
+                this.envelope);
     }
 
     /** An unreadable message died of that; its letter is to be seen all the same. */

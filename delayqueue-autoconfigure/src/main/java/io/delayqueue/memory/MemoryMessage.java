@@ -130,6 +130,11 @@ final class MemoryMessage {
         return this.cancelled || this.successor != null;
     }
 
+    /** Whether what is sent to its id now would be its successor, and the first. */
+    boolean isFollowedFirst(long now) {
+        return this.leased && this.deadline > now && this.successor == null;
+    }
+
     /** Whether it waits for another time than its own, as it was given back. */
     boolean isPutOff() {
         return this.due != this.wanted;

@@ -43,15 +43,16 @@ final class MemoryPartitionRecords implements PartitionRecords {
     }
 
     void requireUpToDate(Home home) {
-        if (versionOf(home.partition()) > home.version()) {
+        Partitions recorded = this.records.get(home.partition());
+        if (recorded != null && recorded.version() > home.version()) {
             throw new StoreUnavailableException("The partitions of the queue were changed; nothing was changed",
-                    Effect.NONE, new StalePartitionsException("version " + versionOf(home.partition())));
+                    Effect.NONE, new StalePartitionsException("version " + recorded.version(), recorded));
         }
     }
 
     @Override
-    public CompletableFuture<Optional<Partitions>> read(QueueName queue) {
-        return CompletableFuture.completedFuture(Optional.ofNullable(this.records.get(Partition.first(queue))));
+    public CompletableFuture<Optional<Partitions>> read(Partition partition) {
+        return CompletableFuture.completedFuture(Optional.ofNullable(this.records.get(partition)));
     }
 
     @Override

@@ -78,10 +78,11 @@ final class MemoryQueue {
         return taken;
     }
 
-    /** Refuses to replace a message by one of another group. */
+    /** Refuses to replace a message by one of another group, or to follow it by that. */
     void requireSameGroup(NewMessage sent, long now) {
-        MemoryMessage there = (sent.onDuplicate() == OnDuplicate.REPLACE) ? find(sent.id(), now) : null;
-        if (there != null && !Objects.equals(there.group, sent.group())) {
+        MemoryMessage there = find(sent.id(), now);
+        boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
+        if (there != null && (replace || there.isFollowedFirst(now)) && !Objects.equals(there.group, sent.group())) {
             throw sent.changesGroup(this.name.queue());
         }
     }
@@ -382,6 +383,10 @@ final class MemoryQueue {
         LongStream ends = lapsed.stream().limit(1).mapToLong((first) -> Micros.floorToMillis(first.deadline));
         return new QueueStatistics(this.name.queue().value(), this.lanes.size() + lapsed.size(), due + lapsed.size(),
                 this.leased.size() - lapsed.size(), this.dead.size(), Micros.earliest(this.lanes.heads(), ends));
+    }
+
+    @Nullable Letter letter(String letterId) {
+        return this.dead.find(letterId);
     }
 
     List<Letter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {

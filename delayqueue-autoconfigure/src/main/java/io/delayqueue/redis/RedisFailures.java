@@ -13,6 +13,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Partitions;
 import io.delayqueue.engine.StalePartitionsException;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,8 @@ final class RedisFailures {
 
     /** By which our scripts refuse who goes by an older version of the partitions. */
     private static final String STALE = "DQSTALE";
+
+    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|\\d{1,3}(?:,\\d{1,3})*\\+?");
 
     private static final int DEEPEST = 10;
 
@@ -76,7 +79,7 @@ final class RedisFailures {
             return new StoreUnavailableException(
                     "The partitions of the queue were changed during '%s'; nothing was changed"
                         .formatted(script.name()),
-                    Effect.NONE, new StalePartitionsException(errorText(failure)));
+                    Effect.NONE, new StalePartitionsException(errorText(failure), recordIn(errorText(failure))));
         }
         String code = errorCode(failure);
         if (code != null && PASSING.contains(code)) {
@@ -95,6 +98,11 @@ final class RedisFailures {
                 "The connection to Redis failed during '%s': %s; the operation may or may not have taken effect"
                     .formatted(script.name(), failure),
                 Effect.UNKNOWN, failure);
+    }
+
+    private static @Nullable Partitions recordIn(String error) {
+        Matcher record = RECORD.matcher(error);
+        return record.find() ? Partitions.parse(record.group()) : null;
     }
 
     static DelayQueueException notConnected(Throwable failure) {

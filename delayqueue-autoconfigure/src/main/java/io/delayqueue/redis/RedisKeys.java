@@ -7,11 +7,11 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.engine.Partition;
 
 /**
- * Names the keys of one queue, in the order in which scripts take them; what each holds
- * stands in {@code prelude.lua}. No other class builds a key.
+ * Names the keys of one partition of a queue, in the order in which scripts take them;
+ * what each holds stands in {@code prelude.lua}. No other class builds a key.
  * <p>
- * The braces are a hash tag: Redis Cluster keeps all keys of a queue in one slot, which
- * scripts with several keys need.
+ * The braces are a hash tag: Redis Cluster keeps all keys of a partition in one slot,
+ * which scripts with several keys need.
  */
 final class RedisKeys {
 

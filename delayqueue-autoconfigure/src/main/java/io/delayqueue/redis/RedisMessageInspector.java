@@ -1,9 +1,7 @@
 package io.delayqueue.redis;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,6 +20,7 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.redis.Replies.Attempts;
 import io.delayqueue.redis.Replies.Details;
@@ -33,8 +32,6 @@ import static io.delayqueue.redis.Replies.text;
 
 /** Looks at messages in Redis. Each method runs the script of the same name. */
 public final class RedisMessageInspector implements MessageInspector {
-
-    private static final int LETTER_FIELDS = 8;
 
     private final RedisAccess redis;
 
@@ -86,30 +83,19 @@ public final class RedisMessageInspector implements MessageInspector {
             });
     }
 
-    /** Reads a dead letter; its form stands at {@code bury} in prelude.lua. */
+    @Override
+    public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
+        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytes(letterId), bytes(0), bytes(0))
+            .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
+                    : Optional.of(LetterContent.parse((byte[]) reply.get(1)).toMessage(letterId)));
+    }
+
     private DeadLetter toLetter(Partition partition, String letterId, byte[] content) {
-        String[] fields = new String[LETTER_FIELDS];
-        int start = 0;
-        for (int i = 0; i < LETTER_FIELDS; i++) {
-            int end = start;
-            while (content[end] != ':') {
-                end++;
-            }
-            fields[i] = new String(content, start, end - start, StandardCharsets.US_ASCII);
-            start = end + 1;
-        }
-        int length = fields[5].indexOf('+');
-        int groupEnd = start + ((length < 0) ? 0 : Integer.parseInt(fields[5].substring(length + 1)));
-        int causeEnd = groupEnd + Integer.parseInt(fields[6]);
-        int firstEnd = causeEnd + Integer.parseInt(fields[7]);
-        String group = new String(content, start, groupEnd - start, StandardCharsets.US_ASCII);
-        String cause = new String(content, groupEnd, causeEnd - groupEnd, StandardCharsets.UTF_8);
-        String first = new String(content, causeEnd, firstEnd - causeEnd, StandardCharsets.UTF_8);
-        Envelope envelope = readOrNull(Arrays.copyOfRange(content, firstEnd, content.length));
-        return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), group.isEmpty() ? null : group,
-                Instant.ofEpochMilli(Long.parseLong(fields[1])), Instant.ofEpochMilli(Long.parseLong(fields[0])),
-                Integer.parseInt(fields[2]), Integer.parseInt(fields[3]), cause,
-                (first.isEmpty() || first.equals(cause)) ? null : first,
+        LetterContent letter = LetterContent.parse(content);
+        Envelope envelope = readOrNull(letter.stamped());
+        return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), letter.group(),
+                Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(letter.died()), letter.failures(),
+                letter.lapses(), letter.cause(), letter.firstFailureOrNull(),
                 (envelope != null) ? EnvelopeCodec.text(envelope) : null,
                 (envelope != null) ? envelope.headers() : Map.of());
     }

@@ -104,7 +104,7 @@ public final class RedisMessageStore implements MessageStore {
         for (NewMessage message : messages) {
             plain &= message.priority() == MessageLimits.NORMAL_PRIORITY;
             arguments[at++] = bytes(message.id());
-            arguments[at++] = stamped(message.envelope());
+            arguments[at++] = stamped(message.stamp(), message.envelope());
             arguments[at++] = due(message.due());
             arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
             arguments[at++] = bytes(message.priority());
@@ -243,10 +243,11 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Partition partition, String letterId) {
-        return this.redis.run(RedisScripts.REDRIVE, partition, bytes(letterId), stamped(new byte[0]))
+    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+        byte[] stamp = stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
+        return this.redis.run(RedisScripts.REDRIVE, home.partition(), bytes(letterId), stamp, bytes(home.version()))
             .thenApply((reply) -> {
-                noticeRefusal(partition, reply.get(0));
+                noticeRefusal(home.partition(), reply.get(0));
                 return REDRIVE_RESULTS[(int) number(reply.get(1))];
             });
     }
@@ -292,13 +293,15 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     /**
-     * The stamp that names this operation, so that a repeated call is known, and the
+     * The stamp that names an operation, so that a repeated call is known, and the
      * envelope. Seven of 64 characters: two sends to one id share it once in 4e12.
      */
-    private static byte[] stamped(byte[] envelope) {
-        byte[] random = new byte[6];
-        ThreadLocalRandom.current().nextBytes(random);
-        byte[] stamp = Base64.getUrlEncoder().encode(random);
+    private static byte[] stamped(long operation, byte[] envelope) {
+        byte[] bits = new byte[6];
+        for (int i = 0; i < bits.length; i++) {
+            bits[i] = (byte) (operation >>> (8 * i));
+        }
+        byte[] stamp = Base64.getUrlEncoder().encode(bits);
         stamp[0] = 's';
         byte[] value = new byte[Replies.STAMP + envelope.length];
         System.arraycopy(stamp, 0, value, 0, Replies.STAMP);

@@ -22,8 +22,8 @@ public final class RedisPartitionRecords implements PartitionRecords {
     }
 
     @Override
-    public CompletableFuture<Optional<Partitions>> read(QueueName queue) {
-        return run(Partition.first(queue), "", "", "");
+    public CompletableFuture<Optional<Partitions>> read(Partition partition) {
+        return run(partition, "", "", "");
     }
 
     @Override

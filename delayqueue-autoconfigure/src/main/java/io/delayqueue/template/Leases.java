@@ -51,9 +51,11 @@ final class Leases {
         this.events = events;
     }
 
-    /** Where messages of a queue may be. */
-    List<Partition> partitions(QueueName queue) throws InterruptedException {
-        return this.calls.awaitInterruptibly(this.router.all(queue), "partitions");
+    /**
+     * Where messages of a queue may be, by this version of its partitions or a later one.
+     */
+    List<Partition> partitions(QueueName queue, int version) throws InterruptedException {
+        return this.calls.awaitInterruptibly(this.router.all(queue, version), "partitions");
     }
 
     /**
@@ -66,6 +68,7 @@ final class Leases {
                 this.store.claim(partition,
                         new ClaimRequest(1, MessageWriter.wholeMillis(settings.lease()), settings.expired())),
                 "claim", (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
+        this.router.noticed(partition, claim.partitionsVersion());
         claim.buried().forEach((death) -> {
             logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
             publish(death);

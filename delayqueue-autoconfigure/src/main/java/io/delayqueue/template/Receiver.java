@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -101,6 +103,9 @@ final class Receiver {
 
         private long backoff = FIRST_BACKOFF;
 
+        /** Of the partitions, as the last claims told. */
+        private int version;
+
         private boolean reached;
 
         private @Nullable StoreUnavailableException outage;
@@ -129,7 +134,7 @@ final class Receiver {
         /** Where there may be messages; none while that is not known. */
         List<Partition> partitions() throws InterruptedException {
             try {
-                return Receiver.this.leases.partitions(this.queue);
+                return Receiver.this.leases.partitions(this.queue, this.version);
             }
             catch (StoreUnavailableException ex) {
                 backOff(ex);
@@ -137,20 +142,30 @@ final class Receiver {
             }
         }
 
-        /** Looks into all partitions, beginning with any of them. */
+        /**
+         * Looks into all partitions, beginning with any of them, and into those that it
+         * learns of meanwhile.
+         */
         Optional<ReceivedMessage> look() throws InterruptedException {
             this.pause = Long.MAX_VALUE;
-            List<Partition> partitions = new ArrayList<>(partitions());
-            if (partitions.size() > 1) {
-                Collections.rotate(partitions, ThreadLocalRandom.current().nextInt(partitions.size()));
-            }
-            for (Partition partition : partitions) {
-                Optional<ReceivedMessage> found = look(partition);
-                if (found.isPresent()) {
-                    return found;
+            Set<Partition> done = new HashSet<>();
+            while (true) {
+                List<Partition> partitions = new ArrayList<>(partitions());
+                partitions.removeAll(done);
+                if (partitions.isEmpty()) {
+                    return Optional.empty();
                 }
+                Collections.rotate(partitions, ThreadLocalRandom.current().nextInt(partitions.size()));
+                for (Partition partition : partitions) {
+                    StoreUnavailableException before = this.outage;
+                    Optional<ReceivedMessage> found = look(partition);
+                    // Each that does not answer costs a time limit.
+                    if (found.isPresent() || (this.outage != before && isOver())) {
+                        return found;
+                    }
+                }
+                done.addAll(partitions);
             }
-            return Optional.empty();
         }
 
         /** Claims until there is a message to hand out or none at all. */
@@ -162,6 +177,7 @@ final class Receiver {
                     long sent = Receiver.this.nanoTime.getAsLong();
                     Claim claim = Receiver.this.leases.claimOne(partition, this.settings);
                     this.reached = true;
+                    this.version = Math.max(this.version, claim.partitionsVersion());
                     this.backoff = FIRST_BACKOFF;
                     if (claim.messages().isEmpty() && hasMoreToRemove(claim)) {
                         continue;

@@ -101,7 +101,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
     }
 
     private List<Partition> partitions() {
-        return this.calls.await(this.router.all(this.queue), "partitions");
+        return this.calls.await(this.router.recorded(this.queue), "partitions");
     }
 
 }

@@ -7,11 +7,17 @@
 --
 -- ARGV[1]  letter where the page before ended, '' for the first page
 -- ARGV[2]  time of its death, ms
--- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last
+-- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last; 0 for the
+--          letter itself and no page
 --
 -- Returns  { letter, content, letter, content, ... }   content: see bury in prelude.lua
 --
 -- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond
+
+if ARGV[3] == '0' then
+  local content = redis.call('HGET', LETTERS, ARGV[1])
+  return content and { ARGV[1], content } or {}
+end
 
 local start = 0
 if ARGV[1] ~= '' then

@@ -1,13 +1,16 @@
 -- redrive.lua: makes the message of a dead letter due now, with its attempts anew.
 --
+-- Of a queue that was never spread: of others the message is sent, to where it belongs now.
+--
 --   DEAD -> SCHEDULED   its time to live counts from now, and so does its place in its group
 --
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  letter
 -- ARGV[2]  stamp   of the message; a repeated call finds it there
+-- ARGV[3]  version of the partitions that the caller goes by
 --
--- Returns  { refused, outcome }
+-- Returns  { refused, outcome }, or the error DQSTALE
 --          outcome: 0 redriven, 1 its id is in use, 2 it has no message, 3 not found
 --
 -- Keeps    I1 to I6 (see schedule.lua)
@@ -20,6 +23,8 @@ if not id or not content then
   local there = id and redis.call('HGET', MESSAGES, id)
   return { 0, there and string.sub(there, 1, 8) == stamp and 0 or 3 }
 end
+local refusal = stale(ARGV[3])
+if refusal then return refusal end
 local life, lane, length, cause, first, rest =
   string.match(content, '^%d+:%d+:%d+:%d+:(%d+):(%d)%+?(%d*):(%d+):(%d+):(.*)$')
 local group = string.sub(rest, 1, tonumber(length) or 0)

@@ -29,7 +29,8 @@
 --          refused: 1 if this user may not publish wake-ups; due: ms, as a string
 --          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
 --          5 not held and left out
---          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id
+--          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id:
+--          take the place of a message of another group, or that after its lease
 --
 -- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in followers, or in none of them
 --          I2  an id in any of them has an entry in messages, and the other way round
@@ -65,12 +66,18 @@ local function group_there(id)
   return (deadline or waits_until(id)) and group or nil
 end
 
+-- Whether what is sent to an id would be the first to follow its lease.
+local function follows(id)
+  local deadline = redis.call('ZSCORE', LEASED, id)
+  return deadline and tonumber(deadline) > now and successor_of(id) == nil
+end
+
 local grouped
 for i = 1, #ids do
   local at = FIRST + (i - 1) * FIELDS
-  if held[i] and ARGV[at + 5] == '1' then
+  if held[i] then
     if grouped == nil then grouped = HEADS ~= nil and redis.call('EXISTS', HEADS, NEXT) > 0 end
-    local group = (grouped or ARGV[at + 6] ~= '') and group_there(ids[i])
+    local group = (grouped or ARGV[at + 6] ~= '') and (ARGV[at + 5] == '1' or follows(ids[i])) and group_there(ids[i])
     if group and group ~= ARGV[at + 6] then return { 0, 4, i - 1 } end
   end
 end

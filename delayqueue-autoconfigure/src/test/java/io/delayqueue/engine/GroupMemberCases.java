@@ -9,6 +9,7 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoredMessage;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.engine.GroupValues.follower;
@@ -42,6 +43,25 @@ abstract class GroupMemberCases extends StoreCases {
         assertThat(this.dq.send(called("z", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.KEPT);
 
         assertThat(this.dq.drained()).containsExactly("x", "y", "z");
+    }
+
+    @Test
+    void areNotFollowedByWhatIsOfAnotherGroup() {
+        this.dq.threeOfAGroup();
+        Lease lease = this.dq.claimOne();
+        this.dq.send(called("plain", Duration.ZERO));
+
+        for (NewMessage message : List.of(grouped("other", "x", Duration.ZERO), called("x", Duration.ZERO))) {
+            assertThatThrownBy(() -> this.dq.sendAll(List.of(grouped("g", "new", Duration.ZERO), message)))
+                .hasRootCauseInstanceOf(StoreRefusedException.class)
+                .hasStackTraceContaining("Message 'x' of queue 'contract' cannot be replaced or followed");
+        }
+
+        assertThat(this.dq.find("new")).isEmpty();
+        assertThat(this.dq.send(grouped("g", "x", DELAY)).outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
+        assertThat(this.dq.send(grouped("other", "x", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.KEPT);
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.find("x")).map(StoredMessage::group).hasValue("g");
     }
 
     @Test
@@ -84,15 +104,15 @@ abstract class GroupMemberCases extends StoreCases {
     }
 
     @Test
-    void areLeftByAReplacementOnceTheLeaseOfAnotherRanOut() {
+    void areLeftOnceTheLeaseOfACancelledMessageRanOut() {
         this.dq.send(grouped("g", "x", Duration.ZERO));
         this.dq.claim();
-        this.dq.send(grouped("h", "x", DELAY));
-        this.dq.advance(LEASE);
+        this.dq.cancel("x");
 
-        assertThatThrownBy(() -> this.dq.send(replacing("g", "x", Duration.ZERO)))
+        assertThatThrownBy(() -> this.dq.send(replacing("h", "x", Duration.ZERO)))
             .hasRootCauseInstanceOf(StoreRefusedException.class);
-        assertThat(this.dq.send(replacing("h", "x", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.REPLACED);
+        this.dq.advance(LEASE);
+        assertThat(this.dq.send(replacing("h", "x", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.SCHEDULED);
     }
 
     @Test

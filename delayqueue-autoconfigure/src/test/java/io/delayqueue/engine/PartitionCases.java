@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
@@ -52,7 +53,11 @@ abstract class PartitionCases extends StoreCases {
     }
 
     private Optional<Partitions> recorded() {
-        return records().read(QUEUE.queue()).join();
+        return records().read(QUEUE).join();
+    }
+
+    private static Throwable failureOf(CompletableFuture<?> answer) {
+        return answer.handle((done, failure) -> failure).join();
     }
 
     private static void assertRefused(CompletableFuture<?> answer) {
@@ -73,6 +78,7 @@ abstract class PartitionCases extends StoreCases {
         assertRefused(store().scheduleIfHeld(HOME, List.of(replace("second", DELAY))));
         assertRefused(store().cancel(HOME, ID));
         assertRefused(store().reschedule(HOME, ID, DueTime.NOW));
+        assertThat(StalePartitionsException.recordedIn(failureOf(store().cancel(HOME, ID)))).hasValue(FOUR);
         assertRefused(this.contract.inspector().find(HOME, ID));
         assertThat(this.contract.inspector().find(NOW, ID).join()).hasValueSatisfying((message) -> {
             assertThat(message.payload()).contains("first");
@@ -105,6 +111,19 @@ abstract class PartitionCases extends StoreCases {
     }
 
     @Test
+    void answerASendThatIsRepeatedByALaterVersionAsTheFirst() {
+        NewMessage message = keep("first", DELAY);
+        this.dq.send(message);
+        raise();
+        assertRefused(store().schedule(HOME, List.of(message)));
+
+        Optional<SendResult> again = this.dq
+            .replayStamped(() -> store().scheduleIfHeld(NOW, List.of(message)).join().get(0));
+
+        assertThat(again).map(SendResult::outcome).hasValue(SendOutcome.SCHEDULED);
+    }
+
+    @Test
     void leaveOutWhatTheyDoNotHold() {
         this.dq.scheduled();
 
@@ -118,6 +137,16 @@ abstract class PartitionCases extends StoreCases {
         assertThat(store().scheduleIfHeld(HOME, List.of(replace("second", DELAY))).join().get(0))
             .map(SendResult::outcome)
             .hasValue(SendOutcome.REPLACED);
+    }
+
+    @Test
+    void redriveOnlyForWhoGoesByTheirVersion() {
+        Lease lease = this.dq.dead();
+        raise();
+
+        assertRefused(store().redrive(HOME, lease.letterId()));
+        assertThat(this.dq.letters()).hasSize(1);
+        assertThat(store().redrive(NOW, lease.letterId()).join()).isEqualTo(RedriveResult.REDRIVEN);
     }
 
     @Test

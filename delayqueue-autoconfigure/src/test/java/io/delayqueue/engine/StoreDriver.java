@@ -210,7 +210,7 @@ final class StoreDriver {
     }
 
     RedriveResult redrive(Lease lease) {
-        return await(store().redrive(QUEUE, lease.letterId()));
+        return await(store().redrive(HOME, lease.letterId()));
     }
 
     boolean purge(Lease lease) {

@@ -246,7 +246,7 @@ class LostReplyIntegrationTests {
     void aRedriveBringsBackOneMessage() {
         Lease lease = leased();
         this.store.deadLetter(lease, new Death("boom", true, Instant.EPOCH)).join();
-        RedriveResult result = replayed(() -> this.store.redrive(ORDERS, lease.letterId()).join());
+        RedriveResult result = replayed(() -> this.store.redrive(Home.first(ORDERS.queue()), lease.letterId()).join());
 
         assertThat(result).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(statistics().scheduled()).isEqualTo(1);
@@ -296,7 +296,7 @@ class LostReplyIntegrationTests {
         this.store.extend(other, List.of(none), FAR).join();
         this.store.start(none).join();
         this.store.deadLetter(none, new Death("none", false, Instant.EPOCH)).join();
-        this.store.redrive(other, "none~1").join();
+        this.store.redrive(Home.first(other.queue()), "none~1").join();
         this.application.queue().reschedule(other.queue().value(), "other", FAR);
     }
 

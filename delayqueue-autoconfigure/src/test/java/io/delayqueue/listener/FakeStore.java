@@ -288,7 +288,7 @@ final class FakeStore implements MessageStore, WakeUps {
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Partition queue, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
         throw new UnsupportedOperationException();
     }
 

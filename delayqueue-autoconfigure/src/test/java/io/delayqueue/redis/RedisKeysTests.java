@@ -169,7 +169,7 @@ class RedisKeysTests {
         String letterId = claim.buried().get(0).letterId();
         assertThat(done(this.inspector.deadLetters(QUEUE, null, 10)).letters()).singleElement()
             .satisfies((letter) -> assertThat(letter.payload()).isNull());
-        assertThat(done(this.store.redrive(QUEUE, letterId))).isEqualTo(RedriveResult.EMPTY);
+        assertThat(done(this.store.redrive(Home.first(QUEUE.queue()), letterId))).isEqualTo(RedriveResult.EMPTY);
         assertThat(done(this.store.purge(QUEUE, letterId))).isTrue();
         this.audit.checkNothingLeft();
     }

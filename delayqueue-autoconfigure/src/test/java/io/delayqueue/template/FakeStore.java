@@ -281,7 +281,8 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Partition queue, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+        Partition queue = home.partition();
         return call("redrive " + letterId, () -> {
             DeadLetter letter = this.letters.stream()
                 .filter((one) -> one.letterId().equals(letterId))
@@ -342,6 +343,11 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
             List<DeadLetter> page = rest.subList(0, Math.min(limit, rest.size()));
             return new DeadLetterPage(page, (page.size() < limit) ? null : page.get(limit - 1).letterId());
         });
+    }
+
+    @Override
+    public CompletableFuture<Optional<NewMessage>> buried(Partition queue, String letterId) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -22,11 +22,17 @@ import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.Partitions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 /**
  * Receiving: P3 (what becomes due is found, however the caller learns of it), P4 and P5
@@ -74,6 +80,22 @@ class ReceiverTests {
     void aTimeoutOfZeroLooksOnce() {
         assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
         assertThat(this.store.calls).containsExactly("claim q 1");
+    }
+
+    @Test
+    void aTimeoutIsNotSpentOnEveryPartitionThatDoesNotAnswer() {
+        PartitionRecords records = mock(PartitionRecords.class);
+        when(records.read(any()))
+            .thenReturn(CompletableFuture.completedFuture(Optional.of(new Partitions(1, List.of(4), true))));
+        DelayQueueTemplate four = this.templates.template(new PartitionTable(records, (queue) -> 0, () -> 0));
+
+        assertThat(four.receive("q", Duration.ZERO)).isEmpty();
+        assertThat(this.store.calls).hasSize(4).allMatch((call) -> call.startsWith("claim"));
+        this.store.calls.clear();
+        this.store.failOn("claim", new StoreUnavailableException("away", Effect.UNKNOWN, null));
+
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> four.receive("q", Duration.ZERO));
+        assertThat(this.store.calls).hasSize(1);
     }
 
     @Test

@@ -39,9 +39,18 @@ final class Templates {
         return template(false, AGES, System::nanoTime);
     }
 
+    DelayQueueTemplate template(PartitionTable partitions) {
+        return template(partitions, false, AGES, System::nanoTime);
+    }
+
     DelayQueueTemplate template(boolean afterCommit, Duration waitLimit, LongSupplier nanoTime) {
+        return template(PARTITIONS, afterCommit, waitLimit, nanoTime);
+    }
+
+    private DelayQueueTemplate template(PartitionTable partitions, boolean afterCommit, Duration waitLimit,
+            LongSupplier nanoTime) {
         ReceiveSettings receive = new ReceiveSettings(LEASE, 3, 2, ExpiredPolicy.DROP, AGES);
-        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store, PARTITIONS), CODEC,
+        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store, partitions), CODEC,
                 new TemplateSettings(MAX_PAYLOAD_SIZE, afterCommit, waitLimit, (queue) -> receive), this.events::add,
                 nanoTime);
     }

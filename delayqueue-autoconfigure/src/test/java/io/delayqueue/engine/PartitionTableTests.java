@@ -1,0 +1,132 @@
+package io.delayqueue.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a process knows of partitions when something goes wrong. */
+class PartitionTableTests {
+
+    private static final QueueName QUEUE = new QueueName("q");
+
+    private static final Partitions TWO = new Partitions(2, List.of(1, 4, 2), true);
+
+    private final Records records = new Records();
+
+    private final PartitionTable table = new PartitionTable(this.records, (queue) -> 0, () -> 0);
+
+    @Test
+    void aWatcherThatThrowsDoesNotEndAllReading() {
+        Runnable end = this.table.watch(QUEUE, (partitions) -> {
+            throw new IllegalStateException("of a test");
+        });
+        this.records.put(0, TWO);
+
+        assertThatThrownBy(() -> this.table.read(QUEUE).join()).hasRootCauseMessage("of a test");
+        end.run();
+
+        assertThat(this.table.read(QUEUE).join()).isEqualTo(TWO);
+    }
+
+    @Test
+    void aChangeThatOthersAlwaysOvertakeFails() {
+        this.records.overtaken = true;
+
+        assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).cause()
+            .isInstanceOfSatisfying(StoreUnavailableException.class,
+                    (failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
+    }
+
+    @Test
+    void workersLookIntoNewPartitionsWhileOneOfThemIsAway() {
+        List<Partitions> told = new ArrayList<>();
+        this.table.watch(QUEUE, told::add);
+        this.records.away = 3;
+
+        assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).isNotNull();
+
+        assertThat(told).last().satisfies((partitions) -> assertThat(partitions.all(QUEUE)).hasSize(4));
+    }
+
+    @Test
+    void aRecordThatTheFirstPartitionHasLostIsTakenFromTheOneThatRefuses() {
+        this.records.put(0, new Partitions(1, List.of(1, 4), true));
+        this.records.put(1, TWO);
+
+        Partitions read = this.table.read(QUEUE, new StalePartitionsException("stale", TWO)).join();
+
+        assertThat(read).isEqualTo(TWO);
+        assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
+    }
+
+    @Test
+    void aRecordThatTheFirstPartitionHasLostIsTakenFromTheOneThatAClaimTellsOf() {
+        this.records.put(0, new Partitions(1, List.of(1, 4), true));
+        this.records.put(1, TWO);
+
+        this.table.noticed(new Partition(QUEUE, 1), 2);
+
+        assertThat(this.table.of(QUEUE).join()).isEqualTo(TWO);
+        assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
+    }
+
+    /** Records in a map; no thread but the test's. */
+    private static final class Records implements PartitionRecords {
+
+        private final Map<Integer, Partitions> recorded = new TreeMap<>();
+
+        /** The partition that cannot be reached. */
+        private int away = -1;
+
+        private boolean overtaken;
+
+        void put(int partition, Partitions partitions) {
+            this.recorded.put(partition, partitions);
+        }
+
+        @Override
+        public CompletableFuture<Optional<Partitions>> read(Partition partition) {
+            return CompletableFuture.completedFuture(Optional.ofNullable(this.recorded.get(partition.index())));
+        }
+
+        @Override
+        public CompletableFuture<Partitions> found(QueueName queue, int count) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<Partitions> replace(QueueName queue, Optional<Partitions> expected, Partitions next) {
+            Partitions there = this.recorded.get(0);
+            if (this.overtaken) {
+                this.recorded.put(0, new Partitions(next.version(), List.of(1, 2), true));
+            }
+            else if (Optional.ofNullable(there).equals(expected)) {
+                this.recorded.put(0, next);
+            }
+            return CompletableFuture.completedFuture(this.recorded.get(0));
+        }
+
+        @Override
+        public CompletableFuture<Void> raise(Partition partition, Partitions partitions) {
+            if (partition.index() == this.away) {
+                return CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null));
+            }
+            this.recorded.merge(partition.index(), partitions,
+                    (there, raised) -> (there.version() < raised.version()) ? raised : there);
+            return CompletableFuture.completedFuture(null);
+        }
+
+    }
+
+}
