@@ -39,6 +39,8 @@ class RedisKeeperTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("kept"));
 
+    private static final Duration LATER = Duration.ofSeconds(9);
+
     private static final Duration TERM = Duration.ofSeconds(6);
 
     private static LettuceConnectionFactory connections;
@@ -173,6 +175,33 @@ class RedisKeeperTests {
     @Test
     void sharingTakesWhatNobodyKeeps() {
         assertThat(claim("a", Kind.SHARE, 0).keeper()).isTrue();
+    }
+
+    @Test
+    void whoLeavesDueMessagesBehindHasOthersLook() throws Exception {
+        for (String id : List.of("m", "n", "o")) {
+            later(id);
+        }
+        // Nobody promises to look any more.
+        claim(1, null);
+        this.clock.advance(LATER);
+        RedisAccess redis = RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30));
+        RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL);
+        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        try (WakeUps.Subscription subscription = wakeUps.listen(QUEUE, signals::add)) {
+            assertThat(next(signals)).isEqualTo(Signal.LOOK);
+
+            claim(1, null);
+            assertThat(next(signals)).isEqualTo(Signal.LOOK);
+        }
+        finally {
+            wakeUps.close();
+            redis.close();
+        }
+    }
+
+    private void later(String id) {
+        this.store.schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of(id, DueTime.after(LATER), body()))).join();
     }
 
     @Test
