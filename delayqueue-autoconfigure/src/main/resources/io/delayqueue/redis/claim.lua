@@ -42,6 +42,8 @@ local limit = tonumber(ARGV[1])
 
 local lapsed = redis.call('ZRANGE', LEASED, '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
 for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
+local lapsed_at = {}
+for i = 1, #lapsed, 2 do lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000 end
 
 local function lanes_in_use()
   if redis.call('EXISTS', unpack(KEYS, 11, 19)) == 0 then return { SCHEDULED } end
@@ -126,7 +128,8 @@ local told
 if bid == 'confirm' or bid == 'share' then
   local owner, load = string.match(redis.call('GET', KEEPER) or '', '^(%w+) (%d+)$')
   local oldest = now_ms
-  for _, due in ipairs(dues) do oldest = math.min(oldest, tonumber(due)) end
+  -- One whose lease ran out was in good hands until then, whenever it was due.
+  for i, id in ipairs(ids) do oldest = math.min(oldest, lapsed_at[id] or tonumber(dues[i])) end
   local late = not behind and now_ms - oldest >= tonumber(ARGV[8])
   local rich = bid == 'share' and owner and tonumber(load) >= ARGV[6] + 2
   keeper = not owner or owner == node or late or rich or false

@@ -1,6 +1,7 @@
 -- resign.lua: ends that a node keeps a partition.
 --
 -- No message changes its state: the others hurry from now on, until one of them is keeper.
+-- Nobody looks when the wake mark says any more, so senders wake the others again.
 --
 -- KEYS  see prelude.lua, all
 --
@@ -13,6 +14,6 @@
 
 local owner = string.match(redis.call('GET', KEEPER) or '', '^%w+')
 if owner ~= ARGV[1] then return { 0 } end
-redis.call('DEL', KEEPER)
+redis.call('DEL', KEEPER, WAKE)
 redis.pcall('PUBLISH', WAKE, 'v')
 return { 1 }

@@ -9,6 +9,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
@@ -42,6 +43,8 @@ class RedisKeeperTests {
     private static final Duration LATER = Duration.ofSeconds(9);
 
     private static final Duration TERM = Duration.ofSeconds(6);
+
+    private static final Duration LEASE = Duration.ofMinutes(1);
 
     private static LettuceConnectionFactory connections;
 
@@ -101,6 +104,23 @@ class RedisKeeperTests {
 
         assertThat(claim(1, bid("b", Kind.CONFIRM, 0)).keeper()).isFalse();
         assertThat(text("keeper")).isEqualTo("a 1");
+    }
+
+    @Test
+    void whatWasLeasedSinceItWasDueSaysNothingOfTheKeeper() {
+        claim("a", Kind.CONFIRM, 0);
+        this.store
+            .schedule(Home.first(QUEUE.queue()),
+                    List.of(new NewMessage("m", false, DueTime.NOW, OnDuplicate.KEEP, 9, null, null, body())))
+            .join();
+        assertThat(claim("a", Kind.CONFIRM, 0).messages()).hasSize(1);
+        this.clock.advance(LEASE);
+
+        Claim claim = claim("b", Kind.CONFIRM, 0);
+        assertThat(claim.messages()).hasSize(1);
+        assertThat(claim.keeper()).isFalse();
+        this.clock.advance(LEASE.plus(KeeperBid.GRACE));
+        assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
     }
 
     @Test
@@ -238,12 +258,25 @@ class RedisKeeperTests {
         return Objects.requireNonNull(signals.poll(30, TimeUnit.SECONDS), "no signal");
     }
 
+    @Test
+    void whoResignsPromisesToLookNoMore() {
+        this.store
+            .schedule(Home.first(QUEUE.queue()),
+                    List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+            .join();
+        claim("a", Kind.CONFIRM, 0);
+        assertThat(text("wake")).isNotNull();
+
+        assertThat(this.store.resign(QUEUE, "a").join()).isTrue();
+        assertThat(text("wake")).isNull();
+    }
+
     private Claim claim(String node, Kind kind, int others) {
         return claim(100, bid(node, kind, others));
     }
 
     private Claim claim(int limit, @Nullable KeeperBid bid) {
-        return this.store.claim(QUEUE, new ClaimRequest(limit, Duration.ofMinutes(1), ExpiredPolicy.DROP, bid)).join();
+        return this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiredPolicy.DROP, bid)).join();
     }
 
     private static KeeperBid bid(String node, Kind kind, int others) {
