@@ -41,6 +41,9 @@ final class Acknowledgements {
 
     private final AtomicInteger size = new AtomicInteger();
 
+    /** Whether the store was away at the last call: who adds has it asked again. */
+    private volatile boolean failing;
+
     private boolean lingering;
 
     private long since;
@@ -58,7 +61,7 @@ final class Acknowledgements {
     boolean add(HeldLease lease) {
         this.finished.add(lease);
         int size = this.size.incrementAndGet();
-        return size == 1 || size == MessageStore.BATCH_LIMIT;
+        return size == 1 || size == MessageStore.BATCH_LIMIT || this.failing;
     }
 
     /**
@@ -128,6 +131,7 @@ final class Acknowledgements {
             }
         }
         if (answered && !sent.isEmpty()) {
+            this.failing = false;
             this.context.outage().recovered(Outage.ACKNOWLEDGE, this.queue.name());
         }
         return answered;
@@ -154,6 +158,7 @@ final class Acknowledgements {
     private void failed(List<HeldLease> leases, Throwable cause) {
         this.context.outage().failed(Outage.ACKNOWLEDGE, this.queue.name(), cause);
         boolean refused = !(cause instanceof StoreUnavailableException);
+        this.failing |= !refused;
         long now = this.context.now();
         for (HeldLease lease : leases) {
             if (refused) {

@@ -1,7 +1,12 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayQueueException;
@@ -21,7 +26,12 @@ import org.slf4j.LoggerFactory;
  * <p>
  * A claim that failed may have leased messages to nobody all the same. The next one has
  * room for a single message, and each that works doubles the room, or repeating it would
- * take away as many messages again each time.
+ * take away as many messages again each time. And it is not sent before the backoff is
+ * over, whoever rings meanwhile.
+ * <p>
+ * Room for a claim that is not answered soon goes back to the loops of other partitions,
+ * or one whose server hangs would take the handlers of all. What such a claim brings in
+ * the end comes on top of the room there is.
  * <p>
  * <strong>Threads.</strong> The loop's. Signals come from the store's thread, and any
  * thread gives back the room of what has ended.
@@ -34,6 +44,9 @@ final class Claims {
 
     /** A keeper with no room for so long lets others hurry. */
     private static final long FULL = Nanos.of(Duration.ofMillis(5));
+
+    /** So long the room of a claim is kept from other loops. */
+    private static final Duration SOON = Duration.ofMillis(100);
 
     private static final long NOT_FULL = Long.MAX_VALUE;
 
@@ -58,7 +71,12 @@ final class Claims {
     /** Whether it waits for room behind other loops, and is rung. */
     private boolean inLine;
 
+    /** Whether the room of the claim under way was given back before its answer. */
+    private boolean lent;
+
     private long fullSince = NOT_FULL;
+
+    private long notBefore;
 
     private int roomLimit = MessageStore.BATCH_LIMIT;
 
@@ -67,7 +85,7 @@ final class Claims {
         this.context = context;
         this.handlers = handlers;
         this.alarm = alarm;
-        this.lookout = new Lookout(context.settings().safetyPoll(), context.kept(), context::random);
+        this.lookout = new Lookout(queue.partition(), context.settings().safetyPoll(), context.kept(), context::random);
         this.start = context.now();
     }
 
@@ -92,20 +110,17 @@ final class Claims {
     }
 
     /** A message is handled; returns whether the loop waits for the room. */
-    boolean finished() {
+    boolean finished(HeldLease lease) {
         this.held.decrementAndGet();
-        this.handlers.finished();
+        this.handlers.finished(lease);
         return this.hungry && this.handlers.wantsMore();
     }
 
     /** Sends a claim if it is time and there is room; {@code null} if not. */
     @Nullable Sent send() {
         this.hungry = false;
-        if (this.lookout.nextAt() > time()) {
-            if (this.inLine) {
-                this.inLine = false;
-                this.handlers.leave(this.alarm);
-            }
+        if (nextAt() > time()) {
+            leaveLine();
             return null;
         }
         boolean shared = this.handlers.isShared();
@@ -124,17 +139,69 @@ final class Claims {
                     .thenApply((claim) -> new Answer(claim, this.context.now())));
     }
 
+    /** When to claim next, as far as it depends on this loop. */
+    private long nextAt() {
+        return Math.max(this.lookout.nextAt(), this.notBefore);
+    }
+
+    private void leaveLine() {
+        if (this.inLine) {
+            this.inLine = false;
+            this.handlers.leave(this.alarm);
+        }
+    }
+
+    /**
+     * Waits a little for answers. If they do not come, other loops get the room and the
+     * place in the line that this one has.
+     * @param sent the claim under way; {@code null} if there is none
+     * @param others what else is waited for before its answer
+     */
+    void awaitSoon(@Nullable Sent sent, List<? extends CompletableFuture<?>> others) {
+        if (!this.handlers.isShared() || (sent == null && others.isEmpty())) {
+            return;
+        }
+        List<CompletableFuture<?>> all = new ArrayList<>(others);
+        if (sent != null) {
+            all.add(sent.answer());
+        }
+        try {
+            CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
+                .get(SOON.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (TimeoutException ex) {
+            leaveLine();
+            if (sent != null) {
+                this.lent = true;
+                this.handlers.giveBack(sent.room());
+            }
+        }
+        catch (ExecutionException ex) {
+            // It is answered, if not as it should be.
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Keeps the room of what a claim has brought, and gives the rest back. */
+    private void keep(Sent sent, int messages) {
+        this.held.addAndGet(messages - sent.room());
+        this.handlers.giveBack(this.lent ? -messages : sent.room() - messages);
+        this.lent = false;
+    }
+
     /** Waits for the answer; {@code null} if the claim failed. */
     @Nullable Answer await(Sent sent) {
         try {
             Answer answer = sent.answer().join();
             this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
             this.lookout.found(answer.claim(), sent.bid(), answer.at() - this.start);
-            giveBack(sent.room() - answer.claim().messages().size());
+            keep(sent, answer.claim().messages().size());
             return answer;
         }
         catch (RuntimeException ex) {
-            giveBack(sent.room());
+            keep(sent, 0);
             this.lookout.failed();
             Throwable cause = StoreCalls.unwrap(ex);
             if (!changedNothing(cause)) {
@@ -149,33 +216,55 @@ final class Claims {
         return failure instanceof DelayQueueException known && known.effect() == DelayQueueException.Effect.NONE;
     }
 
+    /** A claim has failed, or what it brought cannot be handled: waits for a while. */
+    void backOff(Duration wait) {
+        this.notBefore = time() + Nanos.of(wait);
+    }
+
     /** How long there is nothing to claim, or no room, unless the alarm rings. */
     Duration untilNext() {
         this.hungry = true;
         long now = time();
-        boolean room = this.handlers.hasRoom();
-        // The room may be with other loops, who ring only those in line: so it gets
-        // there.
-        if (!this.inLine && (room || this.handlers.isShared())) {
-            this.hungry = !room;
-            this.fullSince = room ? NOT_FULL : this.fullSince;
-            return Duration.ofNanos(Math.max(0, this.lookout.nextAt() - now));
+        boolean waiting = this.handlers.hasWaiting();
+        if (!this.inLine && this.handlers.hasRoom()) {
+            this.hungry = false;
+            this.fullSince = NOT_FULL;
+            long left = Math.max(0, nextAt() - now);
+            return waiting ? shorter(left, Nanos.of(stallPause())) : Duration.ofNanos(left);
         }
         this.fullSince = Math.min(this.fullSince, now);
+        Duration wait = untilResigned(now, waiting);
         // While messages wait here, finished handlers do not ring for each.
-        return this.handlers.hasWaiting() ? CLAIMED_AHEAD_PAUSE : untilResigned(now);
+        return waiting ? shorter(Nanos.of(wait), Nanos.of(CLAIMED_AHEAD_PAUSE)) : wait;
+    }
+
+    /** What has waited too long is given back: by this loop if it is its own. */
+    private Duration stallPause() {
+        Duration left = this.handlers.untilStalled();
+        return (left.compareTo(CLAIMED_AHEAD_PAUSE) > 0) ? left : CLAIMED_AHEAD_PAUSE;
+    }
+
+    private static Duration shorter(long one, long other) {
+        return Duration.ofNanos(Math.min(one, other));
     }
 
     /** With no room for what is due, somebody else should hurry. */
-    private Duration untilResigned(long now) {
+    private Duration untilResigned(long now, boolean waiting) {
+        long wait = Nanos.of(this.context.settings().safetyPoll());
         if (this.lookout.isKeeper()) {
-            long left = Math.max(this.fullSince, this.lookout.nextAt()) + FULL - now;
+            long full = waiting ? Nanos.of(CLAIMED_AHEAD_PAUSE) : FULL;
+            long left = Math.max(this.fullSince, this.lookout.nextAt()) + full - now;
             if (left > 0) {
-                return Duration.ofNanos(left);
+                wait = left;
             }
-            resign();
+            else {
+                resign();
+            }
         }
-        return this.context.settings().safetyPoll();
+        long due = nextAt() - now;
+        // Of room that other loops give back only those in the line are told.
+        boolean joins = !this.inLine && this.handlers.isShared();
+        return joins ? shorter(wait, Math.max(0, due)) : Duration.ofNanos(wait);
     }
 
     /** If this node keeps the partition, lets another do so. */

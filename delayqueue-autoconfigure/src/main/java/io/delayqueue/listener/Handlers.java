@@ -23,7 +23,8 @@ import io.delayqueue.engine.MessageStore;
  * A handler that is quick would wait for the store after each message. So there is room
  * for as many messages more as the handlers got through in the last few milliseconds:
  * they wait about that long. Slow handlers get none ahead, and leave the messages to
- * other nodes.
+ * other nodes; those that end many at a time are slow all the same, so no more are
+ * claimed ahead than handlers that take as long as the last ones get through.
  * <p>
  * Threads are started one by one, each by the one before as long as messages wait, so
  * that a few quick handlers do not wake a thread for every message.
@@ -58,6 +59,9 @@ final class Handlers {
 
     private final AtomicLong finished = new AtomicLong();
 
+    /** How long handlers took for all that is finished. */
+    private final AtomicLong busy = new AtomicLong();
+
     private final AtomicReference<Sample> sample;
 
     private final AtomicInteger loops = new AtomicInteger();
@@ -74,12 +78,17 @@ final class Handlers {
         this.threads = threads;
         this.nanoTime = nanoTime;
         this.free = new Semaphore(concurrency);
-        this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0));
+        this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0, 0));
     }
 
     /** Another loop shares these handlers. */
     void join() {
         this.loops.incrementAndGet();
+    }
+
+    /** A loop that has joined does not run after all. */
+    void part() {
+        this.loops.decrementAndGet();
     }
 
     /**
@@ -167,18 +176,29 @@ final class Handlers {
         if (span < SHORTEST_SAMPLE) {
             return last.ahead();
         }
-        long done = this.finished.get();
-        long ahead = (done - last.finished()) * AHEAD.toNanos() / span;
-        Sample next = new Sample(now, done, (int) Math.min(MessageStore.BATCH_LIMIT, ahead));
+        Sample next = next(last, now);
         this.sample.compareAndSet(last, next);
         return next.ahead();
+    }
+
+    private Sample next(Sample last, long now) {
+        long finished = this.finished.get();
+        long busy = this.busy.get();
+        double done = (double) (finished - last.finished()) * AHEAD.toNanos();
+        double ahead = done / (now - last.at());
+        long took = busy - last.busy();
+        if (took > 0) {
+            ahead = Math.min(ahead, this.concurrency * done / took);
+        }
+        return new Sample(now, finished, busy, (int) Math.min(MessageStore.BATCH_LIMIT, ahead));
     }
 
     /**
      * Hands messages to handlers, each as soon as one is free.
      * @param work called once for each, on a handler thread
      * @throws RuntimeException or an error if there is no thread for them; they may be
-     * handed out all the same, as soon as another handler finishes
+     * handed out all the same, as soon as another handler finishes, unless they are given
+     * back and forgotten
      */
     void add(List<HeldLease> leases, Consumer<HeldLease> work) {
         if (leases.isEmpty()) {
@@ -188,6 +208,20 @@ final class Handlers {
         this.waiting.addAndGet(leases.size());
         leases.forEach((lease) -> this.ready.add(new Task(lease, work)));
         startOne();
+    }
+
+    /** Those that were given back wait no more. */
+    void forgetGivenBack() {
+        for (Task task : this.ready) {
+            if (task.lease().isGivenBack() && this.ready.remove(task)) {
+                this.waiting.decrementAndGet();
+            }
+        }
+    }
+
+    /** Starts a thread for what waits, should there have been none to be had. */
+    void goOn() {
+        startAnother();
     }
 
     /** One at a time; the thread that starts starts the next. */
@@ -209,7 +243,9 @@ final class Handlers {
             Task task = this.ready.poll();
             if (task != null) {
                 this.waiting.decrementAndGet();
-                this.movedAt = this.nanoTime.getAsLong();
+                long now = this.nanoTime.getAsLong();
+                this.movedAt = now;
+                task.lease().handedOut(now);
                 startAnother();
                 task.work().accept(task.lease());
             }
@@ -234,7 +270,8 @@ final class Handlers {
     }
 
     /** A handler has finished with a message, or it was not to be handled. */
-    void finished() {
+    void finished(HeldLease lease) {
+        this.busy.addAndGet(this.nanoTime.getAsLong() - lease.handedOutAt());
         this.finished.incrementAndGet();
         this.reserved.decrementAndGet();
         free();
@@ -258,12 +295,17 @@ final class Handlers {
 
     /** Whether there is room that is worth a claim. */
     boolean hasRoom() {
-        int ahead = this.sample.get().ahead();
+        int ahead = ahead();
         return this.reserved.get() < this.concurrency + ahead && (ahead == 0 || wantsMore());
     }
 
     boolean isStalled() {
         return this.waiting.get() > 0 && this.nanoTime.getAsLong() - this.movedAt >= STALL.toNanos();
+    }
+
+    /** How long until what waits is stalled if nothing moves, zero if it is. */
+    Duration untilStalled() {
+        return Duration.ofNanos(Math.max(0, this.movedAt + STALL.toNanos() - this.nanoTime.getAsLong()));
     }
 
     boolean hasWaiting() {
@@ -278,9 +320,10 @@ final class Handlers {
      *
      * @param at the time
      * @param finished how many were finished by then
+     * @param busy how long handlers had taken for these, nanoseconds
      * @param ahead how many to claim ahead from then on
      */
-    private record Sample(long at, long finished, int ahead) {
+    private record Sample(long at, long finished, long busy, int ahead) {
     }
 
 }

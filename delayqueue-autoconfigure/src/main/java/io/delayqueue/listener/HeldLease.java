@@ -25,6 +25,8 @@ final class HeldLease {
 
     private final AtomicLong deadline;
 
+    private volatile long handedOutAt;
+
     private volatile long renewedAt;
 
     private volatile boolean renewable = true;
@@ -57,6 +59,15 @@ final class HeldLease {
         return this.times.storeTime().plusNanos(now - this.times.answeredAt());
     }
 
+    /** Notes when a handler thread took it. */
+    void handedOut(long now) {
+        this.handedOutAt = now;
+    }
+
+    long handedOutAt() {
+        return this.handedOutAt;
+    }
+
     /** Whether the caller is the one to handle it; at most one caller is told so. */
     boolean begin() {
         return this.stage.compareAndSet(Stage.CLAIMED, Stage.STARTED);
@@ -65,6 +76,10 @@ final class HeldLease {
     /** Whether the caller is the one to give it back unhandled. */
     boolean giveBack() {
         return this.stage.compareAndSet(Stage.CLAIMED, Stage.GIVEN_BACK);
+    }
+
+    boolean isGivenBack() {
+        return this.stage.get() == Stage.GIVEN_BACK;
     }
 
     boolean isLive(long now) {

@@ -1,16 +1,19 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.Partition;
 
 /**
  * The partitions that this node keeps, as far as it knows: how many, and whether it may
- * take one from a node that keeps more. Thread-safe.
+ * take one from a node that keeps more. Several listeners may keep one partition, which
+ * counts once. Thread-safe.
  */
 final class KeptPartitions {
 
@@ -26,7 +29,8 @@ final class KeptPartitions {
 
     private final LongSupplier nanoTime;
 
-    private final AtomicInteger count = new AtomicInteger();
+    /** How many listeners keep each. */
+    private final ConcurrentMap<Partition, Integer> keeping = new ConcurrentHashMap<>();
 
     private final AtomicLong taken;
 
@@ -46,11 +50,22 @@ final class KeptPartitions {
     }
 
     int count() {
-        return this.count.get();
+        return this.keeping.size();
     }
 
-    void add(int partitions) {
-        this.count.addAndGet(partitions);
+    /** How many it keeps besides this one. */
+    int others(Partition partition) {
+        return this.keeping.size() - (this.keeping.containsKey(partition) ? 1 : 0);
+    }
+
+    /** A listener keeps it. */
+    void add(Partition partition) {
+        this.keeping.merge(partition, 1, Integer::sum);
+    }
+
+    /** A listener keeps it no more. */
+    void remove(Partition partition) {
+        this.keeping.computeIfPresent(partition, (kept, listeners) -> (listeners > 1) ? listeners - 1 : null);
     }
 
     /** Whether it is time to take one more; counts as if one was taken. */

@@ -5,6 +5,7 @@ import java.util.function.DoubleSupplier;
 
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Signal;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,8 @@ final class Lookout {
 
     private static final long NEVER = Long.MAX_VALUE;
 
+    private final Partition partition;
+
     private final @Nullable KeptPartitions kept;
 
     private final DoubleSupplier random;
@@ -65,6 +68,12 @@ final class Lookout {
     /** How much later than the known time to look. */
     private long delay;
 
+    /**
+     * Whether more is due than who looked last could take: then nobody lets others go
+     * first.
+     */
+    private boolean behind;
+
     /** When this node or the keeper looked last. */
     private long looked;
 
@@ -76,12 +85,14 @@ final class Lookout {
 
     /**
      * Creates one that looks at once.
+     * @param partition that it looks into
      * @param safetyPoll longest time between two looks
      * @param kept the partitions that this node keeps; {@code null} where nobody tells of
      * keepers, so that everybody hurries
      * @param random from 0 to 1
      */
-    Lookout(Duration safetyPoll, @Nullable KeptPartitions kept, DoubleSupplier random) {
+    Lookout(Partition partition, Duration safetyPoll, @Nullable KeptPartitions kept, DoubleSupplier random) {
+        this.partition = partition;
         this.kept = kept;
         this.random = random;
         this.role = (kept != null) ? Role.VACANT : Role.KEEPER;
@@ -96,7 +107,7 @@ final class Lookout {
             return 0;
         }
         long poll = (this.role == Role.KEEPER) ? this.keepersPoll : this.followersPoll;
-        long at = Math.min(after(this.known, this.delay), this.looked + poll);
+        long at = Math.min(after(this.known, this.behind ? 0 : this.delay), this.looked + poll);
         at = Math.min(at, after(this.untoldSince, LONGEST_SILENCE));
         return Math.min(at, this.shareAt);
     }
@@ -139,9 +150,13 @@ final class Lookout {
             become(Role.KEEPER);
             return;
         }
+        long before = after(this.known, this.behind ? 0 : this.delay);
         become(Role.FOLLOWER);
         this.looked = now;
-        this.known = (signal.in() != null) ? now + span(signal.in()) : NEVER;
+        this.behind = signal.in() != null && span(signal.in()) <= 0;
+        // What the keeper has no room for is everybody's: it never makes a look later.
+        this.known = this.behind ? Math.min(before, now + jitter())
+                : (signal.in() != null) ? now + span(signal.in()) : NEVER;
         if (keeper.load() >= this.kept.count() + 2 && this.kept.takeOne()) {
             this.shareAt = now + (long) (LONGEST_SILENCE * this.random.getAsDouble());
         }
@@ -155,16 +170,25 @@ final class Lookout {
 
     private void become(Role role) {
         if (this.kept != null && this.role != role) {
-            this.kept.add((role == Role.KEEPER) ? 1 : (this.role == Role.KEEPER) ? -1 : 0);
+            if (role == Role.KEEPER) {
+                this.kept.add(this.partition);
+            }
+            else if (this.role == Role.KEEPER) {
+                this.kept.remove(this.partition);
+            }
             this.role = role;
             this.shareAt = NEVER;
             this.untoldSince = NEVER;
         }
         this.delay = switch (this.role) {
             case KEEPER -> 0;
-            case VACANT -> (long) (VACANCY_JITTER * this.random.getAsDouble());
+            case VACANT -> jitter();
             case FOLLOWER -> (long) (GRACE * (1 + GRACE_JITTER * this.random.getAsDouble()));
         };
+    }
+
+    private long jitter() {
+        return (long) (VACANCY_JITTER * this.random.getAsDouble());
     }
 
     /** Begins a look. What to say of the keeper along with it; {@code null} nothing. */
@@ -184,14 +208,14 @@ final class Lookout {
             return keeper ? this.kept.bid(KeeperBid.Kind.HOLD, 0) : null;
         }
         this.bidAt = now;
-        return this.kept.bid(share ? KeeperBid.Kind.SHARE : KeeperBid.Kind.CONFIRM,
-                this.kept.count() - (keeper ? 1 : 0));
+        return this.kept.bid(share ? KeeperBid.Kind.SHARE : KeeperBid.Kind.CONFIRM, this.kept.others(this.partition));
     }
 
     /** Ends a look that the store has answered. */
     synchronized void found(Claim claim, @Nullable KeeperBid bid, long at) {
         this.looked = at;
         Duration nextIn = claim.nextIn();
+        this.behind = nextIn != null && nextIn.isZero();
         this.known = Math.min(this.knownSince, (nextIn != null) ? at + Nanos.of(nextIn) : NEVER);
         if (bid != null && bid.kind() != KeeperBid.Kind.HOLD) {
             become(claim.keeper() ? Role.KEEPER : Role.FOLLOWER);

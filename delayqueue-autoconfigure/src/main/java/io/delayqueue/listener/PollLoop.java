@@ -84,18 +84,27 @@ final class PollLoop implements Runnable {
     Thread start(WakeUps wakeUps) {
         WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), this::heard);
         Timer.Scheduled renewal = this.leaseKeeper.start();
+        Runnable end = () -> {
+            subscription.close();
+            renewal.cancel();
+        };
         Thread thread = new Thread(() -> {
             try {
                 run();
             }
             finally {
-                subscription.close();
-                renewal.cancel();
+                end.run();
             }
         }, "delayqueue-" + this.queue.listenerId() + "-" + this.queue.partition());
         // Keeps the JVM of an application up that has nothing but handlers.
         thread.setDaemon(false);
-        thread.start();
+        try {
+            thread.start();
+        }
+        catch (Throwable ex) {
+            end.run();
+            throw ex;
+        }
         return thread;
     }
 
@@ -163,14 +172,20 @@ final class PollLoop implements Runnable {
         if (this.handlers.isStalled()) {
             giveBackUnstarted();
         }
+        this.handlers.goOn();
         Duration lingers = this.acknowledgements.lingers(this.context.now());
         boolean ripe = lingers != null && (lingers.isZero() || this.paused);
         List<Acknowledgements.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
         Claims.Sent claim = beginClaim();
+        this.claims.awaitSoon(claim, sent.stream().map(Acknowledgements.Sent::answers).toList());
         boolean settled = this.acknowledgements.await(sent);
         boolean found = claim == null || accept(claim);
         if (!settled || !found) {
-            return backoff();
+            Duration wait = backoff();
+            if (!found) {
+                this.claims.backOff(wait);
+            }
+            return wait;
         }
         if (ripe || claim != null) {
             this.failures = 0;
@@ -275,7 +290,7 @@ final class PollLoop implements Runnable {
                 plan = true;
             }
         }
-        if (this.claims.finished() || plan || this.stopped) {
+        if (this.claims.finished(lease) || plan || this.stopped) {
             this.alarm.ring();
         }
         if (this.handlers.wantsMore()) {
@@ -288,6 +303,9 @@ final class PollLoop implements Runnable {
 
     private void giveBackUnstarted() {
         List<HeldLease> unstarted = this.leaseKeeper.takeUnstarted();
+        // Their room first: other loops need not wait for this one's server.
+        this.claims.giveBack(unstarted.size());
+        this.handlers.forgetGivenBack();
         for (List<HeldLease> batch : Batches.of(unstarted)) {
             List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
             StoreCalls.send(() -> this.context.store().release(this.queue.partition(), leases, Duration.ZERO))
@@ -302,7 +320,6 @@ final class PollLoop implements Runnable {
                 })
                 .join();
         }
-        this.claims.giveBack(unstarted.size());
     }
 
     private void windDown() {

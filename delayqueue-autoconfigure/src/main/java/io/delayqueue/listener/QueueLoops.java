@@ -54,8 +54,13 @@ final class QueueLoops {
         pause(paused);
         cover(List.of(Partition.first(this.queue.name())));
         Runnable watch = this.context.partitions().watch(this.queue.name(), this::cover);
+        boolean late;
         synchronized (this) {
             this.watch = watch;
+            late = this.stopped;
+        }
+        if (late) {
+            watch.run();
         }
     }
 
@@ -68,9 +73,20 @@ final class QueueLoops {
             if (!this.stopped && !this.loops.containsKey(partition)) {
                 PollLoop loop = new PollLoop(this.queue.at(partition), this.context, this.handlers);
                 loop.pause(this.paused);
+                start(loop);
                 this.loops.put(partition, loop);
-                this.starter.accept(loop);
             }
+        }
+    }
+
+    /** Whoever learns of the partition next tries again if that fails. */
+    private void start(PollLoop loop) {
+        try {
+            this.starter.accept(loop);
+        }
+        catch (Throwable ex) {
+            this.handlers.part();
+            throw ex;
         }
     }
 

@@ -6,9 +6,11 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.delayqueue.DelayedMessage;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -104,6 +106,28 @@ class KeeperIntegrationTests {
         assertThat(keepers()).isEmpty();
         sender.queue().send("orders", new Order(2), Duration.ZERO);
         assertThat(keeper.handler().next().number()).isEqualTo(2);
+    }
+
+    @Test
+    void aBacklogIsDrainedByAllNodes() {
+        String concurrency = "delayqueue.listener.concurrency=4";
+        Application one = this.applications.withHandler(this.redis, concurrency);
+        Application other = this.applications.withHandler(this.redis, concurrency);
+        // What takes its time to be handled: a drain of some seconds.
+        one.handler().does((order, delivery) -> TimeUnit.MILLISECONDS.sleep(20));
+        other.handler().does((order, delivery) -> TimeUnit.MILLISECONDS.sleep(20));
+        awaitListeners(2);
+        Application sender = this.applications.withoutHandler(this.redis);
+        int count = 1000;
+        sender.queue()
+            .sendAll(IntStream.range(0, count)
+                .mapToObj((i) -> DelayedMessage.builder("orders", new Order(i)).delay(Duration.ofSeconds(1)).build())
+                .toList());
+
+        Applications.awaitTrue("all handled",
+                () -> one.handler().rest().size() + other.handler().rest().size() >= count);
+        assertThat(one.handler().rest()).as("share of one").hasSizeGreaterThan(count / 4);
+        assertThat(other.handler().rest()).as("share of the other").hasSizeGreaterThan(count / 4);
     }
 
     @Test

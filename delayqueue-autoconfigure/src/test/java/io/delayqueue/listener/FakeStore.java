@@ -51,6 +51,9 @@ final class FakeStore implements MessageStore, WakeUps {
 
     final Map<Partition, List<Listener>> alarms = new ConcurrentHashMap<>();
 
+    /** What claims from these partitions answer, if ever. */
+    final Map<Partition, CompletableFuture<Claim>> hanging = new ConcurrentHashMap<>();
+
     final List<Integer> purged = new ArrayList<>();
 
     private final TestClock clock;
@@ -137,6 +140,11 @@ final class FakeStore implements MessageStore, WakeUps {
 
     @Override
     public CompletableFuture<Claim> claim(Partition queue, ClaimRequest request) {
+        CompletableFuture<Claim> hanging = this.hanging.get(queue);
+        if (hanging != null) {
+            this.calls.add("hang " + queue);
+            return hanging;
+        }
         return call("claim", request.limit(), () -> {
             Instant now = this.clock.instant();
             this.messages.values().forEach((entry) -> entry.lapseIfOver(now));

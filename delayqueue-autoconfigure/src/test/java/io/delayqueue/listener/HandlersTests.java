@@ -111,11 +111,12 @@ class HandlersTests {
 
     @Test
     void beginsNoMoreAtATimeThanHandlers() {
-        this.handlers.add(leases(5), (lease) -> this.begun.add(lease.lease().id()));
+        List<HeldLease> leases = leases(5);
+        this.handlers.add(leases, (lease) -> this.begun.add(lease.lease().id()));
         runThreads();
         assertThat(this.begun).containsExactly("m0", "m1");
 
-        this.handlers.finished();
+        this.handlers.finished(leases.get(0));
         runThreads();
         assertThat(this.begun).containsExactly("m0", "m1", "m2");
     }
@@ -129,7 +130,7 @@ class HandlersTests {
     }
 
     private void finish(int count) {
-        this.handlers.add(leases(count), (lease) -> this.handlers.finished());
+        this.handlers.add(leases(count), this.handlers::finished);
         runThreads();
     }
 
@@ -149,6 +150,53 @@ class HandlersTests {
     }
 
     @Test
+    void claimsNothingAheadForSlowHandlersThatEndTogether() {
+        Handlers slow = new Handlers(10, this.threads::add, this.clock);
+        assertThat(slow.reserve(100, ALARM)).isEqualTo(10);
+        List<HeldLease> leases = leases(10);
+        slow.add(leases, (lease) -> {
+        });
+        runThreads();
+        this.clock.advance(Duration.ofMinutes(1));
+        slow.finished(leases.get(0));
+        assertThat(slow.reserve(100, ALARM)).isOne();
+        this.clock.advance(Duration.ofMillis(2));
+        leases.subList(1, 10).forEach(slow::finished);
+
+        assertThat(slow.reserve(100, ALARM)).isEqualTo(9);
+    }
+
+    @Test
+    void noticesWithoutAClaimThatHandlersHaveBecomeSlow() {
+        this.clock.advance(Duration.ofMillis(10));
+        finish(20);
+        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(20 + 2 + 10);
+        this.handlers.add(leases(12), (lease) -> {
+        });
+        assertThat(this.handlers.hasRoom()).isFalse();
+        this.handlers.giveBack(11);
+        this.clock.advance(Duration.ofSeconds(1));
+
+        assertThat(this.handlers.hasRoom()).isTrue();
+    }
+
+    @Test
+    void whatIsGivenBackDoesNotWait() {
+        List<HeldLease> leases = leases(5);
+        this.handlers.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        runThreads();
+        leases.subList(2, 4).forEach(HeldLease::giveBack);
+
+        this.handlers.forgetGivenBack();
+
+        assertThat(this.handlers.hasWaiting()).isTrue();
+        this.handlers.finished(leases.get(0));
+        runThreads();
+        assertThat(this.begun).containsExactly("m0", "m1", "m4");
+        assertThat(this.handlers.hasWaiting()).isFalse();
+    }
+
+    @Test
     void asksForMoreOnlyWhenLittleWaits() {
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
@@ -162,14 +210,16 @@ class HandlersTests {
 
     @Test
     void isStalledWhenWhatWaitsDoesNotMove() {
-        this.handlers.add(leases(3), (lease) -> {
+        List<HeldLease> leases = leases(3);
+        this.handlers.add(leases, (lease) -> {
         });
         runThreads();
         assertThat(this.handlers.isStalled()).isFalse();
+        assertThat(this.handlers.untilStalled()).isEqualTo(Handlers.STALL);
         this.clock.advance(Handlers.STALL);
         assertThat(this.handlers.isStalled()).isTrue();
 
-        this.handlers.finished();
+        this.handlers.finished(leases.get(0));
         runThreads();
         assertThat(this.handlers.isStalled()).isFalse();
     }
@@ -204,7 +254,7 @@ class HandlersTests {
                     most.accumulateAndGet(running.incrementAndGet(), Math::max);
                     running.decrementAndGet();
                     handled.countDown();
-                    shared.finished();
+                    shared.finished(lease);
                 });
             }
             assertThat(handled.await(60, TimeUnit.SECONDS)).isTrue();

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Signal;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class LookoutTests {
 
     private final KeptPartitions kept = new KeptPartitions(SAFETY_POLL, () -> this.nanoTime);
 
-    private final Lookout lookout = new Lookout(SAFETY_POLL, this.kept, () -> 0.5);
+    private final Lookout lookout = new Lookout(TestBed.QUEUE, SAFETY_POLL, this.kept, () -> 0.5);
 
     @Test
     void looksAtOnceAndBidsForThePartition() {
@@ -54,7 +55,7 @@ class LookoutTests {
 
     @Test
     void withoutKeepersEverybodyHurries() {
-        Lookout lone = new Lookout(SAFETY_POLL, null, () -> 0.5);
+        Lookout lone = new Lookout(TestBed.QUEUE, SAFETY_POLL, null, () -> 0.5);
         assertThat(lone.look(0)).isNull();
         lone.found(claim(Duration.ofSeconds(3), false), null, 0);
 
@@ -123,6 +124,31 @@ class LookoutTests {
     }
 
     @Test
+    void whoLeavesDueMessagesBehindLooksAgainAtOnceWhoeverKeeps() {
+        find(ms(0), Duration.ZERO, false);
+
+        assertThat(this.lookout.nextAt()).isZero();
+        assertThat(this.lookout.isKeeper()).isFalse();
+
+        find(ms(10), Duration.ofSeconds(3), false);
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(3610));
+    }
+
+    @Test
+    void aKeeperThatIsBehindHasTheOthersHurryAndNeverMakesThemLater() {
+        find(ms(0), Duration.ofSeconds(3), false);
+
+        assertThat(this.lookout.heard(Signal.kept(Duration.ZERO, OTHER), ms(100))).isTrue();
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(105));
+        this.lookout.heard(Signal.kept(Duration.ZERO, OTHER), ms(104));
+        this.lookout.heard(Signal.kept(Duration.ZERO, OTHER), ms(200));
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(105));
+
+        this.lookout.heard(Signal.kept(Duration.ofSeconds(1), OTHER), ms(300));
+        assertThat(this.lookout.nextAt()).isEqualTo(ms(1900));
+    }
+
+    @Test
     void aKeeperThatHearsOfAnotherIsOneNoMore() {
         find(ms(0), Duration.ofSeconds(3), true);
         this.lookout.heard(Signal.kept(Duration.ofSeconds(3), OTHER), ms(0));
@@ -176,7 +202,7 @@ class LookoutTests {
 
     @Test
     void takesAPartitionFromWhoKeepsTwoMoreButOneASecond() {
-        Lookout second = new Lookout(SAFETY_POLL, this.kept, () -> 0.5);
+        Lookout second = new Lookout(new Partition(TestBed.QUEUE.queue(), 1), SAFETY_POLL, this.kept, () -> 0.5);
         find(ms(0), null, false);
         second.look(0);
         second.found(claim(null, false), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), 0);
@@ -192,6 +218,20 @@ class LookoutTests {
         this.nanoTime += ms(1000);
         second.heard(Signal.kept(null, new Signal.Keeper("rich", 2)), ms(1010));
         assertThat(second.nextAt()).isEqualTo(ms(1135));
+    }
+
+    @Test
+    void aPartitionThatTwoListenersKeepCountsOnce() {
+        Lookout second = new Lookout(TestBed.QUEUE, SAFETY_POLL, this.kept, () -> 0.5);
+        find(ms(0), null, true);
+        assertThat(second.look(0)).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 0));
+        second.found(claim(null, true), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), 0);
+        assertThat(this.kept.count()).isOne();
+
+        second.heard(Signal.kept(null, OTHER), ms(1));
+        assertThat(this.kept.count()).isOne();
+        this.lookout.heard(Signal.kept(null, OTHER), ms(1));
+        assertThat(this.kept.count()).isZero();
     }
 
     @Test
@@ -223,7 +263,7 @@ class LookoutTests {
 
     @Test
     void withoutKeepersThereIsNoneToResignAndNoOtherToBecome() {
-        Lookout lone = new Lookout(SAFETY_POLL, null, () -> 0.5);
+        Lookout lone = new Lookout(TestBed.QUEUE, SAFETY_POLL, null, () -> 0.5);
         lone.look(0);
         lone.found(claim(Duration.ofSeconds(3), false), null, 0);
 
@@ -300,7 +340,8 @@ class LookoutTests {
     @Test
     void aKeeperBidsWithTheOthersThatItKeeps() {
         find(ms(0), null, true);
-        this.kept.add(2);
+        this.kept.add(new Partition(TestBed.QUEUE.queue(), 1));
+        this.kept.add(new Partition(TestBed.QUEUE.queue(), 2));
 
         assertThat(this.lookout.look(ms(200))).isEqualTo(this.kept.bid(KeeperBid.Kind.CONFIRM, 2));
     }
@@ -325,7 +366,7 @@ class LookoutTests {
     }
 
     private long emptyPoll(boolean keeper, double random) {
-        Lookout lookout = new Lookout(SAFETY_POLL, this.kept, () -> random);
+        Lookout lookout = new Lookout(TestBed.QUEUE, SAFETY_POLL, this.kept, () -> random);
         lookout.look(0);
         lookout.found(claim(null, keeper), this.kept.bid(KeeperBid.Kind.CONFIRM, 0), 0);
         return lookout.nextAt();

@@ -2,10 +2,12 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PollLoopTroubleTests {
 
     private final TestBed bed = new TestBed();
+
+    private final CompletableFuture<Object> stuck = new CompletableFuture<>();
 
     private PollLoop handled(String... ids) {
         this.bed.concurrency = ids.length;
@@ -41,8 +45,8 @@ class PollLoopTroubleTests {
         this.bed.concurrency = 5;
         PollLoop loop = this.bed.loop();
         this.bed.store.fail("claim");
-        loop.pollOnce();
-        loop.pollOnce();
+        this.bed.clock.advance(loop.pollOnce());
+        this.bed.clock.advance(loop.pollOnce());
         this.bed.store.mend();
         for (int i = 0; i < 4; i++) {
             TestBed.look(loop);
@@ -58,10 +62,152 @@ class PollLoopTroubleTests {
         PollLoop loop = this.bed.loop();
         this.bed.store.failure = new StoreRefusedException("READONLY", null);
         this.bed.store.fail("claim");
-        loop.pollOnce();
+        this.bed.clock.advance(loop.pollOnce());
         loop.pollOnce();
 
         assertThat(this.bed.store.calls).containsExactly("claim 5", "claim 5");
+    }
+
+    @Test
+    void claimsNotBeforeTheBackoffIsOverWhoeverRings() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.fail("claim");
+        Duration pause = loop.pollOnce();
+        this.bed.clock.advance(pause.minusNanos(1));
+        this.bed.store.mend();
+
+        assertThat(TestBed.look(loop)).isEqualTo(Duration.ofNanos(1));
+        assertThat(this.bed.store.count("claim")).isOne();
+        this.bed.clock.advance(Duration.ofNanos(1));
+        loop.pollOnce();
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+    }
+
+    @Test
+    void asksAStoreThatWasAwayAgainWhenAnotherHandlerFinishes() {
+        LeaseKeeper keeper = new LeaseKeeper(queue(), this.bed.context);
+        Acknowledgements acknowledgements = new Acknowledgements(queue(), this.bed.context, keeper);
+        List<HeldLease> leases = claimed("a", "b", "c", "d");
+        assertThat(acknowledgements.add(leases.get(0))).isTrue();
+        this.bed.store.fail("acknowledge");
+        assertThat(acknowledgements.await(acknowledgements.send())).isFalse();
+
+        assertThat(acknowledgements.add(leases.get(1))).isTrue();
+        this.bed.store.mend();
+        assertThat(acknowledgements.await(acknowledgements.send())).isTrue();
+        assertThat(acknowledgements.add(leases.get(2))).isTrue();
+        assertThat(acknowledgements.add(leases.get(3))).isFalse();
+    }
+
+    private List<HeldLease> claimed(String... ids) {
+        for (String id : ids) {
+            this.bed.store.add(id, Duration.ZERO);
+        }
+        long now = this.bed.clock.getAsLong();
+        Claim claim = this.bed.store
+            .claim(TestBed.QUEUE, new ClaimRequest(ids.length, TestBed.LEASE, this.bed.expiredPolicy))
+            .join();
+        HeldLease.Times times = new HeldLease.Times(now, now, claim.now());
+        return claim.messages().stream().map((message) -> new HeldLease(message, times, TestBed.LEASE)).toList();
+    }
+
+    /** Handlers that were quick, and then never end. */
+    private PollLoop stuckAfterQuickOnes(WorkerContext context, int stuck) {
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.handled.add(message.lease().id());
+            if (message.lease().id().startsWith("stuck")) {
+                return this.stuck;
+            }
+            if (this.bed.maxAttempts == 1) {
+                throw new IllegalStateException("quick to fail");
+            }
+            return null;
+        };
+        this.bed.concurrency = 2;
+        PollLoop loop = TestBed.loop(queue(), context);
+        claimQuick(loop);
+        for (int i = 0; i < stuck; i++) {
+            this.bed.store.add("stuck" + i, Duration.ZERO);
+        }
+        TestBed.look(loop);
+        this.bed.runHandlers();
+        return loop;
+    }
+
+    private void claimQuick(PollLoop loop) {
+        this.bed.store.add("quick0", Duration.ZERO);
+        this.bed.store.add("quick1", Duration.ZERO);
+        loop.pollOnce();
+        this.bed.clock.advance(Duration.ofMillis(2));
+        this.bed.runHandlers();
+    }
+
+    private WorkerContext keeping() {
+        return new WorkerContext(this.bed.store, (event) -> {
+        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
+                new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock), this.bed.context.settings(), this.bed.clock);
+    }
+
+    @Test
+    void aKeeperWhoseHandlersHangResignsOnceAndRests() {
+        PollLoop loop = stuckAfterQuickOnes(keeping(), 20);
+        this.bed.clock.advance(TestBed.LINGER);
+        Duration wait = loop.pollOnce();
+        for (int i = 0; i < 3; i++) {
+            this.bed.clock.advance(wait);
+            wait = loop.pollOnce();
+        }
+        assertThat(this.bed.store.count("resign")).as("while messages wait").isOne();
+
+        this.bed.clock.advance(Handlers.STALL);
+        loop.pollOnce();
+        assertThat(this.bed.store.count("release")).isOne();
+        assertThat(loop.pollOnce()).isGreaterThan(Handlers.STALL);
+        assertThat(this.bed.store.count("resign")).isOne();
+    }
+
+    @Test
+    void wakesToGiveBackWhatWaitsThoughNothingElseIsDue() {
+        this.bed.maxAttempts = 1;
+        PollLoop loop = stuckAfterQuickOnes(this.bed.context, 4);
+        Duration wait = loop.pollOnce();
+        assertThat(wait).isEqualTo(Handlers.STALL);
+
+        this.bed.clock.advance(wait);
+        loop.pollOnce();
+        assertThat(this.bed.store.count("release")).isOne();
+    }
+
+    @Test
+    void startsAThreadForWhatWaitsOnceThereIsOneAgain() {
+        PollLoop loop = stuckAfterQuickOnes(this.bed.context, 4);
+        this.bed.rejecting = true;
+        this.stuck.complete(null);
+        this.bed.rejecting = false;
+        assertThat(this.bed.handled).containsExactly("quick0", "quick1", "stuck0", "stuck1");
+
+        loop.pollOnce();
+        this.bed.runHandlers();
+        assertThat(this.bed.handled).hasSize(6);
+    }
+
+    @Test
+    void claimsAgainOnceThereAreThreadsAgain() {
+        this.bed.concurrency = 2;
+        PollLoop loop = TestBed.loop(queue(), this.bed.context);
+        claimQuick(loop);
+        for (int i = 0; i < 20; i++) {
+            this.bed.store.add("late" + i, Duration.ZERO);
+        }
+        this.bed.rejecting = true;
+        TestBed.look(loop);
+        this.bed.rejecting = false;
+        for (int i = 0; i < 200; i++) {
+            this.bed.clock.advance(loop.pollOnce());
+            this.bed.runHandlers();
+        }
+
+        assertThat(this.bed.handled).hasSize(22).doesNotHaveDuplicates();
     }
 
     @Test

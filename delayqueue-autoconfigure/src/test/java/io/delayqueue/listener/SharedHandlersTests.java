@@ -1,16 +1,123 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionTable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
-/** P3: a loop that shares its handlers with others does not wait for ever. */
+/**
+ * The loops of several partitions share handlers, and P3 holds for each: one whose server
+ * does not answer, or that finds no room, keeps no message of another waiting.
+ */
 class SharedHandlersTests {
 
+    private static final Partition OTHER = new Partition(TestBed.QUEUE.queue(), 1);
+
     private final TestBed bed = new TestBed();
+
+    @Test
+    void aPartitionThatHangsLeavesTheHandlersToTheOthers() throws Exception {
+        CompletableFuture<Claim> never = new CompletableFuture<>();
+        this.bed.store.hanging.put(OTHER, never);
+        this.bed.concurrency = 2;
+        CountDownLatch handled = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            handled.countDown();
+            return null;
+        };
+        this.bed.store.add("m", Duration.ZERO);
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
+                new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
+        Handlers handlers = new Handlers(2, Runnable::run, this.bed.clock);
+        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), context, handlers);
+        PollLoop other = new PollLoop(this.bed.queue(), context, handlers);
+        Thread first = new Thread(hanging);
+        first.start();
+        TestBed.await(() -> this.bed.store.count("hang") == 1);
+        Thread second = new Thread(other);
+        second.start();
+
+        assertThat(handled.await(30, TimeUnit.SECONDS)).isTrue();
+        hanging.stop(Duration.ZERO);
+        other.stop(Duration.ZERO);
+        never.completeExceptionally(
+                new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
+        first.join(30_000);
+        second.join(30_000);
+        assertThat(handlers.reserve(100, new Alarm())).as("room, when all is given back").isEqualTo(2);
+    }
+
+    @Test
+    void whatALateAnswerBringsComesOnTopOfTheRoom() throws Exception {
+        CompletableFuture<Claim> late = new CompletableFuture<>();
+        this.bed.store.hanging.put(OTHER, late);
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.handled.add(message.lease().id());
+            return null;
+        };
+        Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
+        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.context, handlers);
+        handlers.join();
+        Alarm other = new Alarm();
+        CompletableFuture<Duration> poll = CompletableFuture.supplyAsync(hanging::pollOnce);
+        TestBed.await(() -> this.bed.store.count("hang") == 1);
+        TestBed.await(() -> handlers.reserve(100, other) == 1);
+        this.bed.store.add("m", Duration.ZERO);
+        this.bed.store.hanging.clear();
+        late.complete(this.bed.store.claim(OTHER, new ClaimRequest(1, TestBed.LEASE, this.bed.expiredPolicy)).join());
+        poll.get(30, TimeUnit.SECONDS);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.handled).containsExactly("m");
+        handlers.giveBack(1);
+        assertThat(handlers.reserve(100, other)).as("room, when all is given back").isOne();
+    }
+
+    @Test
+    void aLoopWithoutRoomWakesWhenItsNextMessageIsDue() {
+        CompletableFuture<Object> running = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> () -> running;
+        Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
+        PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, handlers);
+        PollLoop other = new PollLoop(this.bed.queue(), this.bed.context, handlers);
+        this.bed.store.add("later", Duration.ofMillis(100));
+        assertThat(other.pollOnce()).isEqualTo(Duration.ofMillis(100));
+        this.bed.store.add("now", Duration.ZERO);
+        TestBed.look(one);
+        this.bed.runHandlers();
+
+        assertThat(other.pollOnce()).isEqualTo(Duration.ofMillis(100));
+    }
+
+    @Test
+    void aLoopThatHasTakenAllStandsInTheLineForMore() {
+        this.bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
+        Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
+        PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, handlers);
+        handlers.join();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+
+        assertThat(one.pollOnce()).isZero();
+        assertThat(one.pollOnce()).isPositive();
+        assertThat(handlers.reserve(100, new Alarm())).isZero();
+    }
 
     @Test
     void aLoopGetsInLineWhileOthersHaveAllTheRoom() {
@@ -37,6 +144,41 @@ class SharedHandlersTests {
         assertThat(shared.get().reserve(1, other)).as("the place of the loop").isZero();
         loop.pollOnce();
         assertThat(this.bed.handled).containsExactly("first", "second");
+    }
+
+    @Test
+    void aLoopThatDoesNotStartIsStartedWhenItIsNeededAgain() {
+        int[] starts = { 0 };
+        QueueLoops loops = new QueueLoops(this.bed.queue(), this.bed.context, (loop) -> {
+            if (++starts[0] == 1) {
+                throw new IllegalStateException("no thread");
+            }
+        });
+
+        assertThatIllegalStateException().isThrownBy(() -> loops.start(false));
+        loops.start(false);
+        loops.start(false);
+        assertThat(starts[0]).isEqualTo(2);
+    }
+
+    @Test
+    void watchesPartitionsNoMoreIfItStopsWhileItStarts() {
+        PartitionTable table = mock(PartitionTable.class);
+        boolean[] watching = { true };
+        QueueLoops[] loops = new QueueLoops[1];
+        when(table.watch(any(), any())).thenAnswer((call) -> {
+            loops[0].stop(Duration.ZERO);
+            return (Runnable) () -> watching[0] = false;
+        });
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), table, null,
+                this.bed.context.settings(), this.bed.clock);
+        loops[0] = new QueueLoops(this.bed.queue(), context, (loop) -> {
+        });
+
+        loops[0].start(false);
+
+        assertThat(watching[0]).isFalse();
     }
 
 }
