@@ -42,7 +42,7 @@ import org.springframework.data.redis.listener.Topic;
  * listeners and, after a failure, subscribes again. Any one thread at a time adds,
  * removes and closes.
  */
-final class BlockingSubscription implements MessageListener, SubscriptionListener, AutoCloseable {
+final class BlockingSubscription implements MessageListener, SubscriptionListener, TopicSubscription {
 
     private static final Logger logger = LoggerFactory.getLogger(BlockingSubscription.class);
 
@@ -79,12 +79,8 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
         this.control = control;
     }
 
-    /**
-     * Subscribes to one more topic, soon.
-     * @param listener told of messages; and of subscriptions if it is a
-     * {@code SubscriptionListener}
-     */
-    void add(Topic topic, MessageListener listener) {
+    @Override
+    public void add(Topic topic, MessageListener listener) {
         this.wanted.put(topic, listener);
         if (this.started) {
             tell();
@@ -96,13 +92,12 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
         thread.start();
     }
 
-    /** Unsubscribes from a topic, soon. */
-    void remove(Topic topic) {
+    @Override
+    public void remove(Topic topic) {
         this.wanted.remove(topic);
         tell();
     }
 
-    /** Ends the subscription soon; if Redis is away, when the connection ends. */
     @Override
     public void close() {
         this.closed.countDown();

@@ -59,6 +59,10 @@ public final class RedisAccess implements AutoCloseable {
                 && LettuceDetection.isLettuce(factory);
     }
 
+    static boolean isLettuceCluster(RedisConnectionFactory factory) {
+        return isLettuce(factory) && LettuceDetection.isCluster(factory);
+    }
+
     /**
      * Checks a namespace.
      * @param namespace 1 to 64 characters: letters, digits and {@code . _ : -}, beginning
@@ -125,6 +129,11 @@ public final class RedisAccess implements AutoCloseable {
 
         static boolean isLettuce(RedisConnectionFactory factory) {
             return factory instanceof org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+        }
+
+        static boolean isCluster(RedisConnectionFactory factory) {
+            return ((org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory)
+                .isClusterAware();
         }
 
     }

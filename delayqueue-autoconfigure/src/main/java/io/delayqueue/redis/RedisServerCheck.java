@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,8 @@ public final class RedisServerCheck {
     private static final Pattern VERSION = Pattern.compile("redis_version:((\\d+)\\.(\\d+)[^\\r\\n]*)");
 
     private static final Pattern POLICY = Pattern.compile("maxmemory_policy:([a-z-]+)");
+
+    private static final String NOTIFICATIONS = "notify-keyspace-events";
 
     /** What the probe puts in front of an error. */
     private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");
@@ -134,36 +137,50 @@ public final class RedisServerCheck {
 
     private void warnOfKeyspace() {
         RedisCallback<Boolean> isCluster = RedisClusterConnection.class::isInstance;
-        if (Boolean.TRUE.equals(this.template.execute(isCluster, true))) {
-            logger.warn("delayqueue.wakeup is 'keyspace' on a cluster, whose notifications are each node's own: those "
-                    + "of one node are heard, and other messages are found by the safety poll. Use wakeup 'channel'");
+        if (Boolean.TRUE.equals(this.template.execute(isCluster, true))
+                && !RedisAccess.isLettuceCluster(this.template.getRequiredConnectionFactory())) {
+            logger.warn("delayqueue.wakeup is 'keyspace' on a cluster, whose notifications are each node's own: with "
+                    + "a client other than Lettuce those of one node are heard, and other messages are found by the "
+                    + "safety poll. Use Lettuce, or wakeup 'channel'");
         }
-        String flags;
+        String lacking;
         try {
-            Properties found = this.template
-                .execute((RedisCallback<Properties>) (connection) -> connection.serverCommands()
-                    .getConfig("notify-keyspace-events"), true);
-            flags = valueOf(found);
+            Properties found = this.template.execute(
+                    (RedisCallback<Properties>) (connection) -> connection.serverCommands().getConfig(NOTIFICATIONS),
+                    true);
+            lacking = lacking(found);
         }
         catch (RuntimeException ex) {
             logger.warn("delayqueue.wakeup is 'keyspace', and whether notify-keyspace-events has 'Kz' cannot be "
                     + "asked: {}. Without it messages are found by the safety poll only", ex.getMessage());
             return;
         }
-        boolean sorted = flags.contains("z") || flags.contains("A");
-        if (!flags.contains("K") || !sorted) {
-            logger.error("delayqueue.wakeup is 'keyspace', but Redis has notify-keyspace-events '{}', and it needs "
-                    + "'Kz': messages are found by the safety poll only. Set it in redis.conf, or use wakeup "
-                    + "'channel'", flags);
+        if (!lacking.isEmpty()) {
+            logger.error("delayqueue.wakeup is 'keyspace', but {}, and it needs 'Kz': messages are found by the "
+                    + "safety poll only. Set it in redis.conf, or use wakeup 'channel'", lacking);
         }
     }
 
-    private static String valueOf(@Nullable Properties found) {
-        if (found == null) {
-            return "";
+    /**
+     * Who does not notify, and what it has instead. A cluster names every node, replicas
+     * too: each may be a master one day.
+     */
+    private static String lacking(@Nullable Properties found) {
+        if (found == null || found.isEmpty()) {
+            return "Redis has " + NOTIFICATIONS + " ''";
         }
-        // On a cluster the names begin with the node's.
-        return found.stringPropertyNames().stream().map(found::getProperty).findFirst().orElse("");
+        return found.stringPropertyNames()
+            .stream()
+            .sorted()
+            .filter((name) -> !tellsOfSortedSets(found.getProperty(name)))
+            .map((name) -> "Redis%s has %s '%s'".formatted(
+                    name.equals(NOTIFICATIONS) ? "" : " at " + name.replace("." + NOTIFICATIONS, ""), NOTIFICATIONS,
+                    found.getProperty(name)))
+            .collect(Collectors.joining(", "));
+    }
+
+    private static boolean tellsOfSortedSets(String flags) {
+        return flags.contains("K") && (flags.contains("z") || flags.contains("A"));
     }
 
 }

@@ -23,13 +23,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.PatternTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Wake-ups by Redis' pub/sub. One connection serves all queues of the process. A queue's
+ * Wake-ups by Redis' pub/sub. One connection serves all queues of the process, or one to
+ * every master where the keys of a cluster tell: only their node hears them. A queue's
  * subscription, and the connection, outlive the last who listens by a short while: who
  * waits for messages in a loop would else connect at every turn.
  * <p>
@@ -43,7 +45,7 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * <p>
  * <strong>Threads.</strong> {@code listen} and {@code close} only note what is wanted;
  * one thread, {@code delayqueue-wake-ups}, does what waits for Redis, and alone touches
- * the container. PartitionListeners ring on the connection's thread, or on that one.
+ * the subscriptions. PartitionListeners ring on a connection's thread, or on that one.
  */
 public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseable {
 
@@ -71,7 +73,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final WakeUpMode mode;
 
-    private final boolean blocking;
+    /** Whether Spring Data's container will not do. */
+    private final boolean apart;
 
     private final Duration linger;
 
@@ -85,7 +88,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private @Nullable RedisMessageListenerContainer container;
 
-    private @Nullable BlockingSubscription line;
+    private @Nullable TopicSubscription line;
 
     private boolean away;
 
@@ -107,7 +110,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         this.factory = factory;
         this.redis = redis;
         this.mode = mode;
-        this.blocking = !RedisAccess.isLettuce(factory);
+        this.apart = !RedisAccess.isLettuce(factory)
+                || (mode == WakeUpMode.KEYSPACE && RedisAccess.isLettuceCluster(factory));
     }
 
     @Override
@@ -190,9 +194,9 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             return;
         }
         try {
-            if (this.blocking) {
+            if (this.apart) {
                 if (this.line == null) {
-                    this.line = new BlockingSubscription(this.factory, this.redis.controlChannel());
+                    this.line = line();
                 }
                 this.line.add(queue.topic(), queue);
                 queue.subscribed(true);
@@ -214,6 +218,12 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         catch (RuntimeException ex) {
             subscribeAllLater(queue, ex);
         }
+    }
+
+    private TopicSubscription line() {
+        return RedisAccess.isLettuceCluster(this.factory)
+                ? new ClusterSubscription((LettuceConnectionFactory) this.factory, this.thread)
+                : new BlockingSubscription(this.factory, this.redis.controlChannel());
     }
 
     private PartitionListeners listenersOf(Partition partition) {

@@ -1,0 +1,136 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisCluster;
+import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.ClientListArgs;
+import io.lettuce.core.KillArgs;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3: how the subscription on every master begins, ends and survives; that messages are
+ * found by it is told by the integration tests.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ClusterSubscriptionTests {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private final RedisCluster cluster = RedisCluster.start(RedisBinary.preferred());
+
+    private final LettuceConnectionFactory factory = Connections.lettuce(this.cluster);
+
+    private final RedisAccess redis = RedisAccess.to(this.factory, "dq", Duration.ofSeconds(5));
+
+    private final RedisWakeUps wakeUps = new RedisWakeUps(this.factory, this.redis, WakeUpMode.KEYSPACE, Duration.ZERO);
+
+    @AfterEach
+    void stop() {
+        this.wakeUps.close();
+        this.redis.close();
+        this.factory.destroy();
+        this.cluster.close();
+    }
+
+    private static Partition queue(String name) {
+        return Partition.first(new QueueName(name));
+    }
+
+    private void awaitPatterns(long patterns) {
+        Awaitility.await()
+            .atMost(PATIENCE)
+            .untilAsserted(() -> assertThat(this.cluster.masters())
+                .allSatisfy((master) -> assertThat(master.commands().pubsubNumpat()).isEqualTo(patterns)));
+    }
+
+    private static boolean isRung(Semaphore rung) throws InterruptedException {
+        return rung.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Test
+    void theConnectionIsOneForAllQueuesAndEndsWithTheLastWhoListens() throws InterruptedException {
+        Semaphore first = new Semaphore(0);
+        Semaphore second = new Semaphore(0);
+        WakeUps.Subscription ofFirst = this.wakeUps.listen(queue("first"), (signal) -> first.release());
+        assertThat(isRung(first)).isTrue();
+        WakeUps.Subscription ofSecond = this.wakeUps.listen(queue("second"), (signal) -> second.release());
+        assertThat(isRung(second)).isTrue();
+        awaitPatterns(2);
+        assertThat(this.cluster.masters()).allSatisfy((master) -> assertThat(links(master)).isOne());
+
+        ofFirst.close();
+        awaitPatterns(1);
+        ofSecond.close();
+
+        Awaitility.await()
+            .atMost(PATIENCE)
+            .until(() -> this.cluster.masters().stream().allMatch((master) -> links(master) == 0));
+        this.wakeUps.listen(queue("first"), (signal) -> first.release());
+        awaitPatterns(1);
+    }
+
+    private static long links(RedisServer server) {
+        return server.commands().clientList(ClientListArgs.Builder.typePubsub()).lines().count();
+    }
+
+    @Test
+    void aStopEndsTheConnectionAndAStartMakesItAgain() throws InterruptedException {
+        Semaphore rung = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+        awaitPatterns(1);
+
+        this.wakeUps.stop();
+        awaitPatterns(0);
+        rung.drainPermits();
+        this.wakeUps.start();
+
+        assertThat(isRung(rung)).isTrue();
+        awaitPatterns(1);
+    }
+
+    @Test
+    void whoListensWhileTheClusterIsAwayDoesNotWaitAndIsToldToLookWhenItIsBack(CapturedOutput output)
+            throws InterruptedException {
+        this.cluster.masters().forEach(RedisServer::suspend);
+        Semaphore rung = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Cannot subscribe"));
+        assertThat(rung.availablePermits()).isZero();
+
+        this.cluster.masters().forEach(RedisServer::resume);
+
+        assertThat(isRung(rung)).isTrue();
+        awaitPatterns(1);
+        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("of the cluster again"));
+    }
+
+    @Test
+    void aLinkThatIsLostIsMadeAgainAndWhoListensLooks() throws InterruptedException {
+        Semaphore rung = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+        awaitPatterns(1);
+        for (RedisServer master : this.cluster.masters()) {
+            rung.drainPermits();
+            master.commands().clientKill(KillArgs.Builder.typePubsub());
+            assertThat(isRung(rung)).isTrue();
+        }
+        awaitPatterns(1);
+    }
+
+}
