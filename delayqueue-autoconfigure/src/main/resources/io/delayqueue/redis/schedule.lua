@@ -119,21 +119,24 @@ local function admit(id, value, due, expiry, lane, group, replace)
   return 2, due
 end
 
+-- The plain ones, which are most, are written together; their due times are texts at once.
 local values, dues = {}, {}
-for i = 1, #ids do
-  local at = FIRST + (i - 1) * FIELDS
-  local value, lane, group = ARGV[at + 1], tonumber(ARGV[at + 4]), ARGV[at + 6]
-  local due = due_time(ARGV[at + 2], now)
-  local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
-  local outcome = 0
-  if not held[i] and expiry == 0 and lane == NORMAL and group == '' and not only_held then
-    values[#values + 1], values[#values + 2] = ids[i], value
-    dues[#dues + 1], dues[#dues + 2] = digits(due), ids[i]
-    earliest = earlier(earliest, due)
+local written, at = 0, FIRST
+for i, id in ipairs(ids) do
+  local due, outcome = due_time(ARGV[at + 2], now), 0
+  local text = digits(due)
+  if held[i] or ARGV[at + 3] ~= '0' or ARGV[at + 4] ~= '4' or ARGV[at + 6] ~= '' or only_held then
+    local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
+    outcome, due = admit(id, ARGV[at + 1], due, expiry, tonumber(ARGV[at + 4]), ARGV[at + 6], ARGV[at + 5] == '1')
+    text = digits(due)
   else
-    outcome, due = admit(ids[i], value, due, expiry, lane, group, ARGV[at + 5] == '1')
+    values[written + 1], values[written + 2] = id, ARGV[at + 1]
+    dues[written + 1], dues[written + 2] = text, id
+    written = written + 2
+    if not earliest or due < earliest then earliest = due end
   end
-  reply[#reply + 1], reply[#reply + 2] = outcome, digits(due)
+  reply[2 * i], reply[2 * i + 1] = outcome, text
+  at = at + FIELDS
 end
 
 if #values > 0 then
