@@ -110,15 +110,15 @@ class KeeperIntegrationTests {
 
     @Test
     void aBacklogIsDrainedByAllNodes() {
-        String concurrency = "delayqueue.listener.concurrency=4";
+        String concurrency = "delayqueue.listener.concurrency=10";
         Application one = this.applications.withHandler(this.redis, concurrency);
         Application other = this.applications.withHandler(this.redis, concurrency);
         // What takes its time to be handled: a drain of some seconds.
-        one.handler().does((order, delivery) -> TimeUnit.MILLISECONDS.sleep(20));
-        other.handler().does((order, delivery) -> TimeUnit.MILLISECONDS.sleep(20));
+        one.handler().does((order, delivery) -> TimeUnit.MILLISECONDS.sleep(4));
+        other.handler().does((order, delivery) -> TimeUnit.MILLISECONDS.sleep(4));
         awaitListeners(2);
         Application sender = this.applications.withoutHandler(this.redis);
-        int count = 1000;
+        int count = 5000;
         sender.queue()
             .sendAll(IntStream.range(0, count)
                 .mapToObj((i) -> DelayedMessage.builder("orders", new Order(i)).delay(Duration.ofSeconds(1)).build())
