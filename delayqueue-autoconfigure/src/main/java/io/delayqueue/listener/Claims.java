@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * A claim that failed may have leased messages to nobody all the same. The next one has
  * room for a single message, and each that works doubles the room, or repeating it would
  * take away as many messages again each time. And it is not sent before the backoff is
- * over, whoever rings meanwhile.
+ * over, whoever rings meanwhile, unless what rings shows that the store can be reached.
  * <p>
  * Room for a claim that is not answered soon goes back to the loops of other partitions,
  * or one whose server hangs would take the handlers of all. What such a claim brings in
@@ -76,7 +76,8 @@ final class Claims {
 
     private long fullSince = NOT_FULL;
 
-    private long notBefore;
+    /** Until then the store is left in peace; ended from the store's thread too. */
+    private volatile long notBefore;
 
     private int roomLimit = MessageStore.BATCH_LIMIT;
 
@@ -97,6 +98,15 @@ final class Claims {
     /** Takes notice of a signal, and returns whether it makes the next claim earlier. */
     boolean heard(Signal signal) {
         return this.lookout.heard(signal, time());
+    }
+
+    /**
+     * The store can be reached again. Returns whether that makes the next claim earlier.
+     */
+    boolean endBackoff() {
+        boolean early = this.notBefore > time();
+        this.notBefore = 0;
+        return early;
     }
 
     /** How many messages are claimed, or being claimed, and not finished. */

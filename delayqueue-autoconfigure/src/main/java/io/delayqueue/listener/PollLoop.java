@@ -110,7 +110,9 @@ final class PollLoop implements Runnable {
 
     /** Takes notice of a wake-up. */
     void heard(Signal signal) {
-        if (this.claims.heard(signal)) {
+        // Above all that of a subscription which is back, and so the store with it.
+        boolean back = signal.kind() == Signal.Kind.LOOK && this.claims.endBackoff();
+        if (this.claims.heard(signal) || back) {
             this.alarm.ring();
         }
     }

@@ -9,6 +9,7 @@ import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.Signal;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -76,9 +77,22 @@ class PollLoopTroubleTests {
         this.bed.clock.advance(pause.minusNanos(1));
         this.bed.store.mend();
 
-        assertThat(TestBed.look(loop)).isEqualTo(Duration.ofNanos(1));
+        loop.heard(Signal.due(Duration.ZERO));
+        assertThat(loop.pollOnce()).isEqualTo(Duration.ofNanos(1));
         assertThat(this.bed.store.count("claim")).isOne();
         this.bed.clock.advance(Duration.ofNanos(1));
+        loop.pollOnce();
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+    }
+
+    @Test
+    void claimsAtOnceWhenASubscriptionIsBack() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.fail("claim");
+        loop.pollOnce();
+        this.bed.store.mend();
+
+        loop.heard(Signal.LOOK);
         loop.pollOnce();
         assertThat(this.bed.store.count("claim")).isEqualTo(2);
     }
