@@ -278,7 +278,8 @@ public final class RandomTransitions {
         String letter = (letters.isEmpty() || this.random.nextInt(5) == 0) ? anyOf(IDS) + "~1"
                 : anyOf(letters).letterId();
         if (dice < 97) {
-            tell("redrive", both("redrive " + letter, (ports) -> ports.store().redrive(StoreValues.HOME, letter)));
+            tell("redrive",
+                    both("redrive " + letter, (ports) -> ports.store().redrive(Home.first(QUEUE.queue()), letter)));
         }
         else if (dice < 99) {
             tell("purge", both("purge " + letter, (ports) -> ports.store().purge(QUEUE, letter)));
