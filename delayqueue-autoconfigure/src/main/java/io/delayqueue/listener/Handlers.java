@@ -219,11 +219,6 @@ final class Handlers {
         }
     }
 
-    /** Starts a thread for what waits, should there have been none to be had. */
-    void goOn() {
-        startAnother();
-    }
-
     /** One at a time; the thread that starts starts the next. */
     private void startOne() {
         if (this.waiting.get() > 0 && this.free.availablePermits() > 0 && this.starting.compareAndSet(false, true)) {
@@ -246,7 +241,7 @@ final class Handlers {
                 long now = this.nanoTime.getAsLong();
                 this.movedAt = now;
                 task.lease().handedOut(now);
-                startAnother();
+                goOn();
                 task.work().accept(task.lease());
             }
             else {
@@ -259,8 +254,11 @@ final class Handlers {
         }
     }
 
-    /** If that fails, those there are have more to do. */
-    private void startAnother() {
+    /**
+     * Starts a thread for what waits, should there have been none to be had. If there is
+     * none again, those there are have more to do, or a later turn tries.
+     */
+    void goOn() {
         try {
             startOne();
         }
@@ -280,7 +278,7 @@ final class Handlers {
     /** A message that was handed out turned out to be given back already. */
     void free() {
         this.free.release();
-        startAnother();
+        goOn();
     }
 
     /** Whether it is time for a claim: less than half of what is claimed ahead waits. */
