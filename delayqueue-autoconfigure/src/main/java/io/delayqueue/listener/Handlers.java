@@ -40,6 +40,9 @@ final class Handlers {
     /** After so long with no handler free, what waits is better off elsewhere. */
     static final Duration STALL = Duration.ofSeconds(1);
 
+    /** One batch that waits here while the store is asked for the next one. */
+    private static final int MOST_AHEAD = 2 * MessageStore.BATCH_LIMIT;
+
     private static final long SHORTEST_SAMPLE = Duration.ofMillis(2).toNanos();
 
     private final int concurrency;
@@ -190,7 +193,7 @@ final class Handlers {
         if (took > 0) {
             ahead = Math.min(ahead, this.concurrency * done / took);
         }
-        return new Sample(now, finished, busy, (int) Math.min(MessageStore.BATCH_LIMIT, ahead));
+        return new Sample(now, finished, busy, (int) Math.min(MOST_AHEAD, ahead));
     }
 
     /**

@@ -135,10 +135,10 @@ class HandlersTests {
     }
 
     @Test
-    void claimsAheadNoMoreThanABatch() {
+    void claimsAheadNoMoreThanTwoBatches() {
         this.clock.advance(Duration.ofMillis(10));
         finish(1000);
-        assertThat(this.handlers.reserve(10_000, ALARM)).isEqualTo(1000 + 2 + 100);
+        assertThat(this.handlers.reserve(10_000, ALARM)).isEqualTo(1000 + 2 + 200);
     }
 
     @Test
