@@ -106,9 +106,9 @@ public final class RedisAccess implements AutoCloseable {
         return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace).all(), new byte[0][]);
     }
 
-    /** Runs a script on messages with new ids in the normal lane: with fewer keys. */
-    CompletableFuture<List<Object>> runPlain(RedisScript script, Partition partition, byte[]... arguments) {
-        return this.runner.run(script, keysOf(partition).plain(), arguments);
+    /** Runs the script that takes the fewest keys. */
+    CompletableFuture<List<Object>> send(Partition partition, byte[]... arguments) {
+        return this.runner.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
     }
 
     /**

@@ -15,19 +15,19 @@ import io.delayqueue.engine.Partition;
  */
 final class RedisKeys {
 
-    private static final String[] KINDS = { "messages", "scheduled", "leased", "wake", "details", "attempts", "renewed",
-            "next", "dead", "letters" };
+    private static final String[] KINDS = { "messages", "scheduled", "wake", "partitions", "leased", "details",
+            "attempts", "renewed", "next", "dead", "letters" };
 
     /** These stand behind the lanes. */
-    private static final String[] LATER_KINDS = { "followers", "heads", "keeper", "partitions" };
+    private static final String[] LATER_KINDS = { "followers", "heads", "keeper" };
 
-    private static final int PLAIN = 8;
+    private static final int SEND = 4;
 
     private final String stem;
 
     private final byte[][] all;
 
-    private final byte[][] plain;
+    private final byte[][] ofSend;
 
     RedisKeys(String namespace, Partition partition) {
         this(namespace, partition.toString());
@@ -49,7 +49,7 @@ final class RedisKeys {
         for (String kind : LATER_KINDS) {
             this.all[next++] = bytes(this.stem + kind);
         }
-        this.plain = Arrays.copyOf(this.all, PLAIN);
+        this.ofSend = Arrays.copyOf(this.all, SEND);
     }
 
     /** Keys that no queue can have: queue names do not begin so. */
@@ -62,9 +62,9 @@ final class RedisKeys {
         return this.all;
     }
 
-    /** Those that a message with a new id in the normal lane and no group can touch. */
-    byte[][] plain() {
-        return this.plain;
+    /** Those that send.lua takes. Not to be changed. */
+    byte[][] ofSend() {
+        return this.ofSend;
     }
 
     /** The channel of wake-ups, named like the wake mark. */

@@ -72,6 +72,8 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int SEND_FIELDS = 7;
 
+    private static final int PLAIN_FIELDS = 3;
+
     private static final int CLAIM_HEADER = 8;
 
     private static final int CLAIM_FIELDS = 5;
@@ -84,25 +86,57 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+        if (!messages.stream().allMatch(RedisMessageStore::isPlain)) {
+            return scheduleEach(home, messages);
+        }
+        return send(home, messages).thenCompose((reply) -> reply.isEmpty() ? scheduleEach(home, messages)
+                : CompletableFuture.completedFuture(toResults(home, messages, reply)));
+    }
+
+    private static boolean isPlain(NewMessage message) {
+        return message.priority() == MessageLimits.NORMAL_PRIORITY && message.timeToLive() == null
+                && message.group() == null;
+    }
+
+    private CompletableFuture<List<Object>> send(Home home, List<NewMessage> messages) {
+        byte[][] arguments = new byte[1 + messages.size() * PLAIN_FIELDS][];
+        arguments[0] = version(home, messages);
+        int at = 1;
+        for (NewMessage message : messages) {
+            arguments[at++] = bytes(message.id());
+            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = due(message.due());
+        }
+        return this.redis.send(home.partition(), arguments);
+    }
+
+    private List<SendResult> toResults(Home home, List<NewMessage> messages, List<Object> reply) {
+        noticeRefusal(home.partition(), reply.get(0));
+        List<SendResult> results = new ArrayList<>(messages.size());
+        for (int i = 0; i < messages.size(); i++) {
+            results.add(toResult(home, messages.get(i), 0, number(reply.get(1 + i))));
+        }
+        return results;
+    }
+
+    private CompletableFuture<List<SendResult>> scheduleEach(Home home, List<NewMessage> messages) {
         return schedule(home, messages, false)
             .thenApply((reply) -> toResults(home, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
-        return schedule(home, messages, true).thenApply((reply) -> toResults(home, messages, reply, (queue, id, outcome,
-                due) -> (outcome == NOT_HELD) ? Optional.empty() : Optional.of(toResult(queue, id, outcome, due))));
+        return schedule(home, messages, true)
+            .thenApply((reply) -> toResults(home, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
+                    ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
     }
 
     private CompletableFuture<List<Object>> schedule(Home home, List<NewMessage> messages, boolean ifHeld) {
-        boolean unique = !ifHeld && messages.stream().allMatch(NewMessage::unique);
         byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
-        arguments[0] = unique ? new byte[0] : bytes(home.version());
+        arguments[0] = ifHeld ? bytes(home.version()) : version(home, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
-        boolean plain = unique;
         int at = SEND_HEADER;
         for (NewMessage message : messages) {
-            plain &= message.priority() == MessageLimits.NORMAL_PRIORITY;
             arguments[at++] = bytes(message.id());
             arguments[at++] = stamped(message.stamp(), message.envelope());
             arguments[at++] = due(message.due());
@@ -111,8 +145,12 @@ public final class RedisMessageStore implements MessageStore {
             arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
             arguments[at++] = bytes((message.group() != null) ? message.group() : "");
         }
-        return plain ? this.redis.runPlain(RedisScripts.SCHEDULE, home.partition(), arguments)
-                : this.redis.run(RedisScripts.SCHEDULE, home.partition(), arguments);
+        return this.redis.run(RedisScripts.SCHEDULE, home.partition(), arguments);
+    }
+
+    /** Of the partitions that the sender goes by; nothing if that is all the same. */
+    private static byte[] version(Home home, List<NewMessage> messages) {
+        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
     }
 
     private <T> List<T> toResults(Home home, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
@@ -122,14 +160,14 @@ public final class RedisMessageStore implements MessageStore {
         noticeRefusal(home.partition(), reply.get(0));
         List<T> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
-            results.add(form.of(home.queue().value(), messages.get(i).id(), (int) number(reply.get(1 + 2 * i)),
-                    number(reply.get(2 + 2 * i))));
+            results
+                .add(form.of(home, messages.get(i), (int) number(reply.get(1 + 2 * i)), number(reply.get(2 + 2 * i))));
         }
         return results;
     }
 
-    private static SendResult toResult(String queue, String id, int outcome, long due) {
-        return new SendResult(queue, id, Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
+    private static SendResult toResult(Home home, NewMessage message, int outcome, long due) {
+        return new SendResult(home.queue().value(), message.id(), Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
     }
 
     @Override
@@ -316,7 +354,7 @@ public final class RedisMessageStore implements MessageStore {
     /** Makes an answer of what a send reports of a message. */
     private interface Sent<T> {
 
-        T of(String queue, String id, int outcome, long due);
+        T of(Home home, NewMessage message, int outcome, long due);
 
     }
 

@@ -9,7 +9,7 @@ import java.util.HexFormat;
  * A Lua script as it is sent to Redis.
  *
  * @param name its file without the ending, for messages
- * @param text prelude and body; never varies at run time
+ * @param text what it uses of the prelude, and the script; never varies at run time
  * @param sha what Redis knows it by
  */
 record RedisScript(String name, String text, String sha) {

@@ -6,10 +6,14 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The scripts, read once from the class path with the prelude in front of each. They need
- * Redis 6.2 or later (ZMSCORE, and ZRANGE with BYSCORE).
+ * The scripts, read once from the class path, each with what it uses of the prelude. They
+ * need Redis 6.2 or later (ZMSCORE, and ZRANGE with BYSCORE).
  */
 final class RedisScripts {
+
+    private static final Prelude PRELUDE = new Prelude(read("prelude"));
+
+    static final RedisScript SEND = load("send");
 
     static final RedisScript SCHEDULE = load("schedule");
 
@@ -51,7 +55,7 @@ final class RedisScripts {
     }
 
     private static RedisScript load(String name) {
-        return RedisScript.of(name, read("prelude") + "\n" + read(name));
+        return RedisScript.of(name, PRELUDE.complete(read(name)));
     }
 
     private static String read(String name) {

@@ -46,7 +46,7 @@ local lapsed_at = {}
 for i = 1, #lapsed, 2 do lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000 end
 
 local function lanes_in_use()
-  if redis.call('EXISTS', unpack(KEYS, 11, 19)) == 0 then return { SCHEDULED } end
+  if redis.call('EXISTS', unpack(KEYS, 12, 20)) == 0 then return { SCHEDULED } end
   local all = {}
   for lane = 9, 0, -1 do all[#all + 1] = lane_key(lane) end
   return all

@@ -1,45 +1,58 @@
--- prelude.lua: what every script may use. The loader puts it in front of each of them.
+-- prelude.lua: what scripts share. The loader puts in front of each what it uses, as every
+-- function there costs time in each call, and leaves out what it does not use.
+--
+-- A script that has a rare case needs more for it: what only a block uses that begins by the
+-- line `-- prelude` stands there, and costs nothing where the block is not entered.
 --
 -- All scripts take the same keys in the same order, so that functions here can share them.
--- The lanes are passed where a message may have a priority other than the normal one.
 --
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
 --                            (scheduled, or replaced what was there), then 7 that name the
 --                            send that stored it
 -- KEYS[2]  scheduled  ZSET   id -> due time, ms; the normal lane
--- KEYS[3]  leased     ZSET   id -> end of its lease, microseconds
--- KEYS[4]  wake       STRING the earliest time, ms, at which workers with room plan to look;
+-- KEYS[3]  wake       STRING the earliest time, ms, at which workers with room plan to look;
 --                            the channel of wake-ups has the same name. Published there:
 --                            '+<ms>' a message is due after that time; '!' look now;
 --                            'k<ms>:<load>:<node>' the keeper looked, and will again after
 --                            that time, '' for an empty queue; 'v' there is no keeper
--- KEYS[5]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
+-- KEYS[4]  partitions STRING 'version|counts', how the queue is spread, as engine.Partitions
+--                            writes it; a setting, which outlives messages. Absent: one
+--                            partition, version 0
+-- KEYS[5]  leased     ZSET   id -> end of its lease, microseconds
+-- KEYS[6]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
 --                            for no expiry, and ':group' behind it for one of a group; only
 --                            where there is an expiry, another lane or a group
--- KEYS[6]  attempts   HASH   id -> 'failures:lapses:suspect:by:token:first failure'; only
+-- KEYS[7]  attempts   HASH   id -> 'failures:lapses:suspect:by:token:first failure'; only
 --                            once it came back from a lease. suspect: 0 no, 1 its last lease
 --                            ran out, 2 and its start is recorded. by: 'h' its holder gave
 --                            it back, 'l' its lease ran out. token: of its last lease
--- KEYS[7]  renewed    HASH   id -> token; only where that is not the end of the lease: once
+-- KEYS[8]  renewed    HASH   id -> token; only where that is not the end of the lease: once
 --                            it was extended, or where the last token was a later time
--- KEYS[8]  next       HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
+-- KEYS[9]  next       HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
 --                            'S' + details + '|' + stamp + envelope, its successor
--- KEYS[9]  dead       ZSET   letter -> time of death, ms; a letter is named id~token
--- KEYS[10] letters    HASH   letter -> see bury
--- KEYS[11] to [19]    ZSET   id -> due time, ms; the lanes 0-3 and 5-9
--- KEYS[20] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; what
+-- KEYS[10] dead       ZSET   letter -> time of death, ms; a letter is named id~token
+-- KEYS[11] letters    HASH   letter -> see bury
+-- KEYS[12] to [20]    ZSET   id -> due time, ms; the lanes 0-3 and 5-9
+-- KEYS[21] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; what
 --                            waits behind the head of its group, in the order of its turn
--- KEYS[21] heads      HASH   group -> id of its head, which is in its lane or leased
--- KEYS[22] keeper     STRING 'node load': who looks first, and how many partitions it keeps;
+-- KEYS[22] heads      HASH   group -> id of its head, which is in its lane or leased
+-- KEYS[23] keeper     STRING 'node load': who looks first, and how many partitions it keeps;
 --                            a setting, which goes by itself when its node does
--- KEYS[23] partitions STRING 'version|counts', how the queue is spread, as engine.Partitions
---                            writes it; a setting, which outlives messages. Absent: one
---                            partition, version 0
 
-local MESSAGES, SCHEDULED, LEASED, WAKE = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local DETAILS, ATTEMPTS, RENEWED, NEXT = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local DEAD, LETTERS = KEYS[9], KEYS[10]
-local FOLLOWERS, HEADS, KEEPER, PARTITIONS = KEYS[20], KEYS[21], KEYS[22], KEYS[23]
+local MESSAGES = KEYS[1]
+local SCHEDULED = KEYS[2]
+local WAKE = KEYS[3]
+local PARTITIONS = KEYS[4]
+local LEASED = KEYS[5]
+local DETAILS = KEYS[6]
+local ATTEMPTS = KEYS[7]
+local RENEWED = KEYS[8]
+local NEXT = KEYS[9]
+local DEAD = KEYS[10]
+local LETTERS = KEYS[11]
+local FOLLOWERS = KEYS[21]
+local HEADS = KEYS[22]
+local KEEPER = KEYS[23]
 local NORMAL = 4
 local WAKE_GRACE = 1000
 
@@ -49,15 +62,16 @@ local function clock()
   return time[1] * 1000000 + time[2]
 end
 
--- Digits only: tostring and .. would print 17 digits as 1.79e+15.
+-- Digits only: tostring and .. would print 17 digits as 1.79e+15. A number that is itself
+-- an argument of redis.call needs none of this.
 local function digits(number)
   return string.format('%.0f', number)
 end
 
 local function lane_key(lane)
   if lane == NORMAL then return SCHEDULED end
-  if lane < NORMAL then return KEYS[11 + lane] end
-  return KEYS[10 + lane]
+  if lane < NORMAL then return KEYS[12 + lane] end
+  return KEYS[11 + lane]
 end
 
 -- The time, ms, that `spec` names ('+1500' from now, '1790000000000' since the epoch), but
@@ -224,7 +238,7 @@ end
 local function forget(ids)
   redis.call('HDEL', MESSAGES, unpack(ids))
   if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) == 0 then return nil end
-  local grouped = HEADS and redis.call('EXISTS', HEADS) == 1
+  local grouped = redis.call('EXISTS', HEADS) == 1
   local details = grouped and redis.call('HMGET', DETAILS, unpack(ids)) or {}
   redis.call('HDEL', DETAILS, unpack(ids))
   redis.call('HDEL', ATTEMPTS, unpack(ids))

@@ -23,7 +23,7 @@ local function try(...)
 end
 
 for _, key in ipairs(KEYS) do try('DEL', key) end
-for _, lane in ipairs({ SCHEDULED, LEASED, DEAD, unpack(KEYS, 11, 20) }) do
+for _, lane in ipairs({ SCHEDULED, LEASED, DEAD, unpack(KEYS, 12, 21) }) do
   try('ZADD', lane, '1', 'probe')
   try('ZSCORE', lane, 'probe')
   try('ZMSCORE', lane, 'probe')
@@ -36,6 +36,7 @@ for _, lane in ipairs({ SCHEDULED, LEASED, DEAD, unpack(KEYS, 11, 20) }) do
 end
 for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT, LETTERS, HEADS }) do
   try('HSET', hash, 'probe', '1')
+  try('HSETNX', hash, 'probe', '1')
   try('HGET', hash, 'probe')
   try('HMGET', hash, 'probe')
   try('HEXISTS', hash, 'probe')

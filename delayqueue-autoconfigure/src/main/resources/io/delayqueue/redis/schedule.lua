@@ -1,4 +1,5 @@
--- schedule.lua: adds messages, or applies them to what the queue holds under their ids.
+-- schedule.lua: adds messages, or applies them to what the queue holds under their ids; those
+-- that send.lua cannot add.
 --
 --   absent    -> SCHEDULED
 --   SCHEDULED -> SCHEDULED   kept, or replaced in place
@@ -12,7 +13,7 @@
 -- A send that is repeated after its reply was lost finds its own stamp, and answers as the
 -- first time; if the message is leased by then, only its due time is another. A lease that ran out is ended first.
 --
--- KEYS  see prelude.lua; [1] to [8] suffice if all ids are new, all lanes normal and no groups
+-- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  version   of the partitions that the sender goes by, '' if all ids are new
 -- ARGV[2]  held      1 to leave out ids that are not held, else 0
@@ -26,7 +27,7 @@
 --   +6  group              '' for none
 --
 -- Returns  { refused, outcome, due, outcome, due, ... }, or the error DQSTALE
---          refused: 1 if this user may not publish wake-ups; due: ms, as a string
+--          refused: 1 if this user may not publish wake-ups; due: ms
 --          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
 --          5 not held and left out
 --          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id:
@@ -76,7 +77,7 @@ local grouped
 for i = 1, #ids do
   local at = FIRST + (i - 1) * FIELDS
   if held[i] then
-    if grouped == nil then grouped = HEADS ~= nil and redis.call('EXISTS', HEADS, NEXT) > 0 end
+    if grouped == nil then grouped = redis.call('EXISTS', HEADS, NEXT) > 0 end
     local group = (grouped or ARGV[at + 6] ~= '') and (ARGV[at + 5] == '1' or follows(ids[i])) and group_there(ids[i])
     if group and group ~= ARGV[at + 6] then return { 0, 4, i - 1 } end
   end
@@ -119,29 +120,13 @@ local function admit(id, value, due, expiry, lane, group, replace)
   return 2, due
 end
 
--- The plain ones, which are most, are written together; their due times are texts at once.
-local values, dues = {}, {}
-local written, at = 0, FIRST
 for i, id in ipairs(ids) do
-  local due, outcome = due_time(ARGV[at + 2], now), 0
-  local text = digits(due)
-  if held[i] or ARGV[at + 3] ~= '0' or ARGV[at + 4] ~= '4' or ARGV[at + 6] ~= '' or only_held then
-    local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
-    outcome, due = admit(id, ARGV[at + 1], due, expiry, tonumber(ARGV[at + 4]), ARGV[at + 6], ARGV[at + 5] == '1')
-    text = digits(due)
-  else
-    values[written + 1], values[written + 2] = id, ARGV[at + 1]
-    dues[written + 1], dues[written + 2] = text, id
-    written = written + 2
-    if not earliest or due < earliest then earliest = due end
-  end
-  reply[2 * i], reply[2 * i + 1] = outcome, text
-  at = at + FIELDS
-end
-
-if #values > 0 then
-  redis.call('ZADD', SCHEDULED, unpack(dues)) -- before the content: see put
-  redis.call('HSET', MESSAGES, unpack(values))
+  local at = FIRST + (i - 1) * FIELDS
+  local due = due_time(ARGV[at + 2], now)
+  local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
+  local outcome, due_there = admit(id, ARGV[at + 1], due, expiry, tonumber(ARGV[at + 4]), ARGV[at + 6],
+    ARGV[at + 5] == '1')
+  reply[2 * i], reply[2 * i + 1] = outcome, due_there
 end
 if earliest then reply[1] = wake(earliest, now) elseif only_held then tidy() end
 return reply

@@ -53,6 +53,16 @@ abstract class BatchCases extends StoreCases {
     }
 
     @Test
+    void keepWhatIsHeldAndAddTheRest() {
+        this.dq.scheduled();
+
+        List<SendResult> results = this.dq.sendAll(List.of(called("b", LEASE), keep("second", LEASE)));
+
+        assertThat(results).containsExactly(new SendResult(QUEUE.queue().value(), "b", at(30), SendOutcome.SCHEDULED),
+                result(SendOutcome.KEPT, at(10)));
+    }
+
+    @Test
     void areClaimedUpToTheLimit() {
         this.dq.sendAll(many(100));
 

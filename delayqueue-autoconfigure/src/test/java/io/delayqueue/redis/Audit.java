@@ -2,7 +2,6 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -23,17 +22,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 final class Audit {
 
-    private static final int FIRST_LANE = 10;
+    private static final int FIRST_LANE = 11;
 
-    private static final int FOLLOWERS = 19;
+    private static final int FOLLOWERS = 20;
 
-    private static final int HEADS = 20;
+    private static final int HEADS = 21;
 
     /** The due time in the name of a follower, and what stands before and behind it. */
     private static final int DUE_LENGTH = 17;
 
-    /** The last keys are settings, which outlive messages. */
-    private static final int SETTINGS = 2;
+    /** These are settings, which outlive messages. */
+    private static final List<String> SETTINGS = List.of("partitions", "keeper");
 
     private final RedisConnectionFactory factory;
 
@@ -41,8 +40,7 @@ final class Audit {
 
     Audit(RedisConnectionFactory factory, String namespace, Partition queue) {
         this.factory = factory;
-        byte[][] all = new RedisKeys(namespace, queue).all();
-        this.keys = Arrays.copyOf(all, all.length - SETTINGS);
+        this.keys = new RedisKeys(namespace, queue).all();
     }
 
     /** Fails if the structures disagree. */
@@ -52,7 +50,7 @@ final class Audit {
             for (int lane = FIRST_LANE; lane < FOLLOWERS; lane++) {
                 placed.addAll(sorted(connection, lane));
             }
-            Set<String> leased = sorted(connection, 2);
+            Set<String> leased = sorted(connection, 4);
             placed.addAll(leased);
             checkGroups(connection, Set.copyOf(placed));
             sorted(connection, FOLLOWERS)
@@ -60,15 +58,15 @@ final class Audit {
             assertThat(placed).as("I1: in one place").doesNotHaveDuplicates();
             Set<String> messages = hashed(connection, 0);
             assertThat(new TreeSet<>(placed)).as("I2: in a place if and only if stored").isEqualTo(messages);
-            for (int detail = 4; detail <= 7; detail++) {
+            for (int detail = 5; detail <= 8; detail++) {
                 assertThat(messages).as("I3: no detail without message, key %d", detail)
                     .containsAll(hashed(connection, detail));
             }
-            assertThat(leased).as("I4: what follows a lease").containsAll(hashed(connection, 7));
-            assertThat(leased).as("I4: renewed leases").containsAll(hashed(connection, 6));
-            assertThat(sorted(connection, 8)).as("dead letters").isEqualTo(hashed(connection, 9));
+            assertThat(leased).as("I4: what follows a lease").containsAll(hashed(connection, 8));
+            assertThat(leased).as("I4: renewed leases").containsAll(hashed(connection, 7));
+            assertThat(sorted(connection, 9)).as("dead letters").isEqualTo(hashed(connection, 10));
             if (messages.isEmpty()) {
-                assertThat(connection.keyCommands().exists(this.keys[3])).as("I5: wake mark").isFalse();
+                assertThat(connection.keyCommands().exists(this.keys[2])).as("I5: wake mark").isFalse();
             }
         }
     }
@@ -79,7 +77,7 @@ final class Audit {
         Set<String> followers = sorted(connection, FOLLOWERS);
         Map<String, String> expectedHeads = new TreeMap<>();
         Set<String> expectedFollowers = new HashSet<>();
-        entries(connection, 4).forEach((id, details) -> {
+        entries(connection, 5).forEach((id, details) -> {
             String[] fields = details.split(":", 4);
             if (fields.length > 3 && inLaneOrLeased.contains(id)) {
                 assertThat(expectedHeads.put(fields[3], id)).as("I6: one head of group %s", fields[3]).isNull();
@@ -98,16 +96,13 @@ final class Audit {
     void checkNothingLeft() {
         try (RedisConnection connection = this.factory.getConnection()) {
             for (byte[] key : this.keys) {
-                if (isSetting(key)) {
-                    continue;
-                }
-                assertThat(connection.keyCommands().exists(key)).as(text(key)).isFalse();
+                assertThat(!isSetting(key) && connection.keyCommands().exists(key)).as(text(key)).isFalse();
             }
         }
     }
 
-    private boolean isSetting(byte[] key) {
-        return List.of(this.keys).indexOf(key) >= this.keys.length - SETTINGS;
+    private static boolean isSetting(byte[] key) {
+        return SETTINGS.stream().anyMatch((setting) -> text(key).endsWith(":" + setting));
     }
 
     /** The keys that there are. */
@@ -115,7 +110,7 @@ final class Audit {
         Set<String> present = new TreeSet<>();
         try (RedisConnection connection = this.factory.getConnection()) {
             for (byte[] key : this.keys) {
-                if (Boolean.TRUE.equals(connection.keyCommands().exists(key))) {
+                if (!isSetting(key) && Boolean.TRUE.equals(connection.keyCommands().exists(key))) {
                     present.add(text(key));
                 }
             }

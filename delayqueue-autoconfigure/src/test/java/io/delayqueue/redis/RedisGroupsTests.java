@@ -118,7 +118,7 @@ class RedisGroupsTests {
         claim();
         assertThat(commandsOf(() -> this.store.schedule(Home.first(QUEUE.queue()),
                 List.of(NewMessage.of("a", DueTime.after(Duration.ZERO), ENVELOPE)))))
-            .isEqualTo(Map.of("hmget", 1L, "zadd", 1L, "hset", 1L, "get", 2L, "set", 1L, "publish", 1L));
+            .isEqualTo(Map.of("zadd", 1L, "hsetnx", 1L, "get", 2L, "set", 1L, "publish", 1L));
         Lease lease = claim().messages().get(0).lease();
         send(message(null, "b", Duration.ZERO));
 

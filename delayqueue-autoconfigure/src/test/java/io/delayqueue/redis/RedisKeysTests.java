@@ -78,12 +78,12 @@ class RedisKeysTests {
     void keysHaveTheOrderOfThePreludeAndOneHashTag() {
         List<String> names = Arrays.stream(new RedisKeys("dq", QUEUE).all()).map(String::new).toList();
 
-        assertThat(names).containsExactly("dq:{keys}:messages", "dq:{keys}:scheduled", "dq:{keys}:leased",
-                "dq:{keys}:wake", "dq:{keys}:details", "dq:{keys}:attempts", "dq:{keys}:renewed", "dq:{keys}:next",
-                "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0", "dq:{keys}:scheduled:1",
-                "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5", "dq:{keys}:scheduled:6",
-                "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9", "dq:{keys}:followers",
-                "dq:{keys}:heads", "dq:{keys}:keeper", "dq:{keys}:partitions");
+        assertThat(names).containsExactly("dq:{keys}:messages", "dq:{keys}:scheduled", "dq:{keys}:wake",
+                "dq:{keys}:partitions", "dq:{keys}:leased", "dq:{keys}:details", "dq:{keys}:attempts",
+                "dq:{keys}:renewed", "dq:{keys}:next", "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0",
+                "dq:{keys}:scheduled:1", "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5",
+                "dq:{keys}:scheduled:6", "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9",
+                "dq:{keys}:followers", "dq:{keys}:heads", "dq:{keys}:keeper");
     }
 
     @Test

@@ -1,0 +1,58 @@
+-- send.lua: adds plain messages, of which the queue holds none: those without a lane, a time
+-- to live or a group.
+--
+--   absent -> SCHEDULED
+--
+-- Most messages are plain and most ids are new, so this is the path that is made short: it
+-- takes few keys and arguments, and leaves everything else to schedule.lua. It does so
+-- too with a send that is repeated after its reply was lost.
+--
+-- KEYS[1] to [4]  see prelude.lua
+--
+-- ARGV[1]  version   of the partitions that the sender goes by, '' if all ids are new
+-- ARGV from [2] on, for each message, with ids that differ:
+--   +0  id
+--   +1  stamp + envelope   the stamp begins with 's'
+--   +2  due                '+delay' or epoch, ms
+--
+-- Returns  { refused, due, due, ... }, or {} if an id is held and nothing was done, or the
+--          error DQSTALE
+--          refused: 1 if this user may not publish wake-ups; due: ms
+--
+-- Keeps    I1 to I6 (see schedule.lua)
+-- Cost     O(n log N), n messages in the call, N in the queue
+
+if ARGV[1] ~= '' then
+  -- prelude
+  local refusal = stale(ARGV[1])
+  if refusal then return refusal end
+end
+
+local now = clock()
+if #ARGV == 4 then
+  local id, due = ARGV[2], due_time(ARGV[4], now)
+  if redis.call('ZADD', SCHEDULED, 'NX', due, id) == 0 then return {} end -- before the content: see put
+  if redis.call('HSETNX', MESSAGES, id, ARGV[3]) == 0 then
+    redis.call('ZREM', SCHEDULED, id)
+    return {}
+  end
+  return { wake(due, now), due }
+end
+
+local reply, ids, dues, values = { 0 }, {}, {}, {}
+local earliest = math.huge
+for i = 2, #ARGV, 3 do
+  local id, due, at = ARGV[i], due_time(ARGV[i + 2], now), #dues
+  ids[#ids + 1] = id
+  dues[at + 1], dues[at + 2] = due, id
+  values[at + 1], values[at + 2] = id, ARGV[i + 1]
+  reply[#ids + 1] = due
+  if due < earliest then earliest = due end
+end
+for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids))) do
+  if held then return {} end
+end
+redis.call('ZADD', SCHEDULED, unpack(dues))
+redis.call('HSET', MESSAGES, unpack(values))
+reply[1] = wake(earliest, now)
+return reply
