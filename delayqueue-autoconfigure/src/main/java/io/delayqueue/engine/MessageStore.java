@@ -34,14 +34,19 @@ import io.delayqueue.SendResult;
  * and answers as the first time.
  * <p>
  * <strong>Threads.</strong> All methods may be called from any thread and do not wait,
- * unless the implementation says so. A future always completes within the store's time
- * limit: exceptionally with a {@link io.delayqueue.DelayQueueException}, and on a thread
- * that must not be blocked.
+ * unless {@link #waits()}. A future always completes within the store's time limit:
+ * exceptionally with a {@link io.delayqueue.DelayQueueException}, and on a thread that
+ * must not be blocked.
  */
 public interface MessageStore {
 
     /** Most messages, or leases, of one call. */
     int BATCH_LIMIT = 100;
+
+    /** Whether methods wait for the answer, or do the work, on the caller's thread. */
+    default boolean waits() {
+        return false;
+    }
 
     /**
      * Adds messages, or applies them to what the queue holds under their ids: all or, if

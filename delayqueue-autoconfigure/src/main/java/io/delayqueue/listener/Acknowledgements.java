@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Messages of one loop that are handled and not acknowledged yet.
  * <p>
- * <strong>Threads.</strong> Handler threads add. The loop sends, and once it has ended,
- * whoever added.
+ * <strong>Threads.</strong> Handler threads add. The turns of the loop send and accept;
+ * once it has ended, whoever added sends, and the store's thread accepts.
  */
 final class Acknowledgements {
 
@@ -116,10 +116,10 @@ final class Acknowledgements {
     }
 
     /**
-     * Waits for the answers.
+     * Takes the answers, which are there.
      * @return {@code false} if some failed; they are sent again while their leases last
      */
-    boolean await(List<Sent> sent) {
+    boolean accept(List<Sent> sent) {
         boolean answered = true;
         for (Sent batch : sent) {
             try {

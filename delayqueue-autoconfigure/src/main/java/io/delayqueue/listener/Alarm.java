@@ -1,62 +1,113 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Wakes a loop. A counter and not a flag: the loop notes it before it looks for work, so
- * a ring while it looks, or while it has no room, ends its next sleep at once.
+ * Gives a loop its turns, one at a time: when it rings, and when the time is over that
+ * the last turn named. A ring during a turn is followed by another turn, so nothing that
+ * happens meanwhile is missed.
  * <p>
- * <strong>Threads.</strong> Any thread rings. All else is the loop's.
+ * <strong>Threads.</strong> Any thread rings. A turn is taken on a thread of the
+ * executor, which may be the one that rings, or the timer's: it must not wait. What one
+ * turn has written the next one sees.
  */
 final class Alarm {
 
-    private final AtomicLong rings = new AtomicLong();
+    private static final Logger logger = LoggerFactory.getLogger(Alarm.class);
 
-    private volatile @Nullable Thread sleeper;
+    private final Supplier<@Nullable Duration> turn;
 
-    private long seen;
+    private final Executor threads;
 
-    void ring() {
-        this.rings.incrementAndGet();
-        Thread thread = this.sleeper;
-        if (thread != null) {
-            LockSupport.unpark(thread);
+    private final Timer timer;
+
+    private final LongSupplier nanoTime;
+
+    /**
+     * Since the last turn that found none. Above zero a turn is taken or will be: the
+     * first one at the start.
+     */
+    private final AtomicInteger rings = new AtomicInteger(1);
+
+    /** Rings next; may be earlier than needed. The turns'. */
+    private Timer.@Nullable Scheduled planned;
+
+    private long plannedAt;
+
+    /**
+     * Makes an alarm; there is no turn before {@link #start()}.
+     * @param turn returns how long there is nothing to do unless it rings, {@code null}
+     * for ever
+     * @param threads run the turns
+     * @param timer rings when the time is over
+     * @param nanoTime the monotonic clock
+     */
+    Alarm(Supplier<@Nullable Duration> turn, Executor threads, Timer timer, LongSupplier nanoTime) {
+        this.turn = turn;
+        this.threads = threads;
+        this.timer = timer;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Has the first turn taken. */
+    void start() {
+        try {
+            this.threads.execute(this::takeTurns);
+        }
+        catch (Throwable ex) {
+            this.rings.set(0);
+            logger.warn("No thread for a loop; it goes on with the next ring, a safety poll later at most", ex);
         }
     }
 
-    /** From here on, a ring ends the next sleep. */
-    void look() {
-        this.seen = this.rings.get();
+    /** Has a turn taken that begins after this call. */
+    void ring() {
+        if (this.rings.getAndIncrement() == 0) {
+            start();
+        }
     }
 
-    boolean hasRung() {
-        return this.rings.get() != this.seen;
-    }
-
-    /** Waits until the time is over or it has rung since {@link #look()}. */
-    void sleep(Duration duration) throws InterruptedException {
-        long start = System.nanoTime();
-        long nanos = Nanos.of(duration);
-        this.sleeper = Thread.currentThread();
-        try {
-            while (!hasRung()) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-                long left = nanos - (System.nanoTime() - start);
-                if (left <= 0) {
-                    return;
-                }
-                LockSupport.parkNanos(this, left);
+    private void takeTurns() {
+        int seen;
+        do {
+            seen = this.rings.get();
+            try {
+                plan(this.turn.get());
+            }
+            catch (Throwable ex) {
+                logger.error("A loop failed; it goes on with the next ring, a safety poll later at most", ex);
             }
         }
-        finally {
-            this.sleeper = null;
+        while (!this.rings.compareAndSet(seen, 0));
+    }
+
+    private void plan(@Nullable Duration wait) {
+        if (wait == null) {
+            return;
         }
+        if (wait.isZero()) {
+            this.rings.incrementAndGet();
+            return;
+        }
+        long now = this.nanoTime.getAsLong();
+        long at = now + Nanos.of(wait);
+        Timer.Scheduled before = this.planned;
+        if (before != null && this.plannedAt - now > 0) {
+            if (this.plannedAt - at <= 0) {
+                return;
+            }
+            before.cancel();
+        }
+        this.plannedAt = at;
+        this.planned = this.timer.after(wait, this::ring);
     }
 
 }

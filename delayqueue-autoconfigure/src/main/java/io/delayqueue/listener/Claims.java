@@ -1,12 +1,7 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayQueueException;
@@ -33,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * or one whose server hangs would take the handlers of all. What such a claim brings in
  * the end comes on top of the room there is.
  * <p>
- * <strong>Threads.</strong> The loop's. Signals come from the store's thread, and any
- * thread gives back the room of what has ended.
+ * <strong>Threads.</strong> The turns of the loop. Signals come from the store's thread,
+ * and any thread gives back the room of what has ended.
  */
 final class Claims {
 
@@ -46,7 +41,9 @@ final class Claims {
     private static final long FULL = Nanos.of(Duration.ofMillis(5));
 
     /** So long the room of a claim is kept from other loops. */
-    private static final Duration SOON = Duration.ofMillis(100);
+    private static final long SOON = Nanos.of(Duration.ofMillis(100));
+
+    private static final long NOT_WAITING = Long.MAX_VALUE;
 
     private static final long NOT_FULL = Long.MAX_VALUE;
 
@@ -73,6 +70,9 @@ final class Claims {
 
     /** Whether the room of the claim under way was given back before its answer. */
     private boolean lent;
+
+    /** When the calls under way were sent, if others might have use for their room. */
+    private long waitsSince = NOT_WAITING;
 
     private long fullSince = NOT_FULL;
 
@@ -161,37 +161,32 @@ final class Claims {
         }
     }
 
+    /** Calls are under way, and their answers are not there yet. */
+    void waits() {
+        this.waitsSince = this.handlers.isShared() ? time() : NOT_WAITING;
+    }
+
     /**
-     * Waits a little for answers. If they do not come, other loops get the room and the
-     * place in the line that this one has.
+     * If answers do not come soon, other loops get the room and the place in the line
+     * that this one has.
      * @param sent the claim under way; {@code null} if there is none
-     * @param others what else is waited for before its answer
+     * @return how long until then, {@code null} if there is nothing to be had
      */
-    void awaitSoon(@Nullable Sent sent, List<? extends CompletableFuture<?>> others) {
-        if (!this.handlers.isShared() || (sent == null && others.isEmpty())) {
-            return;
+    @Nullable Duration untilLent(@Nullable Sent sent) {
+        if (this.waitsSince == NOT_WAITING) {
+            return null;
         }
-        List<CompletableFuture<?>> all = new ArrayList<>(others);
+        long left = this.waitsSince + SOON - time();
+        if (left > 0) {
+            return Duration.ofNanos(left);
+        }
+        this.waitsSince = NOT_WAITING;
+        leaveLine();
         if (sent != null) {
-            all.add(sent.answer());
+            this.lent = true;
+            this.handlers.giveBack(sent.room());
         }
-        try {
-            CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
-                .get(SOON.toMillis(), TimeUnit.MILLISECONDS);
-        }
-        catch (TimeoutException ex) {
-            leaveLine();
-            if (sent != null) {
-                this.lent = true;
-                this.handlers.giveBack(sent.room());
-            }
-        }
-        catch (ExecutionException ex) {
-            // It is answered, if not as it should be.
-        }
-        catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
-        }
+        return null;
     }
 
     /** Keeps the room of what a claim has brought, and gives the rest back. */
@@ -201,8 +196,8 @@ final class Claims {
         this.lent = false;
     }
 
-    /** Waits for the answer; {@code null} if the claim failed. */
-    @Nullable Answer await(Sent sent) {
+    /** Takes the answer, which is there; {@code null} if the claim failed. */
+    @Nullable Answer accept(Sent sent) {
         try {
             Answer answer = sent.answer().join();
             this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);

@@ -45,7 +45,8 @@ final class LeaseKeeper {
     }
 
     Timer.Scheduled start() {
-        return this.context.timer().every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), this::renew);
+        return this.context.timer()
+            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.context.turn(this::renew));
     }
 
     void add(HeldLease lease) {

@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.Claim;
@@ -26,14 +27,16 @@ import org.slf4j.LoggerFactory;
  * by one call, sent back to back with a claim if one is due: a handler that finishes is
  * no reason to claim, unless more was known to be due.
  * <p>
- * <strong>Threads.</strong> One thread runs the loop; only it claims. A handler thread
- * touches the lease that it was given, hands it back for acknowledgement, gives its room
- * back, and rings if the loop waits for that: in this order, or the loop could wake, find
- * no room and sleep again. Any thread pauses, resumes and stops. The room of a message
- * belongs to whom the stage of its {@link HeldLease} names: to the handler thread that
- * began, or the loop that gave back.
+ * <strong>Threads.</strong> The loop has no thread. It takes its turns one at a time, on
+ * the thread of whatever gives it an occasion: the timer, a wake-up, an answer of the
+ * store, a handler that finishes. No turn waits for anything; an answer that is not there
+ * yet causes a turn when it comes. A handler thread touches the lease that it was given,
+ * hands it back for acknowledgement, gives its room back, and rings if the loop wants
+ * that: in this order, or the loop could find no room and take no other turn. Any thread
+ * pauses, resumes and stops. The room of a message belongs to whom the stage of its
+ * {@link HeldLease} names: to the handler thread that began, or the loop that gave back.
  */
-final class PollLoop implements Runnable {
+final class PollLoop {
 
     private static final Logger logger = LoggerFactory.getLogger(PollLoop.class);
 
@@ -47,7 +50,7 @@ final class PollLoop implements Runnable {
 
     private final Claims claims;
 
-    private final Alarm alarm = new Alarm();
+    private final Alarm alarm;
 
     private final LeaseKeeper leaseKeeper;
 
@@ -55,7 +58,17 @@ final class PollLoop implements Runnable {
 
     private final DeliveryProcessor processor;
 
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+    /** The calls whose answers are waited for. */
+    private @Nullable Calls calls;
+
+    /** What was given back last. */
+    private CompletableFuture<?> givenBack = CompletableFuture.completedFuture(null);
+
     private int failures;
+
+    private boolean windingDown;
 
     private volatile boolean paused;
 
@@ -74,38 +87,34 @@ final class PollLoop implements Runnable {
         this.context = context;
         this.handlers = handlers;
         handlers.join();
+        this.alarm = new Alarm(this::turn, context::turn, context.timer(), context.nanoTime());
         this.claims = new Claims(queue, context, handlers, this.alarm);
         this.leaseKeeper = new LeaseKeeper(queue, context);
         this.acknowledgements = new Acknowledgements(queue, context, this.leaseKeeper);
         this.processor = new DeliveryProcessor(queue, context, this::finished);
     }
 
-    /** Starts the thread; everything about it ends when {@link #run()} does. */
-    Thread start(WakeUps wakeUps) {
-        WakeUps.Subscription subscription = wakeUps.listen(this.queue.partition(), this::heard);
-        Timer.Scheduled renewal = this.leaseKeeper.start();
-        Runnable end = () -> {
-            subscription.close();
-            renewal.cancel();
-        };
-        Thread thread = new Thread(() -> {
-            try {
-                run();
-            }
-            finally {
-                end.run();
-            }
-        }, "delayqueue-" + this.queue.listenerId() + "-" + this.queue.partition());
-        // Keeps the JVM of an application up that has nothing but handlers.
-        thread.setDaemon(false);
+    /**
+     * Begins with the turns.
+     * @return complete once the loop has ended, after a stop
+     */
+    CompletableFuture<Void> start(WakeUps wakeUps) {
         try {
-            thread.start();
+            onEnd(wakeUps.listen(this.queue.partition(), this::heard)::close);
+            onEnd(this.leaseKeeper.start()::cancel);
+            // Whatever becomes of the plan, there is a turn in each safety poll.
+            onEnd(this.context.timer().every(this.context.settings().safetyPoll(), this.alarm::ring)::cancel);
         }
         catch (Throwable ex) {
-            end.run();
+            this.end.complete(null);
             throw ex;
         }
-        return thread;
+        this.alarm.start();
+        return this.end;
+    }
+
+    private void onEnd(Runnable task) {
+        this.end.whenComplete((done, ex) -> task.run());
     }
 
     /** Takes notice of a wake-up. */
@@ -123,8 +132,8 @@ final class PollLoop implements Runnable {
     }
 
     /**
-     * Ends {@link #run()}: what is claimed and not begun is given back, handlers that run
-     * are waited for.
+     * Ends the loop: what is claimed and not begun is given back, handlers that run are
+     * waited for.
      * @param timeout how long to wait
      */
     void stop(Duration timeout) {
@@ -133,27 +142,30 @@ final class PollLoop implements Runnable {
         this.alarm.ring();
     }
 
-    @Override
-    public void run() {
-        while (!this.stopped) {
-            try {
-                Duration wait = pollGuarded();
-                // A stop may have rung before the loop looked.
-                if (!this.stopped) {
-                    this.alarm.sleep(wait);
-                }
-            }
-            catch (InterruptedException ex) {
-                // Not by us: stopping takes no interrupt. Only the sleep ends.
-                logger.debug("Loop of queue '{}' was interrupted and goes on", this.queue.name());
-            }
-        }
-        windDown();
-    }
-
-    private Duration pollGuarded() {
+    /**
+     * Settles what is finished, and claims and hands out what is due as far as there is
+     * room; once stopped, winds down.
+     * @return how long until the next turn is of use, unless the alarm rings;
+     * {@code null} for ever
+     */
+    @Nullable Duration turn() {
         try {
-            return pollOnce();
+            if (this.ended) {
+                return null;
+            }
+            Calls calls = (this.calls != null) ? this.calls : send();
+            if (calls == null) {
+                return this.stopped ? windDown() : untilNext();
+            }
+            if (!calls.answers().isDone()) {
+                return this.claims.untilLent(calls.claim());
+            }
+            this.calls = null;
+            Duration backoff = accept(calls);
+            if (backoff != null) {
+                return backoff;
+            }
+            return this.stopped ? Duration.ZERO : untilNext();
         }
         catch (Throwable ex) {
             Duration wait = backoff();
@@ -163,40 +175,29 @@ final class PollLoop implements Runnable {
         }
     }
 
-    /**
-     * Settles what is finished, and claims and hands out what is due as far as there is
-     * room.
-     * @return how long to sleep, unless the alarm rings or has rung meanwhile, until the
-     * next call is of use
-     */
-    Duration pollOnce() {
-        this.alarm.look();
+    /** Sends what there is to send; {@code null} if there is nothing. */
+    private @Nullable Calls send() {
+        if (this.stopped && !beginToWindDown()) {
+            return null;
+        }
         if (this.handlers.isStalled()) {
             giveBackUnstarted();
         }
         this.handlers.goOn();
         Duration lingers = this.acknowledgements.lingers(this.context.now());
-        boolean ripe = lingers != null && (lingers.isZero() || this.paused);
+        boolean ripe = lingers != null && (lingers.isZero() || this.paused || this.stopped);
         List<Acknowledgements.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
         Claims.Sent claim = beginClaim();
-        this.claims.awaitSoon(claim, sent.stream().map(Acknowledgements.Sent::answers).toList());
-        boolean settled = this.acknowledgements.await(sent);
-        boolean found = claim == null || accept(claim);
-        if (!settled || !found) {
-            Duration wait = backoff();
-            if (!found) {
-                this.claims.backOff(wait);
-            }
-            return wait;
+        if (sent.isEmpty() && claim == null) {
+            return null;
         }
-        if (ripe || claim != null) {
-            this.failures = 0;
+        Calls calls = Calls.of(sent, claim);
+        this.calls = calls;
+        if (!calls.answers().isDone()) {
+            this.claims.waits();
+            calls.answers().whenComplete((done, ex) -> this.alarm.ring());
         }
-        if (ripe && this.context.kept() == null) {
-            // What stood behind these may be due, and perhaps nobody tells.
-            this.claims.heard(Signal.LOOK);
-        }
-        return untilNext();
+        return calls;
     }
 
     private Claims.@Nullable Sent beginClaim() {
@@ -205,6 +206,28 @@ final class PollLoop implements Runnable {
             return null;
         }
         return this.claims.send();
+    }
+
+    /**
+     * Takes what was answered.
+     * @return how long to leave the store in peace if something failed, else {@code null}
+     */
+    private @Nullable Duration accept(Calls calls) {
+        boolean settled = this.acknowledgements.accept(calls.sent());
+        boolean found = calls.claim() == null || accept(calls.claim());
+        if (!settled || !found) {
+            Duration wait = backoff();
+            if (!found) {
+                this.claims.backOff(wait);
+            }
+            return wait;
+        }
+        this.failures = 0;
+        if (!calls.sent().isEmpty() && this.context.kept() == null) {
+            // What stood behind these may be due, and perhaps nobody tells.
+            this.claims.heard(Signal.LOOK);
+        }
+        return null;
     }
 
     /** How long there is nothing to do unless the alarm rings. */
@@ -219,9 +242,9 @@ final class PollLoop implements Runnable {
         return (untilClaim.compareTo(wait) < 0) ? untilClaim : wait;
     }
 
-    /** Waits for the claim; {@code false} if it failed. */
+    /** Takes what a claim has brought; {@code false} if it failed. */
     private boolean accept(Claims.Sent sent) {
-        Claims.Answer answer = this.claims.await(sent);
+        Claims.Answer answer = this.claims.accept(sent);
         if (answer == null) {
             return false;
         }
@@ -310,61 +333,60 @@ final class PollLoop implements Runnable {
         this.handlers.forgetGivenBack();
         for (List<HeldLease> batch : Batches.of(unstarted)) {
             List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
-            StoreCalls.send(() -> this.context.store().release(this.queue.partition(), leases, Duration.ZERO))
-                .handle((answers, ex) -> {
-                    if (ex != null) {
-                        logger.warn(
-                                "Cannot give back {} messages of queue '{}'; they are handled when their leases "
-                                        + "run out: {}",
-                                leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
-                    }
-                    return null;
-                })
-                .join();
+            this.givenBack = CompletableFuture.allOf(this.givenBack,
+                    StoreCalls.send(() -> this.context.store().release(this.queue.partition(), leases, Duration.ZERO))
+                        .handle((answers, ex) -> {
+                            if (ex != null) {
+                                logger.warn(
+                                        "Cannot give back {} messages of queue '{}'; they are handled when their "
+                                                + "leases run out: {}",
+                                        leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
+                            }
+                            return null;
+                        }));
         }
     }
 
-    private void windDown() {
-        this.handlers.leave(this.alarm);
-        this.claims.resign();
-        giveBackUnstarted();
-        try {
-            long left = this.stopDeadline - this.context.now();
-            while (left > 0) {
-                this.alarm.look();
-                boolean settled = flush();
-                if (isIdle()) {
-                    break;
-                }
-                left = this.stopDeadline - this.context.now();
-                Duration wait = Duration.ofNanos(Math.max(0, left));
-                this.alarm.sleep((settled || wait.compareTo(STORE_BACKOFF.max()) < 0) ? wait : backoff());
-            }
+    /** Whether there is time left for what a stop waits for. */
+    private boolean beginToWindDown() {
+        if (!this.windingDown) {
+            this.windingDown = true;
+            this.handlers.leave(this.alarm);
+            this.claims.resign();
+            giveBackUnstarted();
         }
-        catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
+        return this.stopDeadline - this.context.now() > 0;
+    }
+
+    /** Ends the loop if no handler runs, or the time of the stop is over. */
+    private @Nullable Duration windDown() {
+        long left = this.stopDeadline - this.context.now();
+        if (!isIdle() && left > 0) {
+            return Duration.ofNanos(left);
         }
         this.ended = true;
-        flush();
         this.context.outage().forget(this.queue.name());
         if (!isIdle()) {
             logger.warn(
                     "{} handlers of listener '{}' on queue '{}' outlive the shutdown timeout; their messages are "
                             + "handled again unless they end within their leases",
-                    running(), this.queue.listenerId(), this.queue.name());
+                    this.claims.held(), this.queue.listenerId(), this.queue.name());
         }
+        CompletableFuture.allOf(this.givenBack, flush()).whenComplete((done, ex) -> this.end.complete(null));
+        return null;
     }
 
-    private boolean flush() {
-        return this.acknowledgements.await(this.acknowledgements.send());
+    /** Acknowledges once the loop has ended, without waiting for the answers. */
+    private CompletableFuture<Void> flush() {
+        List<Acknowledgements.Sent> sent = this.acknowledgements.send();
+        return Calls.of(sent, null).answers().handle((done, ex) -> {
+            this.acknowledgements.accept(sent);
+            return null;
+        });
     }
 
     private boolean isIdle() {
-        return running() == 0 && this.acknowledgements.isEmpty();
-    }
-
-    private int running() {
-        return this.claims.held();
+        return this.claims.held() == 0 && this.acknowledgements.isEmpty();
     }
 
     private Duration backoff() {

@@ -40,7 +40,7 @@ final class QueueLoops {
 
     /**
      * Makes loops that do not run yet.
-     * @param starter gives a loop its thread
+     * @param starter starts a loop
      */
     QueueLoops(ListenedQueue queue, WorkerContext context, Consumer<PollLoop> starter) {
         this.queue = queue;
@@ -71,20 +71,22 @@ final class QueueLoops {
     private synchronized void cover(List<Partition> partitions) {
         for (Partition partition : partitions) {
             if (!this.stopped && !this.loops.containsKey(partition)) {
-                PollLoop loop = new PollLoop(this.queue.at(partition), this.context, this.handlers);
-                loop.pause(this.paused);
-                start(loop);
-                this.loops.put(partition, loop);
+                start(partition);
             }
         }
     }
 
     /** Whoever learns of the partition next tries again if that fails. */
-    private void start(PollLoop loop) {
+    private void start(Partition partition) {
+        PollLoop loop = new PollLoop(this.queue.at(partition), this.context, this.handlers);
+        loop.pause(this.paused);
+        // First, as what it claims may tell of the partitions again.
+        this.loops.put(partition, loop);
         try {
             this.starter.accept(loop);
         }
         catch (Throwable ex) {
+            this.loops.remove(partition);
             this.handlers.part();
             throw ex;
         }

@@ -12,8 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of the process for renewals and timeouts. It begins with the first task.
- * A task that comes after {@link #close()} never runs.
+ * The one thread of the process for all that has its time: turns of the loops, renewals
+ * and timeouts. It begins with the first task, keeps the JVM of an application up that
+ * has nothing but handlers, and ends with {@link #close()}. A task that comes after that
+ * never runs.
  */
 final class TimerThread implements Timer {
 
@@ -23,8 +25,8 @@ final class TimerThread implements Timer {
 
     TimerThread() {
         this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
-            Thread thread = new Thread(task, "delayqueue-lease-keeper");
-            thread.setDaemon(true);
+            Thread thread = new Thread(task, "delayqueue-timer");
+            thread.setDaemon(false);
             return thread;
         });
         this.executor.setRemoveOnCancelPolicy(true);
@@ -73,7 +75,7 @@ final class TimerThread implements Timer {
                 task.run();
             }
             catch (Throwable ex) {
-                logger.error("A renewal or timeout failed; the next one is tried as planned", ex);
+                logger.error("A task of the timer failed; the next one is tried as planned", ex);
             }
         };
     }

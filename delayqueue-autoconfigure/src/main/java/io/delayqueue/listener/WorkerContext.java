@@ -58,6 +58,19 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Execu
         }
     }
 
+    /**
+     * Runs what calls the store and does not wait for the answer: here, unless it is a
+     * store whose calls wait themselves.
+     */
+    void turn(Runnable task) {
+        if (this.store.waits()) {
+            this.handlerThreads.execute(task);
+        }
+        else {
+            task.run();
+        }
+    }
+
     long now() {
         return this.nanoTime.getAsLong();
     }

@@ -4,8 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.WakeUps;
@@ -31,7 +34,8 @@ final class WorkerRun {
 
     private final HandlerThreads handlerThreads;
 
-    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    /** Of loops that run. */
+    private final Set<CompletableFuture<Void>> ends = ConcurrentHashMap.newKeySet();
 
     private final Set<QueueLoops> launched = ConcurrentHashMap.newKeySet();
 
@@ -48,17 +52,21 @@ final class WorkerRun {
     }
 
     List<QueueLoops> launch(List<ListenedQueue> queues, boolean paused) {
-        this.threads.removeIf((thread) -> !thread.isAlive());
         List<QueueLoops> launched = new ArrayList<>();
         for (ListenedQueue queue : queues) {
-            QueueLoops loops = new QueueLoops(queue, this.context,
-                    (loop) -> this.threads.add(loop.start(this.wakeUps)));
+            QueueLoops loops = new QueueLoops(queue, this.context, this::start);
             this.launched.add(loops);
             loops.start(paused);
             this.housekeeping.add(queue.name());
             launched.add(loops);
         }
         return launched;
+    }
+
+    private void start(PollLoop loop) {
+        CompletableFuture<Void> end = loop.start(this.wakeUps);
+        this.ends.add(end);
+        end.whenComplete((done, ex) -> this.ends.remove(end));
     }
 
     void stop(List<QueueLoops> loops) {
@@ -73,18 +81,17 @@ final class WorkerRun {
 
     /** Waits, after {@link #stop()}, as long as the shutdown timeout says. */
     void awaitEnd() {
-        long start = System.nanoTime();
         Duration limit = this.context.settings().shutdownTimeout().plus(GRACE);
         boolean interrupted = false;
-        for (Thread thread : this.threads) {
-            try {
-                long left = Nanos.of(limit) - (System.nanoTime() - start);
-                TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, left));
-            }
-            catch (InterruptedException ex) {
-                interrupted = true;
-                break;
-            }
+        try {
+            CompletableFuture.allOf(this.ends.toArray(CompletableFuture<?>[]::new))
+                .get(Nanos.of(limit), TimeUnit.NANOSECONDS);
+        }
+        catch (TimeoutException | ExecutionException ex) {
+            // Told by each loop that has not ended.
+        }
+        catch (InterruptedException ex) {
+            interrupted = true;
         }
         // Renewal ends last, or handlers that still ran would have lost their leases.
         this.timer.close();

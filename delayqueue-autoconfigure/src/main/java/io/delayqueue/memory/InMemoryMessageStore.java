@@ -69,6 +69,11 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
+    public boolean waits() {
+        return true;
+    }
+
+    @Override
     public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (held, now) -> {
             messages.forEach((message) -> held.requireSameGroup(message, now));

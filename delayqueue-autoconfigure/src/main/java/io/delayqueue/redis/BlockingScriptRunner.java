@@ -52,6 +52,11 @@ final class BlockingScriptRunner implements ScriptRunner {
         }
     }
 
+    @Override
+    public boolean waits() {
+        return true;
+    }
+
     private static List<Object> run(RedisConnection connection, RedisScript script, int keys,
             byte[][] keysAndArguments) {
         List<Object> reply;

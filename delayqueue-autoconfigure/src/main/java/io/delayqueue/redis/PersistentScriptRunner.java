@@ -52,6 +52,11 @@ final class PersistentScriptRunner implements ScriptRunner {
     }
 
     @Override
+    public boolean waits() {
+        return this.runner.waits();
+    }
+
+    @Override
     public void close() {
         this.runner.close();
     }

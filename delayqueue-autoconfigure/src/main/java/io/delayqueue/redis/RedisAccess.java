@@ -97,6 +97,11 @@ public final class RedisAccess implements AutoCloseable {
         return this.namespace + ":{delayqueue}:control:" + UUID.randomUUID() + ":wake";
     }
 
+    /** Whether calls wait for their answers on the caller's thread. */
+    boolean waits() {
+        return this.runner.waits();
+    }
+
     CompletableFuture<List<Object>> run(RedisScript script, Partition partition, byte[]... arguments) {
         return this.runner.run(script, keysOf(partition).all(), arguments);
     }

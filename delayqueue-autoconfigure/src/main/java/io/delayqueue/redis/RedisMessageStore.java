@@ -85,6 +85,11 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
+    public boolean waits() {
+        return this.redis.waits();
+    }
+
+    @Override
     public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
         if (!messages.stream().allMatch(RedisMessageStore::isPlain)) {
             return scheduleEach(home, messages);

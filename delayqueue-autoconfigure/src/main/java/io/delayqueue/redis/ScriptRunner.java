@@ -17,6 +17,11 @@ interface ScriptRunner extends AutoCloseable {
      */
     CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments);
 
+    /** Whether {@link #run} waits for the answer. */
+    default boolean waits() {
+        return false;
+    }
+
     @Override
     void close();
 

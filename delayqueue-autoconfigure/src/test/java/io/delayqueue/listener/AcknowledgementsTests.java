@@ -40,7 +40,7 @@ class AcknowledgementsTests {
                 .isEqualTo(i == 1 || i == MessageStore.BATCH_LIMIT);
         }
         assertThat(this.acknowledgements.lingers(now())).isZero();
-        assertThat(this.acknowledgements.await(this.acknowledgements.send())).isTrue();
+        assertThat(this.acknowledgements.accept(this.acknowledgements.send())).isTrue();
 
         assertThat(this.acknowledgements.lingers(now())).isNull();
         assertThat(this.acknowledgements.add(lease("next"))).isTrue();
@@ -54,7 +54,7 @@ class AcknowledgementsTests {
             assertThat(this.acknowledgements.lingers(now())).isEqualTo(TestBed.LINGER);
             this.bed.clock.advance(TestBed.LINGER);
             assertThat(this.acknowledgements.lingers(now())).isZero();
-            this.acknowledgements.await(this.acknowledgements.send());
+            this.acknowledgements.accept(this.acknowledgements.send());
         }
     }
 
@@ -62,7 +62,7 @@ class AcknowledgementsTests {
     void whatWasRefusedWaitsForNobody() {
         this.acknowledgements.add(lease("bad"));
         this.bed.store.poison = "bad";
-        assertThat(this.acknowledgements.await(this.acknowledgements.send())).isFalse();
+        assertThat(this.acknowledgements.accept(this.acknowledgements.send())).isFalse();
 
         assertThat(this.acknowledgements.lingers(now())).isZero();
     }

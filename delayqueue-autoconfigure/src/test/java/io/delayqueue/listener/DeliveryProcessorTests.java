@@ -244,7 +244,7 @@ class DeliveryProcessorTests {
     @Test
     void doesNotStartAHandlerAfterTheLocalEndOfTheLease() {
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(TestBed.LEASE);
         this.bed.runHandlers();
 
@@ -257,7 +257,7 @@ class DeliveryProcessorTests {
     void recordsNoStartAfterTheLocalEndOfTheLease() {
         this.message.suspect = true;
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(TestBed.LEASE);
         this.bed.runHandlers();
 
@@ -268,7 +268,7 @@ class DeliveryProcessorTests {
     void countsTheLeaseFromBeforeTheClaimWasSent() {
         PollLoop loop = this.bed.loop();
         this.bed.store.during("claim", () -> this.bed.clock.advance(Duration.ofSeconds(2)));
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofSeconds(28));
         this.bed.runHandlers();
 
@@ -294,7 +294,7 @@ class DeliveryProcessorTests {
     void dropsWhatExpiresBeforeItsHandlerStarts() {
         this.message.expiresAt = TestClock.START.plusSeconds(2);
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofSeconds(2));
         this.bed.runHandlers();
 
@@ -308,7 +308,7 @@ class DeliveryProcessorTests {
         this.message.expiresAt = TestClock.START.plusSeconds(2);
         this.bed.expiredPolicy = ExpiredPolicy.DEAD_LETTER;
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofSeconds(2));
         this.bed.runHandlers();
 
@@ -319,7 +319,7 @@ class DeliveryProcessorTests {
     void handlesWhatHasNotExpiredYet() {
         this.message.expiresAt = TestClock.START.plusSeconds(2);
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofMillis(1999));
         this.bed.runHandlers();
 
@@ -443,7 +443,7 @@ class DeliveryProcessorTests {
         };
         PollLoop loop = this.bed.loop();
         this.bed.clock.advance(Duration.ofSeconds(1));
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofMillis(500));
         this.bed.runHandlers();
 
@@ -571,7 +571,7 @@ class DeliveryProcessorTests {
             return null;
         };
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
 
         assertThat(Thread.interrupted()).isFalse();
@@ -582,9 +582,9 @@ class DeliveryProcessorTests {
         CompletableFuture<String> future = new CompletableFuture<>();
         this.bed.handler = (message, delivery) -> () -> future;
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.calls).containsExactly("claim 1");
         assertThat(statistics().running()).isOne();
 
@@ -615,7 +615,7 @@ class DeliveryProcessorTests {
         CompletableFuture<String> future = new CompletableFuture<>();
         this.bed.handler = (message, delivery) -> () -> future;
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
 
         this.bed.timer.advance(Duration.ofSeconds(11));

@@ -27,9 +27,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class HandlersTests {
 
-    private static final Alarm ALARM = new Alarm();
+    private final TestBed bed = new TestBed();
 
-    private final TestClock clock = new TestClock();
+    private final TestClock clock = this.bed.clock;
+
+    private final Alarm alarm = this.bed.alarm();
 
     private final Deque<Runnable> threads = new ArrayDeque<>();
 
@@ -52,36 +54,36 @@ class HandlersTests {
 
     @Test
     void hasRoomForAsManyAsHandlers() {
-        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
-        assertThat(this.handlers.reserve(100, ALARM)).isZero();
+        assertThat(this.handlers.reserve(100, this.alarm)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, this.alarm)).isZero();
         this.handlers.giveBack(1);
-        assertThat(this.handlers.reserve(100, ALARM)).isOne();
+        assertThat(this.handlers.reserve(100, this.alarm)).isOne();
     }
 
     @Test
     void aLoopThatFoundNoRoomIsRungAndFindsAPlaceLeftToIt() {
-        Alarm busy = new Alarm();
-        Alarm waiting = new Alarm();
+        Alarm busy = this.bed.alarm();
+        AtomicInteger turns = new AtomicInteger();
+        Alarm waiting = this.bed.alarm(turns);
         this.handlers.join();
         this.handlers.join();
         assertThat(this.handlers.reserve(100, busy)).isEqualTo(2);
-        waiting.look();
         assertThat(this.handlers.reserve(100, waiting)).isZero();
 
         this.handlers.giveBack(1);
 
-        assertThat(waiting.hasRung()).isTrue();
+        assertThat(turns).hasPositiveValue();
         assertThat(this.handlers.reserve(100, busy)).as("its place is not taken").isZero();
         assertThat(this.handlers.reserve(100, waiting)).isOne();
     }
 
     @Test
     void aLoopTakesNotAllWhileOthersWait() {
-        Alarm first = new Alarm();
-        Alarm second = new Alarm();
+        Alarm first = this.bed.alarm();
+        Alarm second = this.bed.alarm();
         this.handlers.join();
         this.handlers.join();
-        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, this.alarm)).isEqualTo(2);
         assertThat(this.handlers.reserve(100, first)).isZero();
         assertThat(this.handlers.reserve(100, second)).isZero();
 
@@ -93,19 +95,20 @@ class HandlersTests {
 
     @Test
     void aLoopThatLeavesTheLineKeepsNoPlace() {
-        Alarm left = new Alarm();
-        Alarm next = new Alarm();
+        Alarm left = this.bed.alarm();
+        AtomicInteger turns = new AtomicInteger();
+        Alarm next = this.bed.alarm(turns);
         this.handlers.join();
         this.handlers.join();
-        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, this.alarm)).isEqualTo(2);
         assertThat(this.handlers.reserve(100, left)).isZero();
         assertThat(this.handlers.reserve(100, next)).isZero();
         this.handlers.giveBack(1);
-        next.look();
+        turns.set(0);
 
         this.handlers.leave(left);
 
-        assertThat(next.hasRung()).isTrue();
+        assertThat(turns).hasPositiveValue();
         assertThat(this.handlers.reserve(100, next)).isOne();
     }
 
@@ -123,10 +126,10 @@ class HandlersTests {
 
     @Test
     void claimsAheadWhatIsHandledInAFewMilliseconds() {
-        this.handlers.reserve(2, ALARM);
+        this.handlers.reserve(2, this.alarm);
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(20 + 10);
+        assertThat(this.handlers.reserve(100, this.alarm)).isEqualTo(20 + 10);
     }
 
     private void finish(int count) {
@@ -138,7 +141,7 @@ class HandlersTests {
     void claimsAheadNoMoreThanTwoBatches() {
         this.clock.advance(Duration.ofMillis(10));
         finish(1000);
-        assertThat(this.handlers.reserve(10_000, ALARM)).isEqualTo(1000 + 2 + 200);
+        assertThat(this.handlers.reserve(10_000, this.alarm)).isEqualTo(1000 + 2 + 200);
     }
 
     @Test
@@ -146,31 +149,31 @@ class HandlersTests {
         finish(20);
         this.handlers.giveBack(-20);
         this.clock.advance(Duration.ofSeconds(1));
-        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(2);
+        assertThat(this.handlers.reserve(100, this.alarm)).isEqualTo(2);
     }
 
     @Test
     void claimsNothingAheadForSlowHandlersThatEndTogether() {
         Handlers slow = new Handlers(10, this.threads::add, this.clock);
-        assertThat(slow.reserve(100, ALARM)).isEqualTo(10);
+        assertThat(slow.reserve(100, this.alarm)).isEqualTo(10);
         List<HeldLease> leases = leases(10);
         slow.add(leases, (lease) -> {
         });
         runThreads();
         this.clock.advance(Duration.ofMinutes(1));
         slow.finished(leases.get(0));
-        assertThat(slow.reserve(100, ALARM)).isOne();
+        assertThat(slow.reserve(100, this.alarm)).isOne();
         this.clock.advance(Duration.ofMillis(2));
         leases.subList(1, 10).forEach(slow::finished);
 
-        assertThat(slow.reserve(100, ALARM)).isEqualTo(9);
+        assertThat(slow.reserve(100, this.alarm)).isEqualTo(9);
     }
 
     @Test
     void noticesWithoutAClaimThatHandlersHaveBecomeSlow() {
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        assertThat(this.handlers.reserve(100, ALARM)).isEqualTo(20 + 2 + 10);
+        assertThat(this.handlers.reserve(100, this.alarm)).isEqualTo(20 + 2 + 10);
         this.handlers.add(leases(12), (lease) -> {
         });
         assertThat(this.handlers.hasRoom()).isFalse();
@@ -200,7 +203,7 @@ class HandlersTests {
     void asksForMoreOnlyWhenLittleWaits() {
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        this.handlers.reserve(100, ALARM);
+        this.handlers.reserve(100, this.alarm);
         this.handlers.add(leases(6), (lease) -> {
         });
         assertThat(this.handlers.wantsMore()).isFalse();

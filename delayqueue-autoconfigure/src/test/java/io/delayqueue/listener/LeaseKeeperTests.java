@@ -176,7 +176,7 @@ class LeaseKeeperTests {
         this.keeper.renew();
         assertThat(this.bed.store.count("extend")).isOne();
 
-        acknowledgements.await(acknowledgements.send());
+        acknowledgements.accept(acknowledgements.send());
         this.bed.clock.advance(ROUND.multipliedBy(2));
         this.keeper.renew();
         assertThat(this.bed.store.count("extend")).isOne();

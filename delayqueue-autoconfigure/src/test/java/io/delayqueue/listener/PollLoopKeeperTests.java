@@ -40,7 +40,7 @@ class PollLoopKeeperTests {
     /** The keeper, a second old, with its one handler at work. */
     private PollLoop full() {
         PollLoop loop = loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofSeconds(1));
         this.bed.store.add("first", Duration.ZERO);
         TestBed.look(loop);
@@ -66,15 +66,15 @@ class PollLoopKeeperTests {
         PollLoop loop = full();
         due(loop, Duration.ZERO);
 
-        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(loop.turn()).isEqualTo(FULL);
         this.bed.clock.advance(FULL.minusNanos(1));
-        assertThat(loop.pollOnce()).isEqualTo(Duration.ofNanos(1));
+        assertThat(loop.turn()).isEqualTo(Duration.ofNanos(1));
         assertThat(this.bed.store.calls).isEmpty();
         assertThat(this.kept.count()).isOne();
 
         this.bed.clock.advance(Duration.ofNanos(1));
-        assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
-        loop.pollOnce();
+        assertThat(loop.turn()).isEqualTo(TestBed.SAFETY_POLL);
+        loop.turn();
         assertThat(this.bed.store.calls).containsExactly(RESIGN);
         assertThat(this.kept.count()).isZero();
     }
@@ -83,13 +83,13 @@ class PollLoopKeeperTests {
     void whoHasResignedLooksAsSoonAsThereIsRoom() {
         PollLoop loop = full();
         due(loop, Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(FULL);
-        loop.pollOnce();
+        loop.turn();
         loop.heard(Signal.VACANT);
 
         finish();
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.count("claim")).isOne();
         assertThat(this.kept.count()).isOne();
     }
@@ -99,12 +99,12 @@ class PollLoopKeeperTests {
         PollLoop loop = full();
         due(loop, Duration.ofSeconds(2));
 
-        assertThat(loop.pollOnce()).isEqualTo(FULL.plusSeconds(2));
+        assertThat(loop.turn()).isEqualTo(FULL.plusSeconds(2));
         this.bed.clock.advance(Duration.ofSeconds(2));
-        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(loop.turn()).isEqualTo(FULL);
         assertThat(this.bed.store.calls).isEmpty();
         this.bed.clock.advance(FULL);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.calls).containsExactly(RESIGN);
     }
 
@@ -116,10 +116,10 @@ class PollLoopKeeperTests {
             loop.heard(Signal.due(Duration.ZERO));
             this.bed.clock.advance(Duration.ofSeconds(1));
         });
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
 
-        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(loop.turn()).isEqualTo(FULL);
         assertThat(this.bed.store.count("resign")).isZero();
     }
 
@@ -127,11 +127,11 @@ class PollLoopKeeperTests {
     void roomInBetweenBeginsTheMomentAnew() {
         PollLoop loop = full();
         due(loop, Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofMillis(3));
         finish();
         // Claims, and is full again once that is handled.
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         finish();
         this.bed.clock.advance(Duration.ofSeconds(1));
@@ -144,7 +144,7 @@ class PollLoopKeeperTests {
         TestBed.look(loop);
         this.bed.runHandlers();
 
-        assertThat(loop.pollOnce()).isEqualTo(FULL);
+        assertThat(loop.turn()).isEqualTo(FULL);
         assertThat(this.bed.store.calls).doesNotContain(RESIGN);
     }
 
@@ -154,21 +154,21 @@ class PollLoopKeeperTests {
         loop.heard(KEPT_BY_ANOTHER);
         due(loop, Duration.ZERO);
 
-        assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+        assertThat(loop.turn()).isEqualTo(TestBed.SAFETY_POLL);
         this.bed.clock.advance(Duration.ofSeconds(1));
-        assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+        assertThat(loop.turn()).isEqualTo(TestBed.SAFETY_POLL);
         loop.pause(true);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.calls).isEmpty();
     }
 
     @Test
     void aKeeperThatPausesResignsOnce() {
         PollLoop loop = loop();
-        loop.pollOnce();
+        loop.turn();
         loop.pause(true);
-        loop.pollOnce();
-        loop.pollOnce();
+        loop.turn();
+        loop.turn();
 
         assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN);
         assertThat(this.kept.count()).isZero();
@@ -178,9 +178,9 @@ class PollLoopKeeperTests {
     void aKeeperThatStopsResignsBeforeItGivesBack() {
         PollLoop loop = loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         loop.stop(Duration.ZERO);
-        loop.run();
+        TestBed.turns(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN, "release [m] in PT0S");
         assertThat(this.kept.count()).isZero();
@@ -190,11 +190,11 @@ class PollLoopKeeperTests {
     void whoCannotResignGoesOn() {
         try (LogCapture log = new LogCapture()) {
             PollLoop loop = loop();
-            loop.pollOnce();
+            loop.turn();
             this.bed.store.fail("resign");
             loop.pause(true);
 
-            assertThat(loop.pollOnce()).isEqualTo(TestBed.SAFETY_POLL);
+            assertThat(loop.turn()).isEqualTo(TestBed.SAFETY_POLL);
             assertThat(log.lines(Level.DEBUG)).anyMatch((line) -> line.startsWith("Cannot resign from queue 'orders'"));
             assertThat(this.kept.count()).isZero();
         }
@@ -205,7 +205,7 @@ class PollLoopKeeperTests {
         PollLoop loop = full();
         finish();
         this.bed.settle(loop);
-        loop.pollOnce();
+        loop.turn();
 
         assertThat(this.bed.store.calls).containsExactly("acknowledge [first]");
     }
@@ -215,7 +215,7 @@ class PollLoopKeeperTests {
         PollLoop loop = full();
         this.running.completeExceptionally(new IllegalStateException("no"));
         this.bed.runHandlers();
-        loop.pollOnce();
+        loop.turn();
 
         assertThat(this.bed.store.calls).containsExactly("retry first in PT1S");
     }
@@ -224,10 +224,10 @@ class PollLoopKeeperTests {
     void whereNobodyTellsWhatHasFinishedIsAReasonToLook() {
         PollLoop loop = TestBed.loop(this.bed.queue(), this.bed.context);
         this.bed.store.add("m", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         this.bed.settle(loop);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.count("claim")).isEqualTo(2);
 
         this.bed.handler = (message, delivery) -> () -> {
@@ -235,10 +235,10 @@ class PollLoopKeeperTests {
         };
         PollLoop failing = TestBed.loop(this.bed.queue(), this.bed.context);
         this.bed.store.add("n", Duration.ZERO);
-        failing.pollOnce();
+        failing.turn();
         this.bed.runHandlers();
         this.bed.store.calls.clear();
-        failing.pollOnce();
+        failing.turn();
         assertThat(this.bed.store.calls).containsExactly("claim 1");
     }
 
@@ -248,19 +248,19 @@ class PollLoopKeeperTests {
         this.bed.handler = (message, delivery) -> () -> this.running;
         PollLoop busy = new PollLoop(this.bed.queue(), this.context, shared);
         PollLoop waiting = new PollLoop(this.bed.queue(), this.context, shared);
-        waiting.pollOnce();
+        waiting.turn();
         this.bed.store.add("first", Duration.ZERO);
-        busy.pollOnce();
+        busy.turn();
         this.bed.runHandlers();
         waiting.heard(Signal.due(Duration.ZERO));
-        waiting.pollOnce();
+        waiting.turn();
         this.bed.store.calls.clear();
 
         finish();
         waiting.heard(KEPT_BY_ANOTHER);
-        waiting.pollOnce();
+        waiting.turn();
         busy.heard(Signal.LOOK);
-        busy.pollOnce();
+        busy.turn();
         assertThat(this.bed.store.calls).containsExactly("claim 1");
     }
 

@@ -6,8 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
@@ -30,10 +28,10 @@ class PollLoopTests {
         this.bed.store.add("later", Duration.ofSeconds(3));
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.pollOnce()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(loop.turn()).isEqualTo(Duration.ofSeconds(3));
 
         this.bed.clock.advance(Duration.ofSeconds(3));
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         assertThat(this.bed.handled).containsExactly("later");
     }
@@ -52,7 +50,7 @@ class PollLoopTests {
         PollLoop loop = TestBed
             .loop(new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
 
-        assertThat(loop.pollOnce()).isEqualTo(Duration.ofMillis(2300));
+        assertThat(loop.turn()).isEqualTo(Duration.ofMillis(2300));
     }
 
     private ListenerSettings settings(int concurrency) {
@@ -65,7 +63,7 @@ class PollLoopTests {
         DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
         this.bed.store.buried.add(death);
 
-        this.bed.loop().pollOnce();
+        this.bed.loop().turn();
         this.bed.runHandlers();
 
         assertThat(this.bed.events).containsExactly(death);
@@ -76,10 +74,10 @@ class PollLoopTests {
     void looksAgainAtTheSafetyPollWhenTheQueueIsEmptyOrFarFromDue() {
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+        assertThat(loop.turn()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
 
         this.bed.store.add("tomorrow", Duration.ofDays(1));
-        assertThat(loop.pollOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+        assertThat(loop.turn()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
     }
 
     @Test
@@ -93,9 +91,9 @@ class PollLoopTests {
                 delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
         PollLoop loop = this.bed.loop();
 
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.calls).containsExactly("claim 3");
 
         running.get("m0").complete(null);
@@ -126,12 +124,12 @@ class PollLoopTests {
         assertThat(this.bed.store.calls).contains("claim 6").doesNotContain("claim 7");
 
         quick[0] = false;
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         this.bed.settle(loop);
         this.bed.store.calls.clear();
         this.bed.clock.advance(Handlers.STALL);
-        loop.pollOnce();
+        loop.turn();
 
         assertThat(this.bed.store.calls).hasSize(1).first().asString().startsWith("release [");
     }
@@ -144,10 +142,10 @@ class PollLoopTests {
         }
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.pollOnce()).isZero();
-        loop.pollOnce();
+        assertThat(loop.turn()).isZero();
+        loop.turn();
         this.bed.runHandlers();
-        loop.pollOnce();
+        loop.turn();
 
         assertThat(this.bed.store.calls.stream().map((call) -> call.split(" ")[0] + " " + call.split("m").length))
             .containsExactly("claim 2", "claim 2", "acknowledge 101", "acknowledge 51");
@@ -158,31 +156,28 @@ class PollLoopTests {
     void givesThePermitsOfAShortClaimBack() {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         TestBed.look(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
     }
 
     @Test
-    void sendsTheClaimWithoutWaitingForTheAcknowledgement() throws Exception {
+    void sendsTheClaimWithoutWaitingForTheAcknowledgement() {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(TestBed.LINGER);
         loop.heard(Signal.LOOK);
         CompletableFuture<Void> acknowledged = this.bed.store.stall("acknowledge");
-        CountDownLatch claimed = new CountDownLatch(1);
-        this.bed.store.during("claim", claimed::countDown);
 
-        CompletableFuture<Duration> poll = CompletableFuture.supplyAsync(loop::pollOnce);
-
-        assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(poll).isNotDone();
+        assertThat(loop.turn()).as("nothing to do before the answer").isNull();
+        assertThat(this.bed.store.calls).endsWith("acknowledge [m]", "claim 2");
         acknowledged.complete(null);
-        poll.get(30, TimeUnit.SECONDS);
+        assertThat(loop.turn()).isNotNull();
+        assertThat(this.bed.store.calls).endsWith("acknowledge [m]", "claim 2");
     }
 
     @Test
@@ -191,36 +186,30 @@ class PollLoopTests {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         loop.pause(true);
 
         this.bed.handlers.poll().run();
-        loop.pollOnce();
+        loop.turn();
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "acknowledge [a, b]");
     }
 
     @Test
-    void wakesAtOnceForAHandlerThatFinishesWhileItClaims() throws Exception {
+    void wakesAtOnceForAHandlerThatFinishesWhileItClaims() {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.store.during("claim", this.bed::runHandlers);
 
         TestBed.look(loop);
         assertThat(this.bed.store.count("acknowledge")).isZero();
 
-        // Would sleep for a safety poll if the ring had been missed.
-        CountDownLatch acknowledged = new CountDownLatch(1);
-        this.bed.store.during("acknowledge", acknowledged::countDown);
-        Thread thread = new Thread(loop);
-        thread.start();
-        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
-        this.bed.clock.advance(TestBed.LINGER);
-        assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
-        loop.stop(Duration.ZERO);
-        thread.join(30_000);
+        // Would rest for a safety poll if the ring had been missed.
+        loop.start(this.bed.store);
+        this.bed.timer.advance(TestBed.LINGER);
+        assertThat(this.bed.store.count("acknowledge")).isOne();
     }
 
     /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
@@ -232,38 +221,27 @@ class PollLoopTests {
     }
 
     @Test
-    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() throws Exception {
-        CountDownLatch handled = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
-            handled.countDown();
-            return null;
-        };
+    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() {
         CompletableFuture<Void> answer = this.bed.store.stall("claim");
         PollLoop loop = sleepyLoop();
-        Thread thread = loop.start(this.bed.store);
+        loop.start(this.bed.store);
         // The claim has found nothing, and its answer is on the way.
-        TestBed.await(() -> answer.getNumberOfDependents() > 0);
-        synchronized (this.bed.store) {
-            this.bed.store.add("m", Duration.ZERO);
-        }
+        this.bed.store.add("m", Duration.ZERO);
         this.bed.store.wakeUp(TestBed.QUEUE);
+        assertThat(this.bed.store.count("claim")).isOne();
         answer.complete(null);
 
-        assertThat(handled.await(30, TimeUnit.SECONDS)).isTrue();
-        loop.stop(Duration.ZERO);
-        thread.join(30_000);
+        assertThat(this.bed.handled).containsExactly("m");
     }
 
     @Test
-    void sleepsAgainAfterAWakeUp() throws Exception {
+    void restsAgainAfterAWakeUp() {
         PollLoop loop = sleepyLoop();
-        Thread thread = loop.start(this.bed.store);
-        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        loop.start(this.bed.store);
         this.bed.store.wakeUp(TestBed.QUEUE);
-        TestBed.await(() -> this.bed.store.count("claim") == 2 && thread.getState() == Thread.State.TIMED_WAITING);
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
 
-        loop.stop(Duration.ZERO);
-        thread.join(30_000);
+        this.bed.timer.advance(Duration.ofHours(1));
         assertThat(this.bed.store.count("claim")).isEqualTo(2);
     }
 
@@ -272,40 +250,30 @@ class PollLoopTests {
         PollLoop loop = sleepyLoop();
         this.bed.store.add("m", Duration.ZERO);
         this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
-        loop.run();
+        TestBed.turns(loop);
 
         assertThat(this.bed.handled).isEmpty();
         assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
     }
 
     @Test
-    void wakesForAFreedPermitAndForAWakeUp() throws Exception {
-        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
-                new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
-        PollLoop loop = TestBed.loop(this.bed.queue(), context);
+    void wakesForAFreedPermitAndForAWakeUp() {
+        PollLoop loop = this.bed.loop();
         this.bed.store.add("a", Duration.ZERO);
-        loop.pollOnce();
+        loop.start(this.bed.store);
         this.bed.store.add("b", Duration.ZERO);
-        CountDownLatch acknowledged = new CountDownLatch(1);
-        CountDownLatch claimed = new CountDownLatch(2);
-        this.bed.store.during("acknowledge", acknowledged::countDown);
-        this.bed.store.during("claim", claimed::countDown);
-        Thread thread = loop.start(this.bed.store);
-
-        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
         this.bed.store.wakeUp(TestBed.QUEUE);
-        this.bed.handlers.poll().run();
-        TestBed.await(() -> !this.bed.handlers.isEmpty());
-        this.bed.clock.advance(TestBed.LINGER);
-        assertThat(acknowledged.await(30, TimeUnit.SECONDS)).isTrue();
-        this.bed.store.wakeUp(TestBed.QUEUE);
-        this.bed.handlers.poll().run();
-        assertThat(claimed.await(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(this.bed.store.count("claim")).isOne();
 
-        loop.stop(Duration.ZERO);
-        thread.join(30_000);
-        assertThat(thread.isAlive()).isFalse();
+        this.bed.handlers.poll().run();
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+        this.bed.handlers.poll().run();
+        this.bed.timer.advance(TestBed.LINGER);
+        assertThat(this.bed.handled).containsExactly("a", "b");
+        assertThat(this.bed.store.calls).contains("acknowledge [a, b]");
+
+        this.bed.store.wakeUp(TestBed.QUEUE);
+        assertThat(this.bed.store.count("claim")).isGreaterThan(2);
     }
 
     @Test
@@ -316,7 +284,7 @@ class PollLoopTests {
         List<Duration> pauses = new ArrayList<>();
 
         for (int i = 0; i < 10; i++) {
-            Duration pause = loop.pollOnce();
+            Duration pause = loop.turn();
             pauses.add(pause);
             this.bed.clock.advance(pause);
         }
@@ -328,7 +296,7 @@ class PollLoopTests {
         assertThat(this.bed.store.calls.subList(1, 10)).containsOnly("claim 1");
 
         this.bed.store.mend();
-        assertThat(loop.pollOnce()).isGreaterThan(Duration.ofSeconds(3));
+        assertThat(loop.turn()).isGreaterThan(Duration.ofSeconds(3));
         this.bed.store.fail("claim");
         assertThat(TestBed.look(loop)).isLessThan(Duration.ofMillis(150));
     }
@@ -339,17 +307,17 @@ class PollLoopTests {
             PollLoop one = this.bed.loop();
             PollLoop other = this.bed.loop();
             this.bed.store.fail("claim");
-            one.pollOnce();
-            other.pollOnce();
-            one.pollOnce();
+            one.turn();
+            other.turn();
+            one.turn();
             assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("'orders'");
 
             this.bed.clock.advance(Duration.ofSeconds(61));
-            other.pollOnce();
+            other.turn();
             assertThat(log.lines(Level.WARN)).hasSize(2);
 
             this.bed.store.mend();
-            one.pollOnce();
+            one.turn();
             assertThat(log.lines(Level.INFO)).hasSize(1);
         }
     }
@@ -358,13 +326,13 @@ class PollLoopTests {
     void sendsAcknowledgementsAgainWhileTheirLeaseLasts() {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         this.bed.store.fail("acknowledge");
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(TestBed.LINGER);
 
-        assertThat(loop.pollOnce()).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
+        assertThat(loop.turn()).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
         this.bed.store.mend();
         this.bed.settle(loop);
 
@@ -377,14 +345,14 @@ class PollLoopTests {
         try (LogCapture log = new LogCapture()) {
             PollLoop loop = this.bed.loop();
             this.bed.store.add("m", Duration.ZERO);
-            loop.pollOnce();
+            loop.turn();
             this.bed.runHandlers();
             this.bed.store.fail("acknowledge");
             this.bed.settle(loop);
             this.bed.clock.advance(TestBed.LEASE);
             loop.pause(true);
-            loop.pollOnce();
-            loop.pollOnce();
+            loop.turn();
+            loop.turn();
 
             assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
             assertThat(log.lines(Level.WARN)).hasSize(1);
@@ -397,7 +365,7 @@ class PollLoopTests {
         try (LogCapture log = new LogCapture()) {
             PollLoop loop = this.bed.loop();
             this.bed.store.add("m", Duration.ZERO);
-            loop.pollOnce();
+            loop.turn();
             this.bed.runHandlers();
             this.bed.clock.advance(TestBed.LEASE);
             this.bed.settle(loop);
@@ -410,28 +378,57 @@ class PollLoopTests {
     }
 
     @Test
-    void goesOnAfterAnyError() throws Exception {
-        boolean[] broken = { true };
+    void goesOnAfterAnyError() {
+        boolean[] broken = { false };
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
         }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
                 this.bed.context.settings(), () -> {
-                    if (broken[0] && Thread.currentThread().getName().equals("broken")) {
+                    if (broken[0]) {
                         broken[0] = false;
                         throw new StackOverflowError("a bug");
                     }
                     return this.bed.clock.getAsLong();
                 });
-        CountDownLatch polled = new CountDownLatch(1);
-        this.bed.store.during("claim", polled::countDown);
         PollLoop loop = TestBed.loop(this.bed.queue(), context);
         try (LogCapture log = new LogCapture()) {
-            Thread thread = new Thread(loop, "broken");
-            thread.start();
-            assertThat(polled.await(30, TimeUnit.SECONDS)).isTrue();
-            loop.stop(Duration.ZERO);
-            thread.join(30_000);
+            broken[0] = true;
+            loop.start(this.bed.store);
             assertThat(log.lines(Level.ERROR)).hasSize(1);
+            assertThat(this.bed.store.count("claim")).isZero();
+
+            this.bed.timer.advance(Duration.ofMillis(120));
+            assertThat(this.bed.store.count("claim")).isOne();
         }
+    }
+
+    @Test
+    void hasATurnInEachSafetyPollWhateverBecomesOfItsPlan() {
+        Timer forgetful = new Timer() {
+
+            @Override
+            public Scheduled after(Duration delay, Runnable task) {
+                throw new OutOfMemoryError("no memory for another task");
+            }
+
+            @Override
+            public Scheduled every(Duration period, Runnable task) {
+                return PollLoopTests.this.bed.timer.every(period, task);
+            }
+
+            @Override
+            public void pause(Duration duration) {
+                throw new UnsupportedOperationException();
+            }
+
+        };
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, Runnable::run, forgetful, this.bed.context.outage(), TestBed.PARTITIONS, null, this.bed.context.settings(),
+                this.bed.clock);
+        TestBed.loop(this.bed.queue(), context).start(this.bed.store);
+        this.bed.store.add("m", Duration.ZERO);
+
+        this.bed.timer.advance(TestBed.SAFETY_POLL);
+        assertThat(this.bed.handled).containsExactly("m");
     }
 
     @Test
@@ -442,31 +439,13 @@ class PollLoopTests {
             throw new StackOverflowError("a bug");
         });
         for (int i = 0; i < 3; i++) {
-            this.bed.clock.advance(loop.pollOnce());
+            this.bed.clock.advance(loop.turn());
         }
         this.bed.store.during("claim", () -> {
         });
-        loop.pollOnce();
+        loop.turn();
         TestBed.look(loop);
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 1", "claim 1", "claim 1", "claim 2");
-    }
-
-    @Test
-    void goesOnAfterAnInterruptThatIsNotAStop() throws Exception {
-        CountDownLatch polls = new CountDownLatch(2);
-        this.bed.store.during("claim", polls::countDown);
-        PollLoop loop = this.bed.loop();
-        Thread thread = new Thread(loop);
-        thread.start();
-        TestBed.await(() -> polls.getCount() < 2);
-        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
-        this.bed.clock.advance(TestBed.SAFETY_POLL);
-        thread.interrupt();
-
-        assertThat(polls.await(30, TimeUnit.SECONDS)).isTrue();
-        loop.stop(Duration.ZERO);
-        thread.join(30_000);
-        assertThat(thread.isAlive()).isFalse();
     }
 
     @Test
@@ -474,7 +453,7 @@ class PollLoopTests {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
         loop.pause(true);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.calls).isEmpty();
 
         loop.pause(false);
@@ -489,7 +468,7 @@ class PollLoopTests {
         this.bed.store.add("m", Duration.ZERO);
         PollLoop loop = this.bed.loop();
 
-        Duration pause = loop.pollOnce();
+        Duration pause = loop.turn();
         assertThat(pause).isLessThan(Duration.ofMillis(150));
         this.bed.clock.advance(pause);
         TestBed.look(loop);
@@ -507,7 +486,7 @@ class PollLoopTests {
         this.bed.store.add("b", Duration.ZERO);
         this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
 
-        loop.run();
+        TestBed.turns(loop);
         this.bed.runHandlers();
 
         assertThat(this.bed.store.calls).hasSize(2).last().asString().startsWith("release [").contains("a", "b");
@@ -528,10 +507,10 @@ class PollLoopTests {
         };
         PollLoop loop = this.bed.loop();
         stopping[0] = loop;
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
 
-        loop.run();
+        TestBed.turns(loop);
         this.bed.runHandlers();
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] in PT0S", "acknowledge [a]");
@@ -540,23 +519,22 @@ class PollLoopTests {
     }
 
     @Test
-    void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() throws Exception {
+    void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() {
         CompletableFuture<Void> future = new CompletableFuture<>();
         this.bed.handler = (message, delivery) -> () -> future;
         this.bed.store.add("m", Duration.ZERO);
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
+        CompletableFuture<Void> end = loop.start(this.bed.store);
+        this.bed.store.calls.clear();
         loop.stop(Duration.ofHours(1));
-        Thread thread = new Thread(loop);
-        thread.start();
-        TestBed.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
+        assertThat(end).isNotDone();
 
         future.complete(null);
         this.bed.runHandlers();
-        thread.join(30_000);
-        assertThat(thread.isAlive()).isFalse();
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+        assertThat(end).isCompleted();
+        assertThat(this.bed.store.calls).containsExactly("acknowledge [m]", "unlisten orders");
     }
 
     @Test
@@ -569,11 +547,11 @@ class PollLoopTests {
             return future;
         };
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         try (LogCapture log = new LogCapture()) {
             loop.stop(Duration.ZERO);
-            loop.run();
+            TestBed.turns(loop);
             assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("1 handlers");
         }
         assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(TestClock.START.plus(TestBed.LEASE));

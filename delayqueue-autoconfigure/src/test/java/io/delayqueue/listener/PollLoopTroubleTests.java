@@ -30,7 +30,7 @@ class PollLoopTroubleTests {
             this.bed.store.add(id, Duration.ZERO);
         }
         PollLoop loop = this.bed.loop();
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         loop.pause(true);
         this.bed.store.calls.clear();
@@ -46,8 +46,8 @@ class PollLoopTroubleTests {
         this.bed.concurrency = 5;
         PollLoop loop = this.bed.loop();
         this.bed.store.fail("claim");
-        this.bed.clock.advance(loop.pollOnce());
-        this.bed.clock.advance(loop.pollOnce());
+        this.bed.clock.advance(loop.turn());
+        this.bed.clock.advance(loop.turn());
         this.bed.store.mend();
         for (int i = 0; i < 4; i++) {
             TestBed.look(loop);
@@ -63,8 +63,8 @@ class PollLoopTroubleTests {
         PollLoop loop = this.bed.loop();
         this.bed.store.failure = new StoreRefusedException("READONLY", null);
         this.bed.store.fail("claim");
-        this.bed.clock.advance(loop.pollOnce());
-        loop.pollOnce();
+        this.bed.clock.advance(loop.turn());
+        loop.turn();
 
         assertThat(this.bed.store.calls).containsExactly("claim 5", "claim 5");
     }
@@ -73,15 +73,15 @@ class PollLoopTroubleTests {
     void claimsNotBeforeTheBackoffIsOverWhoeverRings() {
         PollLoop loop = this.bed.loop();
         this.bed.store.fail("claim");
-        Duration pause = loop.pollOnce();
+        Duration pause = loop.turn();
         this.bed.clock.advance(pause.minusNanos(1));
         this.bed.store.mend();
 
         loop.heard(Signal.due(Duration.ZERO));
-        assertThat(loop.pollOnce()).isEqualTo(Duration.ofNanos(1));
+        assertThat(loop.turn()).isEqualTo(Duration.ofNanos(1));
         assertThat(this.bed.store.count("claim")).isOne();
         this.bed.clock.advance(Duration.ofNanos(1));
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.count("claim")).isEqualTo(2);
     }
 
@@ -89,11 +89,11 @@ class PollLoopTroubleTests {
     void claimsAtOnceWhenASubscriptionIsBack() {
         PollLoop loop = this.bed.loop();
         this.bed.store.fail("claim");
-        loop.pollOnce();
+        loop.turn();
         this.bed.store.mend();
 
         loop.heard(Signal.LOOK);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.count("claim")).isEqualTo(2);
     }
 
@@ -104,11 +104,11 @@ class PollLoopTroubleTests {
         List<HeldLease> leases = claimed("a", "b", "c", "d");
         assertThat(acknowledgements.add(leases.get(0))).isTrue();
         this.bed.store.fail("acknowledge");
-        assertThat(acknowledgements.await(acknowledgements.send())).isFalse();
+        assertThat(acknowledgements.accept(acknowledgements.send())).isFalse();
 
         assertThat(acknowledgements.add(leases.get(1))).isTrue();
         this.bed.store.mend();
-        assertThat(acknowledgements.await(acknowledgements.send())).isTrue();
+        assertThat(acknowledgements.accept(acknowledgements.send())).isTrue();
         assertThat(acknowledgements.add(leases.get(2))).isTrue();
         assertThat(acknowledgements.add(leases.get(3))).isFalse();
     }
@@ -151,7 +151,7 @@ class PollLoopTroubleTests {
     private void claimQuick(PollLoop loop) {
         this.bed.store.add("quick0", Duration.ZERO);
         this.bed.store.add("quick1", Duration.ZERO);
-        loop.pollOnce();
+        loop.turn();
         this.bed.clock.advance(Duration.ofMillis(2));
         this.bed.runHandlers();
     }
@@ -166,17 +166,17 @@ class PollLoopTroubleTests {
     void aKeeperWhoseHandlersHangResignsOnceAndRests() {
         PollLoop loop = stuckAfterQuickOnes(keeping(), 20);
         this.bed.clock.advance(TestBed.LINGER);
-        Duration wait = loop.pollOnce();
+        Duration wait = loop.turn();
         for (int i = 0; i < 3; i++) {
             this.bed.clock.advance(wait);
-            wait = loop.pollOnce();
+            wait = loop.turn();
         }
         assertThat(this.bed.store.count("resign")).as("while messages wait").isOne();
 
         this.bed.clock.advance(Handlers.STALL);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.count("release")).isOne();
-        assertThat(loop.pollOnce()).isGreaterThan(Handlers.STALL);
+        assertThat(loop.turn()).isGreaterThan(Handlers.STALL);
         assertThat(this.bed.store.count("resign")).isOne();
     }
 
@@ -184,11 +184,11 @@ class PollLoopTroubleTests {
     void wakesToGiveBackWhatWaitsThoughNothingElseIsDue() {
         this.bed.maxAttempts = 1;
         PollLoop loop = stuckAfterQuickOnes(this.bed.context, 4);
-        Duration wait = loop.pollOnce();
+        Duration wait = loop.turn();
         assertThat(wait).isEqualTo(Handlers.STALL);
 
         this.bed.clock.advance(wait);
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.store.count("release")).isOne();
     }
 
@@ -200,7 +200,7 @@ class PollLoopTroubleTests {
         this.bed.rejecting = false;
         assertThat(this.bed.handled).containsExactly("quick0", "quick1", "stuck0", "stuck1");
 
-        loop.pollOnce();
+        loop.turn();
         this.bed.runHandlers();
         assertThat(this.bed.handled).hasSize(6);
     }
@@ -217,7 +217,7 @@ class PollLoopTroubleTests {
         TestBed.look(loop);
         this.bed.rejecting = false;
         for (int i = 0; i < 200; i++) {
-            this.bed.clock.advance(loop.pollOnce());
+            this.bed.clock.advance(loop.turn());
             this.bed.runHandlers();
         }
 
@@ -238,7 +238,7 @@ class PollLoopTroubleTests {
         }, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null, this.bed.context.settings(),
                 this.bed.clock);
         PollLoop loop = TestBed.loop(queue(), context);
-        loop.pollOnce();
+        loop.turn();
 
         assertThat(this.bed.events).containsExactly(death);
         this.bed.runHandlers();
@@ -252,9 +252,9 @@ class PollLoopTroubleTests {
         PollLoop loop = handled("a", "b", "c");
         this.bed.store.poison = "b";
         try (LogCapture log = new LogCapture()) {
-            loop.pollOnce();
-            loop.pollOnce();
-            loop.pollOnce();
+            loop.turn();
+            loop.turn();
+            loop.turn();
 
             assertThat(this.bed.store.calls).containsExactly("acknowledge [a, b, c]", "acknowledge [a]",
                     "acknowledge [b]", "acknowledge [c]", "acknowledge [b]");
@@ -279,10 +279,10 @@ class PollLoopTroubleTests {
         keeper.start();
         acknowledgements.add(lease);
         this.bed.store.poison = "m";
-        assertThat(acknowledgements.await(acknowledgements.send())).isFalse();
+        assertThat(acknowledgements.accept(acknowledgements.send())).isFalse();
         assertThat(acknowledgements.isEmpty()).isFalse();
         this.bed.timer.advance(TestBed.LEASE);
-        acknowledgements.await(acknowledgements.send());
+        acknowledgements.accept(acknowledgements.send());
 
         assertThat(this.bed.store.count("extend")).isZero();
         assertThat(acknowledgements.isEmpty()).isTrue();
@@ -296,13 +296,12 @@ class PollLoopTroubleTests {
         }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
                 new WorkerSettings(Duration.ZERO, safetyPoll, null, false), this.bed.clock);
         for (int i = 0; i < 100; i++) {
-            assertThat(TestBed.loop(queue(), context).pollOnce()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
+            assertThat(TestBed.loop(queue(), context).turn()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
                     safetyPoll);
         }
         this.bed.store.fail("claim");
         PollLoop loop = TestBed.loop(queue(), context);
-        assertThat(List.of(loop.pollOnce(), loop.pollOnce(), loop.pollOnce()))
-            .allMatch((wait) -> wait.compareTo(safetyPoll) <= 0);
+        assertThat(List.of(loop.turn(), loop.turn(), loop.turn())).allMatch((wait) -> wait.compareTo(safetyPoll) <= 0);
     }
 
 }

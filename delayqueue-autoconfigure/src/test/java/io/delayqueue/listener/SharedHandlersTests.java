@@ -2,8 +2,6 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.DelayQueueException;
@@ -28,18 +26,15 @@ class SharedHandlersTests {
 
     private static final Partition OTHER = new Partition(TestBed.QUEUE.queue(), 1);
 
+    /** So long the room of a claim is kept from other loops. */
+    private static final Duration SOON = Duration.ofMillis(100);
+
     private final TestBed bed = new TestBed();
 
     @Test
-    void aPartitionThatHangsLeavesTheHandlersToTheOthers() throws Exception {
+    void aPartitionThatHangsLeavesTheHandlersToTheOthers() {
         CompletableFuture<Claim> never = new CompletableFuture<>();
         this.bed.store.hanging.put(OTHER, never);
-        this.bed.concurrency = 2;
-        CountDownLatch handled = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
-            handled.countDown();
-            return null;
-        };
         this.bed.store.add("m", Duration.ZERO);
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
         }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
@@ -47,41 +42,37 @@ class SharedHandlersTests {
         Handlers handlers = new Handlers(2, Runnable::run, this.bed.clock);
         PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), context, handlers);
         PollLoop other = new PollLoop(this.bed.queue(), context, handlers);
-        Thread first = new Thread(hanging);
-        first.start();
-        TestBed.await(() -> this.bed.store.count("hang") == 1);
-        Thread second = new Thread(other);
-        second.start();
+        hanging.start(this.bed.store);
+        other.start(this.bed.store);
+        assertThat(this.bed.handled).isEmpty();
 
-        assertThat(handled.await(30, TimeUnit.SECONDS)).isTrue();
+        this.bed.timer.advance(SOON);
+        assertThat(this.bed.handled).containsExactly("m");
         hanging.stop(Duration.ZERO);
         other.stop(Duration.ZERO);
         never.completeExceptionally(
                 new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
-        first.join(30_000);
-        second.join(30_000);
-        assertThat(handlers.reserve(100, new Alarm())).as("room, when all is given back").isEqualTo(2);
+        assertThat(handlers.reserve(100, this.bed.alarm())).as("room, when all is given back").isEqualTo(2);
     }
 
     @Test
-    void whatALateAnswerBringsComesOnTopOfTheRoom() throws Exception {
+    void whatALateAnswerBringsComesOnTopOfTheRoom() {
         CompletableFuture<Claim> late = new CompletableFuture<>();
         this.bed.store.hanging.put(OTHER, late);
-        this.bed.handler = (message, delivery) -> () -> {
-            this.bed.handled.add(message.lease().id());
-            return null;
-        };
         Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
         PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.context, handlers);
         handlers.join();
-        Alarm other = new Alarm();
-        CompletableFuture<Duration> poll = CompletableFuture.supplyAsync(hanging::pollOnce);
-        TestBed.await(() -> this.bed.store.count("hang") == 1);
-        TestBed.await(() -> handlers.reserve(100, other) == 1);
+        Alarm other = this.bed.alarm();
+        assertThat(hanging.turn()).isEqualTo(SOON);
+        assertThat(handlers.reserve(100, other)).isZero();
+        this.bed.clock.advance(SOON);
+        assertThat(hanging.turn()).isNull();
+        assertThat(handlers.reserve(100, other)).isOne();
+
         this.bed.store.add("m", Duration.ZERO);
         this.bed.store.hanging.clear();
         late.complete(this.bed.store.claim(OTHER, new ClaimRequest(1, TestBed.LEASE, this.bed.expiredPolicy)).join());
-        poll.get(30, TimeUnit.SECONDS);
+        hanging.turn();
         this.bed.runHandlers();
 
         assertThat(this.bed.handled).containsExactly("m");
@@ -97,12 +88,12 @@ class SharedHandlersTests {
         PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, handlers);
         PollLoop other = new PollLoop(this.bed.queue(), this.bed.context, handlers);
         this.bed.store.add("later", Duration.ofMillis(100));
-        assertThat(other.pollOnce()).isEqualTo(Duration.ofMillis(100));
+        assertThat(other.turn()).isEqualTo(Duration.ofMillis(100));
         this.bed.store.add("now", Duration.ZERO);
         TestBed.look(one);
         this.bed.runHandlers();
 
-        assertThat(other.pollOnce()).isEqualTo(Duration.ofMillis(100));
+        assertThat(other.turn()).isEqualTo(Duration.ofMillis(100));
     }
 
     @Test
@@ -114,14 +105,14 @@ class SharedHandlersTests {
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
 
-        assertThat(one.pollOnce()).isZero();
-        assertThat(one.pollOnce()).isPositive();
-        assertThat(handlers.reserve(100, new Alarm())).isZero();
+        assertThat(one.turn()).isZero();
+        assertThat(one.turn()).isPositive();
+        assertThat(handlers.reserve(100, this.bed.alarm())).isZero();
     }
 
     @Test
     void aLoopGetsInLineWhileOthersHaveAllTheRoom() {
-        Alarm other = new Alarm();
+        Alarm other = this.bed.alarm();
         AtomicReference<Handlers> shared = new AtomicReference<>();
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
         }, (task) -> {
@@ -137,12 +128,12 @@ class SharedHandlersTests {
         this.bed.store.add("first", Duration.ZERO);
         this.bed.store.add("second", Duration.ZERO);
 
-        assertThat(loop.pollOnce()).isZero();
-        assertThat(loop.pollOnce()).isPositive();
+        assertThat(loop.turn()).isZero();
+        assertThat(loop.turn()).isPositive();
         shared.get().giveBack(1);
 
         assertThat(shared.get().reserve(1, other)).as("the place of the loop").isZero();
-        loop.pollOnce();
+        loop.turn();
         assertThat(this.bed.handled).containsExactly("first", "second");
     }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 import io.delayqueue.QueueName;
@@ -142,15 +143,38 @@ final class TestBed {
 
     /** Lets a little time pass, and has the loop acknowledge what is handled. */
     void settle(PollLoop loop) {
-        loop.pollOnce();
+        loop.turn();
         this.clock.advance(LINGER);
-        loop.pollOnce();
+        loop.turn();
+    }
+
+    /** Takes turns as long as one is of use at once, as to the end of a stop. */
+    static void turns(PollLoop loop) {
+        Duration wait = Duration.ZERO;
+        while (wait != null && wait.isZero()) {
+            wait = loop.turn();
+        }
+    }
+
+    /** An alarm of nobody, which counts the turns that it is asked for. */
+    Alarm alarm(AtomicInteger turns) {
+        Alarm alarm = new Alarm(() -> {
+            turns.incrementAndGet();
+            return null;
+        }, Runnable::run, this.timer, this.clock);
+        alarm.start();
+        turns.set(0);
+        return alarm;
+    }
+
+    Alarm alarm() {
+        return alarm(new AtomicInteger());
     }
 
     /** Has the loop look now, whatever it plans. */
     static Duration look(PollLoop loop) {
         loop.heard(Signal.LOOK);
-        return loop.pollOnce();
+        return loop.turn();
     }
 
 }

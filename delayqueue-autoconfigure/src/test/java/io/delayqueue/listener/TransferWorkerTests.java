@@ -82,17 +82,12 @@ class TransferWorkerTests {
             .toList();
     }
 
-    private static List<String> loopThreads() {
-        return threads().stream().filter((name) -> name.endsWith("-orders")).toList();
+    private static List<String> timers() {
+        return threads().stream().filter((name) -> name.endsWith("-timer")).toList();
     }
 
-    private static Thread loopThread() {
-        return Thread.getAllStackTraces()
-            .keySet()
-            .stream()
-            .filter((thread) -> thread.getName().equals("delayqueue-l-orders"))
-            .findFirst()
-            .orElseThrow();
+    private boolean isListening() {
+        return !this.bed.store.alarms.getOrDefault(TestBed.QUEUE, List.of()).isEmpty();
     }
 
     @Test
@@ -119,13 +114,13 @@ class TransferWorkerTests {
         for (int i = 0; i < 3; i++) {
             this.worker.start();
             this.worker.start();
-            assertThat(loopThreads()).containsExactly("delayqueue-l-orders");
+            assertThat(timers()).hasSize(1);
             String id = "m" + i;
             send(id);
             TestBed.await(() -> isGone(id));
             this.worker.stop();
-            assertThat(loopThreads()).isEmpty();
-            assertThat(this.bed.store.alarms.get(TestBed.QUEUE)).isEmpty();
+            TestBed.await(() -> timers().isEmpty());
+            assertThat(isListening()).isFalse();
         }
         assertThat(this.bed.store.calls).containsSubsequence("listen orders", "unlisten orders", "listen orders",
                 "unlisten orders");
@@ -184,7 +179,6 @@ class TransferWorkerTests {
         CountDownLatch stopped = new CountDownLatch(1);
         this.worker.stop(stopped::countDown);
 
-        TestBed.await(() -> loopThread().getState() == Thread.State.TIMED_WAITING);
         long renewals = this.bed.store.count("extend");
         TestBed.await(() -> this.bed.store.count("extend") >= renewals + 2);
         assertThat(stopped.getCount()).isOne();
@@ -237,7 +231,7 @@ class TransferWorkerTests {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         assertThat(this.worker.isRunning()).isFalse();
         never.complete(null);
-        TestBed.await(() -> loopThreads().isEmpty());
+        TestBed.await(() -> !isListening());
     }
 
     @Test
@@ -262,7 +256,7 @@ class TransferWorkerTests {
         container.start();
         container.start();
         assertThat(container.isRunning()).isTrue();
-        assertThat(loopThreads()).hasSize(1);
+        assertThat(isListening()).isTrue();
         send("m");
         TestBed.await(() -> isGone("m"));
 
@@ -278,8 +272,7 @@ class TransferWorkerTests {
         this.worker.start();
         container.stop();
         assertThat(container.isRunning()).isFalse();
-        TestBed.await(() -> loopThreads().isEmpty());
-        assertThat(this.bed.store.calls).contains("unlisten orders");
+        TestBed.await(() -> !isListening());
 
         this.worker.stop();
         this.worker.start();
@@ -297,7 +290,6 @@ class TransferWorkerTests {
         assertThat(container.isPaused()).isTrue();
         assertThat(container.isRunning()).isTrue();
         send("m");
-        TestBed.await(() -> loopThread().getState() == Thread.State.TIMED_WAITING);
         this.worker.stop();
         assertThat(this.bed.store.count("claim")).isZero();
 
@@ -355,7 +347,7 @@ class TransferWorkerTests {
 
         assertThatIllegalStateException().isThrownBy(this.worker::start);
         assertThat(this.worker.isRunning()).isFalse();
-        assertThat(loopThreads()).isEmpty();
+        TestBed.await(() -> timers().isEmpty());
     }
 
     @Test
