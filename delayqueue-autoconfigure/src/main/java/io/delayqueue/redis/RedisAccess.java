@@ -106,9 +106,9 @@ public final class RedisAccess implements AutoCloseable {
         return this.runner.run(script, keysOf(partition).all(), arguments);
     }
 
-    /** Runs the probe, on keys that no queue has. */
-    CompletableFuture<List<Object>> probe() {
-        return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace).all(), new byte[0][]);
+    /** Runs the probe, on keys that no queue has; see {@link RedisKeys#tagOfProbe}. */
+    CompletableFuture<List<Object>> probe(int number) {
+        return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace, number).all(), new byte[0][]);
     }
 
     /** Runs the script that takes the fewest keys. */

@@ -53,8 +53,13 @@ final class RedisKeys {
     }
 
     /** Keys that no queue can have: queue names do not begin so. */
-    static RedisKeys ofProbe(String namespace) {
-        return new RedisKeys(namespace, "_probe");
+    static RedisKeys ofProbe(String namespace, int number) {
+        return new RedisKeys(namespace, tagOfProbe(number));
+    }
+
+    /** Probes differ in their slot. */
+    static String tagOfProbe(int number) {
+        return "_probe:" + number;
     }
 
     /** All keys. Not to be changed. */

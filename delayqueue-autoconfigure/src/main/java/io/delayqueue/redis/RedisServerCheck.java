@@ -1,28 +1,35 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Looks once at the server that messages are to be kept on: whether it is new enough,
- * lets its user do what the scripts do, and does not throw messages away. What cannot
- * work is thrown, what may lose messages or time is logged.
+ * Looks once at the server that messages are to be kept on, or at every master of a
+ * cluster: whether it is new enough, lets its user do what the scripts do, and does not
+ * throw messages away. What cannot work is thrown, what may lose messages or time is
+ * logged.
  */
 public final class RedisServerCheck {
 
@@ -54,49 +61,101 @@ public final class RedisServerCheck {
     }
 
     /**
-     * Looks at the server.
-     * @param limit longest time to wait
-     * @return whether the server answered and can be written to; if not, nothing is known
-     * @throws UnsuitableRedisException if the server cannot do what is needed
+     * Looks at the server, on a cluster at every master.
+     * @param limit longest time to wait for an answer
+     * @return whether all answered and can be written to; if not, nothing is known
+     * @throws UnsuitableRedisException if one cannot do what is needed
      */
     public boolean run(Duration limit) {
-        List<Object> reply;
-        try {
-            reply = this.redis.probe().get(limit.toMillis(), TimeUnit.MILLISECONDS);
-        }
-        catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
+        // Whether Redis is there at all: to be asked for its masters first, with no limit
+        // of ours, would hold the start up.
+        List<Look> looks = looks(Map.of("", 0), limit);
+        if (looks.isEmpty()) {
             return false;
         }
-        catch (TimeoutException ex) {
-            return false;
-        }
-        catch (ExecutionException ex) {
-            if (ex.getCause() instanceof StoreRefusedException refused) {
-                throw new UnsuitableRedisException(String.valueOf(refused.getMessage()),
-                        "Allow the Redis user EVALSHA, EVAL and the commands of the scripts on the keys of the "
-                                + "namespace, or name another user.");
+        boolean cluster = ClusterMasters.isCluster(this.template);
+        if (cluster) {
+            looks = looks(masters(), limit);
+            if (looks.isEmpty()) {
+                return false;
             }
-            if (RedisFailures.isLockedOut(ex)) {
-                throw new UnsuitableRedisException("Redis does not let this user in: " + RedisFailures.errorText(ex),
-                        "Correct spring.data.redis.username and spring.data.redis.password.");
-            }
-            logger.debug("Redis cannot be looked at", ex);
-            return false;
         }
-        requireVersion(Replies.text(reply.get(0)));
-        String denied = Replies.text(reply.get(2));
-        if (RedisFailures.isNotNow(COMMAND.matcher(denied).replaceFirst(""))) {
-            logger.debug("Redis cannot be written to: {}", denied);
-            return false;
+        warnOfEviction(looks);
+        warnOfWakeUps(looks.stream().anyMatch(Look::refused), cluster);
+        if (cluster) {
+            warnOfHangs();
         }
-        requirePermissions(denied);
-        warnOfEviction(Replies.text(reply.get(1)));
-        warnOfWakeUps(Replies.number(reply.get(3)) == 1);
         return true;
     }
 
-    private static void requireVersion(String info) {
+    /** Empty if the client cannot tell now. */
+    private Map<String, Integer> masters() {
+        try {
+            return ClusterMasters.probes(this.template);
+        }
+        catch (RuntimeException ex) {
+            logger.debug("The masters of the cluster are not known", ex);
+            return Map.of();
+        }
+    }
+
+    /** Asks all at once; empty if one does not answer, or cannot be written to. */
+    private List<Look> looks(Map<String, Integer> probes, Duration limit) {
+        Map<String, CompletableFuture<List<Object>>> replies = new LinkedHashMap<>();
+        probes.forEach(
+                (address, number) -> replies.put(address.isEmpty() ? "" : " at " + address, this.redis.probe(number)));
+        List<Look> looks = new ArrayList<>();
+        for (Map.Entry<String, CompletableFuture<List<Object>>> each : replies.entrySet()) {
+            Look look = look(each.getKey(), each.getValue(), limit);
+            if (look == null) {
+                return List.of();
+            }
+            looks.add(look);
+        }
+        return looks;
+    }
+
+    private static @Nullable Look look(String at, CompletableFuture<List<Object>> asked, Duration limit) {
+        List<Object> reply;
+        try {
+            reply = asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+        catch (TimeoutException ex) {
+            return null;
+        }
+        catch (ExecutionException ex) {
+            requireAdmission(at, ex);
+            logger.debug("Redis{} cannot be looked at", at, ex);
+            return null;
+        }
+        requireVersion(at, Replies.text(reply.get(0)));
+        String denied = Replies.text(reply.get(2));
+        if (RedisFailures.isNotNow(COMMAND.matcher(denied).replaceFirst(""))) {
+            logger.debug("Redis{} cannot be written to: {}", at, denied);
+            return null;
+        }
+        requirePermissions(at, denied);
+        return new Look(at, Replies.text(reply.get(1)), Replies.number(reply.get(3)) == 1);
+    }
+
+    private static void requireAdmission(String at, ExecutionException failure) {
+        if (failure.getCause() instanceof StoreRefusedException refused) {
+            throw new UnsuitableRedisException(refused.getMessage() + (at.isEmpty() ? "" : "; that was Redis" + at),
+                    "Allow the Redis user EVALSHA, EVAL and the commands of the scripts on the keys of the "
+                            + "namespace, or name another user.");
+        }
+        if (RedisFailures.isLockedOut(failure)) {
+            throw new UnsuitableRedisException(
+                    "Redis%s does not let this user in: %s".formatted(at, RedisFailures.errorText(failure)),
+                    "Correct spring.data.redis.username and spring.data.redis.password.");
+        }
+    }
+
+    private static void requireVersion(String at, String info) {
         Matcher version = VERSION.matcher(info);
         if (!version.find()) {
             return; // the user may not ask; a server that is too old refuses the first
@@ -105,40 +164,56 @@ public final class RedisServerCheck {
         int major = Integer.parseInt(version.group(2));
         int minor = Integer.parseInt(version.group(3));
         if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
-            throw new UnsuitableRedisException("Redis %s is too old: version %d.%d or later is needed"
-                .formatted(version.group(1), OLDEST_MAJOR, OLDEST_MINOR), "Use a newer Redis.");
+            throw new UnsuitableRedisException("Redis %s%s is too old: version %d.%d or later is needed"
+                .formatted(version.group(1), at, OLDEST_MAJOR, OLDEST_MINOR), "Use a newer Redis.");
         }
     }
 
-    private static void requirePermissions(String denied) {
+    private static void requirePermissions(String at, String denied) {
         if (!denied.isEmpty()) {
-            throw new UnsuitableRedisException("The Redis user lacks a permission: " + denied,
+            throw new UnsuitableRedisException("The Redis user lacks a permission%s: %s".formatted(at, denied),
                     "Allow it that command on the keys of the namespace, or name another user.");
         }
     }
 
-    private static void warnOfEviction(String info) {
-        Matcher policy = POLICY.matcher(info);
-        if (policy.find() && policy.group(1).startsWith("allkeys-")) {
-            logger.warn("Redis has maxmemory-policy '{}': when its memory is full it removes keys and with them "
-                    + "messages, and nobody is told. Use 'noeviction'", policy.group(1));
+    private static void warnOfEviction(List<Look> looks) {
+        String evicting = looks.stream().flatMap((look) -> {
+            Matcher policy = POLICY.matcher(look.memory());
+            return (policy.find() && policy.group(1).startsWith("allkeys-"))
+                    ? Stream.of("Redis%s has maxmemory-policy '%s'".formatted(look.at(), policy.group(1)))
+                    : Stream.empty();
+        }).collect(Collectors.joining(", "));
+        if (!evicting.isEmpty()) {
+            logger.warn("{}: when its memory is full it removes keys and with them messages, and nobody is told. "
+                    + "Use 'noeviction'", evicting);
         }
     }
 
-    private void warnOfWakeUps(boolean refused) {
+    /** Of clients other than Lettuce nothing is known. */
+    private void warnOfHangs() {
+        RedisConnectionFactory factory = this.template.getRequiredConnectionFactory();
+        if (!RedisAccess.isLettuce(factory)) {
+            return;
+        }
+        List<String> lacking = ClusterClient.lacking((LettuceConnectionFactory) factory);
+        if (!lacking.isEmpty()) {
+            logger.warn("The client will not notice when a master of the cluster hangs: its messages wait, and "
+                    + "sends to it fail, as long as that lasts. Set {}", String.join(", and ", lacking));
+        }
+    }
+
+    private void warnOfWakeUps(boolean refused, boolean cluster) {
         if (refused && this.mode == WakeUpMode.CHANNEL && this.redis.noticeRefusal()) {
             logger.warn("The Redis user may not publish wake-ups: messages may be found by the safety poll only, "
                     + "some seconds late. Allow it the channels '<namespace>:*:wake'");
         }
         if (this.mode == WakeUpMode.KEYSPACE) {
-            warnOfKeyspace();
+            warnOfKeyspace(cluster);
         }
     }
 
-    private void warnOfKeyspace() {
-        RedisCallback<Boolean> isCluster = RedisClusterConnection.class::isInstance;
-        if (Boolean.TRUE.equals(this.template.execute(isCluster, true))
-                && !RedisAccess.isLettuceCluster(this.template.getRequiredConnectionFactory())) {
+    private void warnOfKeyspace(boolean cluster) {
+        if (cluster && !RedisAccess.isLettuceCluster(this.template.getRequiredConnectionFactory())) {
             logger.warn("delayqueue.wakeup is 'keyspace' on a cluster, whose notifications are each node's own: with "
                     + "a client other than Lettuce those of one node are heard, and other messages are found by the "
                     + "safety poll. Use Lettuce, or wakeup 'channel'");
@@ -181,6 +256,16 @@ public final class RedisServerCheck {
 
     private static boolean tellsOfSortedSets(String flags) {
         return flags.contains("K") && (flags.contains("z") || flags.contains("A"));
+    }
+
+    /**
+     * What a server told that can be used.
+     *
+     * @param at where it is, with a blank before; empty if there is one only
+     * @param memory that section of INFO
+     * @param refused whether this user may not publish wake-ups
+     */
+    private record Look(String at, String memory, boolean refused) {
     }
 
 }

@@ -44,6 +44,13 @@ final class Connections {
         return factory;
     }
 
+    static JedisConnectionFactory jedis(RedisCluster cluster) {
+        JedisConnectionFactory factory = new JedisConnectionFactory(new RedisClusterConfiguration(cluster.nodes()));
+        factory.afterPropertiesSet();
+        factory.start();
+        return factory;
+    }
+
     static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
         factory.afterPropertiesSet();
         factory.start();

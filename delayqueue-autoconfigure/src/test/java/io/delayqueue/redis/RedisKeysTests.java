@@ -88,10 +88,10 @@ class RedisKeysTests {
 
     @Test
     void theProbeTouchesNoQueueThatAnybodyCanHave() {
-        String probe = new String(RedisKeys.ofProbe("dq").all()[0], StandardCharsets.UTF_8);
+        String probe = new String(RedisKeys.ofProbe("dq", 1).all()[0], StandardCharsets.UTF_8);
 
-        assertThat(probe).isEqualTo("dq:{_probe}:messages");
-        assertThatIllegalArgumentException().isThrownBy(() -> new QueueName("_probe"));
+        assertThat(probe).isEqualTo("dq:{_probe:1}:messages");
+        assertThatIllegalArgumentException().isThrownBy(() -> new QueueName("_probe:1"));
     }
 
     @Test
