@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -74,9 +75,10 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int PLAIN_FIELDS = 3;
 
-    private static final int CLAIM_HEADER = 8;
+    private static final int CLAIM_HEADER = 7;
 
-    private static final int CLAIM_FIELDS = 5;
+    /** Length of an answer to a claim of plain messages only. */
+    private static final int CLAIM_PLAIN = 9;
 
     private final RedisAccess redis;
 
@@ -197,19 +199,28 @@ public final class RedisMessageStore implements MessageStore {
 
     private Claim toClaim(Partition partition, List<Object> reply) {
         noticeRefusal(partition, reply.get(4));
-        String token = text(reply.get(2));
-        List<ClaimedMessage> messages = new ArrayList<>((reply.size() - CLAIM_HEADER) / CLAIM_FIELDS);
-        for (int i = CLAIM_HEADER; i < reply.size(); i += CLAIM_FIELDS) {
-            Attempts attempts = Attempts.of(reply.get(i + 2));
-            Details details = Details.of(reply.get(i + 3));
-            messages.add(new ClaimedMessage(new Lease(partition, text(reply.get(i)), token),
-                    Instant.ofEpochMilli(number(reply.get(i + 1))), attempts.failures(), attempts.lapses(),
-                    attempts.suspect(), details.expiresAt(), details.group(),
-                    Replies.envelopeOf((byte[]) reply.get(i + 4))));
-        }
+        boolean plain = reply.size() <= CLAIM_PLAIN;
+        List<ClaimedMessage> messages = (reply.size() == CLAIM_HEADER) ? List.of()
+                : toMessages(partition, text(reply.get(2)), reply, plain);
+        List<DeadLetterEvent> buried = plain ? List.of() : toEvents(partition, (List<?>) reply.get(CLAIM_PLAIN + 2));
         return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
-                (int) number(reply.get(3)), toEvents(partition, (List<?>) reply.get(5)), (int) number(reply.get(6)),
-                number(reply.get(7)) == 1);
+                (int) number(reply.get(3)), buried, (int) number(reply.get(5)), number(reply.get(6)) == 1);
+    }
+
+    private static List<ClaimedMessage> toMessages(Partition partition, String token, List<Object> reply,
+            boolean plain) {
+        List<?> idsAndDues = (List<?>) reply.get(CLAIM_HEADER);
+        List<?> values = (List<?>) reply.get(CLAIM_HEADER + 1);
+        List<ClaimedMessage> messages = new ArrayList<>(values.size());
+        for (int i = 0; i < values.size(); i++) {
+            Attempts attempts = plain ? Attempts.NONE : Attempts.of(((List<?>) reply.get(CLAIM_PLAIN)).get(i));
+            Details details = plain ? Details.NONE : Details.of(((List<?>) reply.get(CLAIM_PLAIN + 1)).get(i));
+            messages.add(new ClaimedMessage(new Lease(partition, text(idsAndDues.get(2 * i)), token),
+                    Instant.ofEpochMilli(Replies.ceil(idsAndDues.get(2 * i + 1))), attempts.failures(),
+                    attempts.lapses(), attempts.suspect(), details.expiresAt(), details.group(),
+                    Replies.envelopeOf((byte[]) values.get(i))));
+        }
+        return messages;
     }
 
     private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {
@@ -224,9 +235,9 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, idsAndTokens(leases)).thenApply((reply) -> {
+        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, byToken(leases)).thenApply((reply) -> {
             noticeRefusal(partition, reply.get(0));
-            return Replies.flags(reply, 1);
+            return (reply.size() == 1) ? Collections.nCopies(leases.size(), true) : Replies.flags(reply, 1);
         });
     }
 
@@ -322,6 +333,22 @@ public final class RedisMessageStore implements MessageStore {
     private boolean isDone(Partition partition, List<Object> reply) {
         noticeRefusal(partition, reply.get(0));
         return number(reply.get(1)) == 1;
+    }
+
+    /** The leases of one claim have one token, and mostly end together. */
+    private static byte[][] byToken(List<Lease> leases) {
+        List<byte[]> arguments = new ArrayList<>(leases.size() + 2);
+        int end = 0;
+        for (int start = 0; start < leases.size(); start = end) {
+            String token = leases.get(start).token();
+            while (end < leases.size() && leases.get(end).token().equals(token)) {
+                end++;
+            }
+            arguments.add(bytes(token));
+            arguments.add(bytes(end - start));
+            leases.subList(start, end).forEach((lease) -> arguments.add(bytes(lease.id())));
+        }
+        return arguments.toArray(byte[][]::new);
     }
 
     private static byte[][] idsAndTokens(List<Lease> leases, byte[]... before) {

@@ -34,6 +34,22 @@ final class Replies {
         return (value instanceof Long number) ? number : Long.parseLong(text(value));
     }
 
+    /**
+     * A score, rounded up: {@code 2} from {@code 1.5}, which only another producer
+     * writes.
+     */
+    static long ceil(Object score) {
+        byte[] digits = (byte[]) score;
+        long number = 0;
+        for (byte digit : digits) {
+            if (digit < '0' || digit > '9') {
+                return (long) Math.ceil(Double.parseDouble(text(score)));
+            }
+            number = 10 * number + digit - '0';
+        }
+        return number;
+    }
+
     /** An instant from milliseconds, {@code null} from an empty text. */
     static @Nullable Instant instantOrNull(Object millis) {
         return (((byte[]) millis).length == 0) ? null : Instant.ofEpochMilli(number(millis));
@@ -59,7 +75,7 @@ final class Replies {
     /** Failures, lapses and suspicion, from an entry of {@code attempts} or nothing. */
     record Attempts(int failures, int lapses, boolean suspect) {
 
-        private static final Attempts NONE = new Attempts(0, 0, false);
+        static final Attempts NONE = new Attempts(0, 0, false);
 
         static Attempts of(Object entry) {
             if (((byte[]) entry).length == 0) {
@@ -74,7 +90,7 @@ final class Replies {
     /** Expiry, lane and group, from an entry of {@code details} or nothing. */
     record Details(@Nullable Instant expiresAt, int lane, @Nullable String group) {
 
-        private static final Details NONE = new Details(null, MessageLimits.NORMAL_PRIORITY, null);
+        static final Details NONE = new Details(null, MessageLimits.NORMAL_PRIORITY, null);
 
         static Details of(Object entry) {
             if (((byte[]) entry).length == 0) {

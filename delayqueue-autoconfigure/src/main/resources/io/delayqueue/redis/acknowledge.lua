@@ -4,38 +4,52 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV  id, token, id, token, ...   a lease that stands there twice is refused the second time
+-- ARGV  token, n, then n ids that were leased with it; as often as there are tokens. An id that
+--       stands there twice is refused the second time
 --
--- Returns  { refused, done, done, ... }
+-- Returns  { refused, done, done, ... }, without the rest if all were done
 --          done: 1, or 0 if the message is no longer the caller's and nothing changed
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
 
-local reply, ids = { 0 }, {}
-for i = 1, #ARGV, 2 do ids[#ids + 1] = ARGV[i] end
+local ids, tokens = {}, {}
+local at = 1
+while at < #ARGV do
+  local first, last = at + 2, at + 1 + ARGV[at + 1]
+  for i = first, last do ids[#ids + 1], tokens[#tokens + 1] = ARGV[i], ARGV[at] end
+  at = last + 1
+end
+
 local deadlines = redis.call('ZMSCORE', LEASED, unpack(ids))
+-- Where none of these exists, all leases are plain: never renewed, and followed by nothing.
+local plain = redis.call('EXISTS', RENEWED, NEXT, DETAILS, ATTEMPTS) == 0
+local renewed = plain and {} or redis.call('HMGET', RENEWED, unpack(ids))
 
-local renewed = redis.call('EXISTS', RENEWED) == 1 and redis.call('HMGET', RENEWED, unpack(ids)) or {}
-
-local done, seen = {}, {}
+local reply, done, seen = { 0 }, {}, {}
 for i, id in ipairs(ids) do
-  if deadlines[i] and ARGV[i * 2] == (renewed[i] or deadlines[i]) and not seen[id] then
-    done[#done + 1] = id
-    seen[id] = true
-    reply[i + 1] = 1
-  else
-    reply[i + 1] = 0
-  end
+  local held = deadlines[i] and tokens[i] == (renewed[i] or deadlines[i]) and not seen[id]
+  if held then done[#done + 1], seen[id] = id, true end
+  reply[i + 1] = held and 1 or 0
 end
 if #done == 0 then return reply end
 
 redis.call('ZREM', LEASED, unpack(done))
 local due
-if redis.call('EXISTS', NEXT) == 0 then
-  due = forget(done)
+if plain then
+  redis.call('HDEL', MESSAGES, unpack(done))
 else
-  for _, id in ipairs(done) do due = earlier(due, succeed(id)) end
+  -- prelude
+  if redis.call('EXISTS', NEXT) == 0 then
+    due = forget(done)
+  else
+    for _, id in ipairs(done) do due = earlier(due, succeed(id)) end
+  end
 end
-if due then reply[1] = wake(due, clock()) else tidy() end
-return reply
+if due then
+  -- prelude
+  reply[1] = wake(due, clock())
+else
+  tidy()
+end
+return #done < #ids and reply or { reply[1] }

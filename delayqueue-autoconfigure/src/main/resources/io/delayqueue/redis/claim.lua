@@ -24,14 +24,18 @@
 -- ARGV[7]  term        ms, how long it keeps this one
 -- ARGV[8]  grace       ms; if it finds what has been due for longer, the keeper is away
 --
--- Returns  { now, next_at, token, expired, refused, { letter, failures, cause, ... }, version,
---            keeper, id, due, attempts, details, value, ... }
+-- Returns  { now, next_at, token, expired, refused, version, keeper }
 --          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
 --          expired: how many were removed; refused: 1 if this user may not publish;
---          the inner list: dead letters that the call added, its failures as a string;
 --          version: of the partitions; a busy worker has no other way to learn of it;
---          keeper: 1 if that is the caller;
---          attempts and details: as stored, '' for none; value: stamp + envelope
+--          keeper: 1 if that is the caller
+--          and behind it, if messages were due, { id, due, id, due, ... }, { value, ... }
+--          due: the score, in ms, which another producer may have given a fraction;
+--          value: stamp + envelope
+--          and behind these, if any had more than that,
+--          { attempts, ... }, { details, ... }, { letter, failures, cause, ... }
+--          attempts, details: as stored, '' for none; then the dead letters that the call
+--          added, their failures as a string
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(limit * log N), N messages in the queue
@@ -40,109 +44,125 @@ local now = clock()
 local now_ms = math.floor(now / 1000)
 local limit = tonumber(ARGV[1])
 
-local lapsed = redis.call('ZRANGE', LEASED, '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
-for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
-local lapsed_at = {}
-for i = 1, #lapsed, 2 do lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000 end
-
-local function lanes_in_use()
-  if redis.call('EXISTS', unpack(KEYS, 12, 20)) == 0 then return { SCHEDULED } end
-  local all = {}
-  for lane = 9, 0, -1 do all[#all + 1] = lane_key(lane) end
-  return all
+local first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
+local lapsed_at
+if first and tonumber(first) <= now then
+  -- prelude
+  local lapsed = redis.call('ZRANGE', LEASED, '-inf', now, 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
+  for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
+  lapsed_at = {}
+  for i = 1, #lapsed, 2 do lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000 end
+  first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 end
 
-local lanes = lanes_in_use()
+-- Where there are neither details nor attempts, all messages are plain: in the normal lane,
+-- without expiry, and never leased before.
+local lanes, plain = { SCHEDULED }, redis.call('EXISTS', DETAILS, ATTEMPTS) == 0
+if not plain then
+  -- prelude
+  lanes = lanes_in_use()
+end
 
-local ids, dues = {}, {}
+local found = {} -- id, due, id, due and so on
 for _, lane in ipairs(lanes) do
-  if #ids < limit then
-    local found = redis.call('ZRANGE', lane, '-inf', digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit - #ids, 'WITHSCORES')
-    local taken = {}
-    for i = 1, #found, 2 do
-      ids[#ids + 1], dues[#dues + 1], taken[#taken + 1] = found[i], found[i + 1], found[i]
-    end
-    if #taken > 0 then redis.call('ZREM', lane, unpack(taken)) end
+  local room = limit - #found / 2
+  local due = room > 0 and redis.call('ZCOUNT', lane, '-inf', now_ms) or 0
+  if due > 0 then
+    local of_lane = redis.call('ZPOPMIN', lane, math.min(room, due))
+    if #found == 0 then found = of_lane else for i = 1, #of_lane do found[#found + 1] = of_lane[i] end end
   end
 end
 
-local expired, deadline = 0, now + tonumber(ARGV[2])
-local token = deadline
-local buried = {}
-local reply = { digits(now), '', '', 0, 0, buried, 0, 0 }
-
--- SCHEDULED -> gone or DEAD: what is not to be handled. What is next in its group may be in
--- another lane; it is for the next claim, so that the work of this one is bounded.
-local function remove(id, due, cause, keep)
-  if keep then
-    local letter, at = id .. '~' .. digits(now), #buried
-    local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due)), 0)
-    buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
+local deadline = now + tonumber(ARGV[2])
+local token, expired = '', 0
+local taken = found
+local values, attempts, details, buried
+if #found > 0 then
+  local ids, leases = {}, {}
+  token = digits(deadline)
+  for i = 1, #found, 2 do
+    ids[(i + 1) / 2] = found[i]
+    leases[i], leases[i + 1] = token, found[i]
   end
-  if forget({ id }) then lanes = lanes_in_use() end
-end
+  values = redis.call('HMGET', MESSAGES, unpack(ids))
+  for i = 1, #values do plain = plain and values[i] end
+  if not plain then
+    -- prelude
+    local all_values = values
+    local all_attempts = redis.call('HMGET', ATTEMPTS, unpack(ids))
+    local all_details = redis.call('HMGET', DETAILS, unpack(ids))
+    local ends, latest = token, deadline
+    taken, values, attempts, details, buried, leases = {}, {}, {}, {}, {}, {}
 
-if #ids > 0 then
-  local values = redis.call('HMGET', MESSAGES, unpack(ids))
-  local attempts, details = {}, {}
-  if redis.call('EXISTS', ATTEMPTS, DETAILS) > 0 then
-    attempts = redis.call('HMGET', ATTEMPTS, unpack(ids))
-    details = redis.call('HMGET', DETAILS, unpack(ids))
-  end
-  local taken = {}
-  for i, id in ipairs(ids) do
-    local expiry = details[i] and tonumber(string.match(details[i], ':(%d+):')) or 0
-    if not values[i] then
-      remove(id, dues[i], 'missing', true)
-    elseif expiry > 0 and expiry <= now_ms then
-      remove(id, dues[i], 'expired', ARGV[3] == 'bury')
-      expired = expired + 1
-    else
-      if attempts[i] then token = math.max(token, tonumber(string.match(attempts[i], ':%a:(%d+):') or 0) + 1) end
-      taken[#taken + 1] = id
-      local at = #reply
-      reply[at + 1], reply[at + 2], reply[at + 3] = id, digits(math.ceil(tonumber(dues[i]))), attempts[i] or ''
-      reply[at + 4], reply[at + 5] = details[i] or '', values[i]
+    -- SCHEDULED -> gone or DEAD: what is not to be handled. What is next in its group may be in
+    -- another lane; it is for the next claim, so that the work of this one is bounded.
+    local function remove(id, due, cause, keep)
+      if keep then
+        local letter, at = id .. '~' .. digits(now), #buried
+        local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due)), 0)
+        buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
+      end
+      if forget({ id }) then lanes = lanes_in_use() end
     end
-  end
-  local leases = {}
-  for _, id in ipairs(taken) do
-    leases[#leases + 1], leases[#leases + 2] = digits(deadline), id
-    if token ~= deadline then redis.call('HSET', RENEWED, id, digits(token)) end
+
+    for i, id in ipairs(ids) do
+      local due, expiry = found[2 * i], tonumber(string.match(all_details[i] or '', ':(%d+):') or 0)
+      if not all_values[i] then
+        remove(id, due, 'missing', true)
+      elseif expiry > 0 and expiry <= now_ms then
+        remove(id, due, 'expired', ARGV[3] == 'bury')
+        expired = expired + 1
+      else
+        local last = tonumber(string.match(all_attempts[i] or '', ':%a:(%d+):') or 0)
+        latest = math.max(latest, last + 1)
+        local at = #values + 1
+        values[at], attempts[at], details[at] = all_values[i], all_attempts[i] or '', all_details[i] or ''
+        taken[2 * at - 1], taken[2 * at] = id, due
+        leases[2 * at - 1], leases[2 * at] = ends, id
+      end
+    end
+    if latest ~= deadline then
+      token = digits(latest)
+      for i = 1, #taken, 2 do redis.call('HSET', RENEWED, taken[i], token) end
+    end
   end
   if #leases > 0 then redis.call('ZADD', LEASED, unpack(leases)) end
 end
 
 local next_at
 for _, lane in ipairs(lanes) do
-  local head = redis.call('ZRANGE', lane, 0, 0, 'WITHSCORES')
-  if head[2] then next_at = math.min(next_at or math.huge, math.ceil(tonumber(head[2]))) end
+  local due = redis.call('ZRANGE', lane, '0', '0', 'WITHSCORES')[2]
+  if due then next_at = math.min(next_at or math.huge, math.ceil(tonumber(due))) end
 end
 local behind = next_at ~= nil and next_at <= now_ms
-local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')
-if first[2] then next_at = math.min(next_at or math.huge, math.ceil(tonumber(first[2]) / 1000)) end
+if #taken > 0 then first = math.min(first or math.huge, deadline) end
+if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) end
 
 -- Whether the caller keeps the partition; if it asks, it is written down, and told.
-local keeper, node, bid = ARGV[5] == 'hold', ARGV[4], ARGV[5]
-local told
+local node, bid = ARGV[4], ARGV[5]
+local keeper, told = bid == 'hold', false
 if bid == 'confirm' or bid == 'share' then
   local owner, load = string.match(redis.call('GET', KEEPER) or '', '^(%w+) (%d+)$')
   local oldest = now_ms
   -- One whose lease ran out was in good hands until then, whenever it was due.
-  for i, id in ipairs(ids) do oldest = math.min(oldest, lapsed_at[id] or tonumber(dues[i])) end
+  for i = 1, #found, 2 do oldest = math.min(oldest, lapsed_at and lapsed_at[found[i]] or tonumber(found[i + 1])) end
   local late = not behind and now_ms - oldest >= tonumber(ARGV[8])
   local rich = bid == 'share' and owner and tonumber(load) >= ARGV[6] + 2
   keeper = not owner or owner == node or late or rich or false
   told = keeper
 end
 
+local refused, next_text = 0, next_at and digits(next_at) or ''
 if behind then
-  reply[5] = wake(now_ms, now, '!')
+  -- prelude
+  refused = wake(now_ms, now, '!')
+elseif keeper and next_at and #found < 2 * limit then
+  -- A Redis that is full may refuse this, where nothing was removed before it.
+  local expiry = math.max(0, next_at - now_ms) + WAKE_GRACE
+  local reply = redis.pcall('SET', WAKE, next_text, 'PX', expiry)
+  if reply.err then redis.call('DEL', WAKE) end
 else
-  redis.call('DEL', WAKE) -- a removal first: see start.lua
-  if keeper and next_at and #ids < limit then
-    redis.call('SET', WAKE, digits(next_at), 'PX', digits(math.max(0, next_at - now_ms) + WAKE_GRACE))
-  end
+  redis.call('DEL', WAKE)
 end
 if told then
   local load = digits(ARGV[6] + 1)
@@ -151,7 +171,6 @@ if told then
   redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
 end
 
-reply[7] = version_of(redis.call('GET', PARTITIONS) or '')
-reply[2], reply[3], reply[4] = next_at and digits(next_at) or '', digits(token), expired
-reply[8] = keeper and 1 or 0
-return reply
+local version = version_of(redis.call('GET', PARTITIONS))
+return { now, next_text, token, expired, refused, version, keeper and 1 or 0,
+  values and taken, values, attempts, details, buried }

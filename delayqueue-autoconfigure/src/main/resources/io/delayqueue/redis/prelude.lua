@@ -74,6 +74,14 @@ local function lane_key(lane)
   return KEYS[11 + lane]
 end
 
+-- The lanes in which messages may be, the highest first.
+local function lanes_in_use()
+  if redis.call('EXISTS', unpack(KEYS, 12, 20)) == 0 then return { SCHEDULED } end
+  local lanes = {}
+  for lane = 9, 0, -1 do lanes[#lanes + 1] = lane_key(lane) end
+  return lanes
+end
+
 -- The time, ms, that `spec` names ('+1500' from now, '1790000000000' since the epoch), but
 -- not before `now` in microseconds; rounded up, so that nothing is early.
 local function due_time(spec, now)

@@ -2,7 +2,7 @@
 --
 --   LEASED -> LEASED   should this lease run out, that counts as a lapse
 --
--- Begins its writes with a removal, as all scripts but schedule do: when its memory is full,
+-- Begins its writes with a removal, as all scripts but send and schedule do: when its memory is full,
 -- Redis refuses a script whose first write needs some, and a full Redis must still drain.
 --
 -- KEYS  see prelude.lua, all
