@@ -188,6 +188,11 @@ public final class EnvelopeCodec {
         }
     }
 
+    /** For messages with payloads of a type, generic ones included. */
+    public MessageReader reader(Type type) {
+        return new MessageReader(this, this.mapper, this.mapper.getTypeFactory().constructType(type));
+    }
+
     /** The payload as text, for people. */
     public static String text(Envelope envelope) {
         return new String(envelope.payload(), StandardCharsets.UTF_8);

@@ -6,6 +6,7 @@ import io.delayqueue.Delivery;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageReader;
 import org.jspecify.annotations.Nullable;
 
 /** Handles messages by a method of a bean. Thread-safe as far as the bean is. */
@@ -13,23 +14,30 @@ final class HandlerMethodAdapter implements MessageHandler {
 
     private final EnvelopeCodec codec;
 
-    private final HandlerSignature signature;
+    /** {@code null} if the method asks for no payload. */
+    private final @Nullable MessageReader reader;
 
     private final HandlerInvocation invocation;
 
     HandlerMethodAdapter(EnvelopeCodec codec, HandlerSignature signature, HandlerInvocation invocation) {
         this.codec = codec;
-        this.signature = signature;
+        this.reader = (signature.payloadType() != null) ? codec.reader(signature.payloadType()) : null;
         this.invocation = invocation;
     }
 
     @Override
     public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
-        Envelope envelope = this.codec.read(message.envelope());
-        Object payload = (this.signature.payloadType() != null)
-                ? this.codec.readPayload(envelope.payload(), this.signature.payloadType()) : envelope.payload();
-        @Nullable Object[] arguments = this.invocation.arguments(new DeliveryMessage(payload, envelope.headers(), delivery));
+        @Nullable Object[] arguments = this.invocation.arguments(read(message.envelope(), delivery));
         return () -> (CompletionStage<?>) this.invocation.call(arguments);
+    }
+
+    private DeliveryMessage read(byte[] stored, Delivery delivery) {
+        if (this.reader == null) {
+            Envelope envelope = this.codec.read(stored);
+            return new DeliveryMessage(envelope.payload(), envelope.headers(), delivery);
+        }
+        MessageReader.Content content = this.reader.read(stored);
+        return new DeliveryMessage(content.payload(), content.headers(), delivery);
     }
 
 }

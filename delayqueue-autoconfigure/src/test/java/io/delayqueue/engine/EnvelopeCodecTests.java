@@ -138,7 +138,7 @@ class EnvelopeCodecTests {
         assertThat(refused).isGreaterThan(10_000);
     }
 
-    private static byte[] mutate(byte[] bytes, Random random) {
+    static byte[] mutate(byte[] bytes, Random random) {
         for (int i = random.nextInt(4); i >= 0; i--) {
             int at = random.nextInt(bytes.length);
             switch (random.nextInt(4)) {

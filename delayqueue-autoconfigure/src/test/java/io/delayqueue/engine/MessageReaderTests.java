@@ -1,0 +1,98 @@
+package io.delayqueue.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Random;
+
+import io.delayqueue.PayloadConversionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Reading at once what has no headers makes no difference to what is read or refused. */
+class MessageReaderTests {
+
+    /** Leaves it to the reader to find what follows a value. */
+    private final JsonMapper mapper = JsonMapper.builder()
+        .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+        .build();
+
+    private final EnvelopeCodec codec = new EnvelopeCodec(this.mapper);
+
+    private final MessageReader reader = this.codec.reader(Order.class);
+
+    @Test
+    void messagesComeBackAsTheyWere() {
+        Order order = new Order(7, "}\",\"");
+
+        assertThat(this.reader.read(this.codec.write(order, Map.of())))
+            .isEqualTo(new MessageReader.Content(order, Map.of()));
+        assertThat(this.reader.read(this.codec.write(order, Map.of("a", "b"))))
+            .isEqualTo(new MessageReader.Content(order, Map.of("a", "b")));
+    }
+
+    @Test
+    void headersMayFollowThePayload() {
+        assertThat(this.reader.read(bytes("{\"payload\":{\"id\":7},\"headers\":{\"a\":\"b\"}}")))
+            .isEqualTo(new MessageReader.Content(new Order(7, null), Map.of("a", "b")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "{\"payload\":{\"id\":7},\"v\":2}", "{\"payload\":{\"id\":7}}}",
+            "{\"payload\":{\"id\":7}]", "{\"payload\":}", "{\"payload\":{\"id\":7}} {}", "{\"payload\":",
+            "{\"payload\":null}", "{\"payload\":{\"id\":\"x\"}}" })
+    void whatTheCodecRefusesIsRefusedForTheSameReason(String stored) {
+        assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> this.reader.read(bytes(stored)))
+            .withMessage(answerOfTheCodec(bytes(stored)));
+    }
+
+    @Test
+    void hostileBytesAreReadOrRefusedAsByTheCodec() {
+        Random random = new Random(20261121);
+        byte[][] seeds = { this.codec.write(new Order(7, "tea"), Map.of()),
+                this.codec.write(new Order(7, "tea"), Map.of("h", "x")),
+                bytes("{\"payload\":{\"id\":7,\"name\":\"tea\"},\"v\":1}") };
+        int read = 0;
+        for (int round = 0; round < 20_000; round++) {
+            byte[] stored = EnvelopeCodecTests.mutate(seeds[round % seeds.length].clone(), random);
+            String answer = answer(stored);
+            assertThat(answer).isEqualTo(answerOfTheCodec(stored));
+            read += answer.startsWith("Content") ? 1 : 0;
+        }
+        assertThat(read).isBetween(500, 19_500);
+    }
+
+    private String answer(byte[] stored) {
+        try {
+            return this.reader.read(stored).toString();
+        }
+        catch (PayloadConversionException ex) {
+            return ex.getMessage();
+        }
+    }
+
+    private String answerOfTheCodec(byte[] stored) {
+        try {
+            Envelope envelope = this.codec.read(stored);
+            return new MessageReader.Content(this.codec.readPayload(envelope.payload(), Order.class),
+                    envelope.headers())
+                .toString();
+        }
+        catch (PayloadConversionException ex) {
+            return ex.getMessage();
+        }
+    }
+
+    private static byte[] bytes(String stored) {
+        return stored.getBytes(StandardCharsets.UTF_8);
+    }
+
+    record Order(Integer id, String name) {
+    }
+
+}
