@@ -15,13 +15,16 @@ final class DeliveryMessage implements Message<Object> {
 
     private final Object payload;
 
-    private final MessageHeaders headers;
+    private final Map<String, String> sent;
 
     private final Delivery delivery;
 
+    /** Made for those who ask; most handlers do not. */
+    private volatile @Nullable MessageHeaders headers;
+
     DeliveryMessage(Object payload, Map<String, String> headers, Delivery delivery) {
         this.payload = payload;
-        this.headers = new Headers(headers, delivery);
+        this.sent = headers;
         this.delivery = delivery;
     }
 
@@ -36,7 +39,12 @@ final class DeliveryMessage implements Message<Object> {
 
     @Override
     public MessageHeaders getHeaders() {
-        return this.headers;
+        MessageHeaders made = this.headers;
+        if (made == null) {
+            made = new Headers(this.sent, this.delivery);
+            this.headers = made;
+        }
+        return made;
     }
 
     /** Without the payload: exceptions quote it. */
