@@ -18,6 +18,8 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.netty.util.Timeout;
+import io.netty.util.Timer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -32,7 +34,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * script into the transaction.
  * <p>
  * A call whose time is up cancels its command, which takes it out of what Lettuce sends
- * again after a reconnect.
+ * again after a reconnect. Lettuce's timer says so, up to a few tenths of a second late.
  * <p>
  * <strong>Threads.</strong> {@code run} may be called from any thread. While a connection
  * is there it does not wait. Getting one does wait for the network, so it happens on a
@@ -77,6 +79,9 @@ final class LettuceScriptRunner implements ScriptRunner {
         }
         if (current != null) {
             call.send(current);
+        }
+        else {
+            call.expireUnsent();
         }
         return call.answer();
     }
@@ -171,6 +176,8 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private volatile @Nullable RedisFuture<?> command;
 
+        private volatile @Nullable Timeout timeout;
+
         Call(RedisScript script, byte[][] keys, byte[][] arguments) {
             this.script = script;
             this.keys = keys;
@@ -182,6 +189,9 @@ final class LettuceScriptRunner implements ScriptRunner {
                 return;
             }
             try {
+                // Unlike that of orTimeout, this timer wakes no thread for each call.
+                this.timeout = link.timer.newTimeout((timeout) -> expire(), LettuceScriptRunner.this.limit.toNanos(),
+                        TimeUnit.NANOSECONDS);
                 RedisFuture<List<Object>> sent = link.commands.evalsha(this.script.sha(), ScriptOutputType.MULTI,
                         this.keys, this.arguments);
                 this.command = sent;
@@ -214,6 +224,15 @@ final class LettuceScriptRunner implements ScriptRunner {
             }
         }
 
+        /** A call that is not sent at once has its time limit from the beginning. */
+        void expireUnsent() {
+            this.reply.orTimeout(LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS);
+        }
+
+        private void expire() {
+            this.reply.completeExceptionally(new TimeoutException());
+        }
+
         void fail(DelayQueueException failure) {
             this.reply.completeExceptionally(failure);
         }
@@ -234,20 +253,23 @@ final class LettuceScriptRunner implements ScriptRunner {
         }
 
         CompletableFuture<List<Object>> answer() {
-            return this.reply.orTimeout(LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS)
-                .handle((values, failure) -> {
-                    if (failure == null) {
-                        return values;
-                    }
-                    if (this.begun.compareAndSet(false, true) && failure instanceof TimeoutException) {
-                        throw RedisFailures.notConnected(failure);
-                    }
-                    RedisFuture<?> sent = this.command;
-                    if (sent != null) {
-                        sent.cancel(false);
-                    }
-                    throw RedisFailures.translate(this.script, unwrap(failure), LettuceScriptRunner.this.limit);
-                });
+            return this.reply.handle((values, failure) -> {
+                Timeout timeout = this.timeout;
+                if (timeout != null) {
+                    timeout.cancel();
+                }
+                if (failure == null) {
+                    return values;
+                }
+                if (this.begun.compareAndSet(false, true) && failure instanceof TimeoutException) {
+                    throw RedisFailures.notConnected(failure);
+                }
+                RedisFuture<?> sent = this.command;
+                if (sent != null) {
+                    sent.cancel(false);
+                }
+                throw RedisFailures.translate(this.script, unwrap(failure), LettuceScriptRunner.this.limit);
+            });
         }
 
     }
@@ -261,6 +283,8 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private final StatefulConnection<?, ?> state;
 
+        private final Timer timer;
+
         private final long since = System.nanoTime();
 
         private Link(RedisConnection connection, RedisClusterAsyncCommands<byte[], byte[]> commands,
@@ -268,6 +292,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             this.connection = connection;
             this.commands = commands;
             this.state = state;
+            this.timer = state.getResources().timer();
         }
 
         @SuppressWarnings("unchecked") // Spring Data's connections speak bytes

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.api.sync.RedisServerCommands;
 import org.awaitility.Awaitility;
@@ -100,8 +101,13 @@ final class Applications implements AfterEachCallback, AutoCloseable {
         return Instant.ofEpochSecond(Long.parseLong(time.get(0)), Long.parseLong(time.get(1)) * 1000);
     }
 
+    /** Until it holds; a store that cannot be reached yet is no reason to give up. */
     static void await(ThrowingRunnable assertion) {
-        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(10)).untilAsserted(assertion);
+        Awaitility.await()
+            .atMost(PATIENCE)
+            .pollInterval(Duration.ofMillis(10))
+            .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+            .untilAsserted(assertion);
     }
 
     static void awaitTrue(String what, Callable<Boolean> condition) {
