@@ -12,6 +12,10 @@ import io.delayqueue.benchmarks.runner.result.Figure;
 /** Sends one by one, each thread waiting for its answer. */
 final class SendMeasure implements Measure {
 
+    private static final String SEND = "send count=%d threads=%d bytes=%d delayMin=%d";
+
+    private static final int HOUR = 3_600_000;
+
     @Override
     public String name() {
         return "send";
@@ -34,6 +38,10 @@ final class SendMeasure implements Measure {
     public void measure(Round round) {
         try (Stage stage = round.open("handlers=16")) {
             int count = round.mode().pick(300, 10_000, 40_000);
+            stage.call("expect count=0");
+            stage.call(SEND, round.variant().isRqueue() ? count / 15 : count, 16, 100, HOUR); // to
+                                                                                              // warm
+                                                                                              // up
             for (int threads : List.of(1, 16)) {
                 for (int bytes : List.of(100, 1024)) {
                     int messages = count / (round.variant().isRqueue() ? 15 : (threads == 1) ? 3 : 1);
@@ -44,13 +52,12 @@ final class SendMeasure implements Measure {
     }
 
     private static void cell(Round round, Stage stage, int threads, int bytes, int messages) {
-        String send = "send count=%d threads=%d bytes=%d delayMin=%d";
         stage.call("expect count=0");
-        stage.call(send, messages / 2, threads, bytes, 3_600_000);
+        stage.call(SEND, messages / 2, threads, bytes, HOUR); // to warm up
         stage.flush();
         stage.call("expect count=%d", messages);
         Meter meter = Meter.start(stage);
-        long nanos = stage.call(send, messages, threads, bytes, round.mode().pick(1000, 3000, 4000)).get("nanos");
+        long nanos = stage.call(SEND, messages, threads, bytes, round.mode().pick(1000, 3000, 4000)).get("nanos");
         Usage usage = meter.stop();
         stage.call("start");
         stage.call("await millis=%d", 120_000);
