@@ -130,6 +130,11 @@ final class ClusterLoad implements AutoCloseable {
         return this.sent.stream().flatMap((ofPartition) -> ofPartition.values().stream()).toList();
     }
 
+    /** The ids of which a send failed that may have been stored. */
+    Set<String> doubtful() {
+        return this.doubtful;
+    }
+
     /** Waits until nothing is left to handle. */
     void awaitEmpty() {
         Applications.await(() -> assertThat(this.queue.statistics(QUEUE)).satisfies((statistics) -> {

@@ -2,6 +2,7 @@ package io.delayqueue.testing;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -24,14 +25,25 @@ public final class RedisCluster implements AutoCloseable {
 
     private final int replicasPerMaster;
 
+    /** Those of the start, masters first. */
     private final List<RedisServer> servers = new ArrayList<>();
+
+    private final List<RedisServer> added = new CopyOnWriteArrayList<>();
+
+    private final RedisBinary binary;
+
+    private final String[] settings;
 
     private @Nullable RedisClusterClient client;
 
     private @Nullable StatefulRedisClusterConnection<String, String> connection;
 
-    private RedisCluster(int replicasPerMaster) {
+    private RedisCluster(RedisBinary binary, int replicasPerMaster, String... settings) {
+        this.binary = binary;
         this.replicasPerMaster = replicasPerMaster;
+        this.settings = Stream.concat(Stream.of("cluster-enabled yes", "cluster-config-file nodes.conf",
+                "cluster-node-timeout 1500", "cluster-replica-validity-factor 0"), Stream.of(settings))
+            .toArray(String[]::new);
     }
 
     /**
@@ -47,9 +59,9 @@ public final class RedisCluster implements AutoCloseable {
      * @param settings lines of redis.conf for each node
      */
     public static RedisCluster start(RedisBinary binary, int replicasPerMaster, String... settings) {
-        RedisCluster cluster = new RedisCluster(replicasPerMaster);
+        RedisCluster cluster = new RedisCluster(binary, replicasPerMaster, settings);
         try {
-            cluster.startNodes(binary, settings);
+            cluster.startNodes();
             cluster.assignSlots();
             cluster.introduceNodes();
             cluster.attachReplicas();
@@ -108,10 +120,62 @@ public final class RedisCluster implements AutoCloseable {
     public RedisServer masterOfSlot(int slot) {
         RedisClusterNode owner = ClusterPartitionParser.parse(anyAlive().commands().clusterNodes())
             .getPartitionBySlot(slot);
-        return this.servers.stream()
-            .filter((server) -> server.port() == owner.getUri().getPort())
-            .findFirst()
-            .orElseThrow();
+        return all().filter((server) -> server.port() == owner.getUri().getPort()).findFirst().orElseThrow();
+    }
+
+    private Stream<RedisServer> all() {
+        return Stream.concat(this.servers.stream(), this.added.stream());
+    }
+
+    /**
+     * Starts one more master, which has no slots; on return every node knows it.
+     */
+    public RedisServer addMaster() {
+        RedisServer fresh = RedisServer.start(this.binary, this.settings);
+        this.added.add(fresh);
+        fresh.commands().clusterSetConfigEpoch(this.servers.size() + this.added.size());
+        this.servers.get(0).commands().clusterMeet(fresh.host(), fresh.port());
+        String id = fresh.commands().clusterMyId();
+        all().forEach((server) -> Poll.until(() -> "%s does not know %s".formatted(server, fresh), () -> {
+            RedisClusterNode known = ClusterPartitionParser.parse(server.commands().clusterNodes())
+                .getPartitionByNodeId(id);
+            return known != null && known.isConnected() && server.commands().clusterInfo().contains("state:ok");
+        }));
+        return fresh;
+    }
+
+    /**
+     * Moves a slot key by key, while it is in use.
+     */
+    public void moveSlot(int slot, RedisServer to) {
+        RedisServer from = masterOfSlot(slot);
+        String toId = to.commands().clusterMyId();
+        to.commands().clusterSetSlotImporting(slot, from.commands().clusterMyId());
+        from.commands().clusterSetSlotMigrating(slot, toId);
+        for (List<String> keys = from.commands().clusterGetKeysInSlot(slot, 1); !keys.isEmpty(); keys = from.commands()
+            .clusterGetKeysInSlot(slot, 1)) {
+            from.commands().migrate(to.host(), to.port(), keys.get(0), 0, Poll.PATIENCE.toMillis());
+        }
+        // The new one first: until it knows that the slot is its own, it would send
+        // clients back.
+        to.commands().clusterSetSlotNode(slot, toId);
+        Stream.concat(masters().stream(), this.added.stream())
+            .forEach((master) -> Poll.until(() -> "%s does not know where %d is".formatted(master, slot), () -> {
+                // Who has heard of it already, and has no slot left, is no master.
+                return master.commands().info("replication").contains("role:slave")
+                        || "OK".equals(master.commands().clusterSetSlotNode(slot, toId));
+            }));
+    }
+
+    /**
+     * Ends a master that was added and has no slots any more: the others forget it, and
+     * it is killed.
+     */
+    public void removeMaster(RedisServer master) {
+        String id = master.commands().clusterMyId();
+        this.added.remove(master);
+        this.servers.forEach((server) -> server.commands().clusterForget(id));
+        master.close();
     }
 
     /**
@@ -166,15 +230,12 @@ public final class RedisCluster implements AutoCloseable {
         if (this.client != null) {
             this.client.shutdown();
         }
-        this.servers.forEach(RedisServer::close);
+        all().forEach(RedisServer::close);
     }
 
-    private void startNodes(RedisBinary binary, String... settings) {
-        String[] lines = Stream.concat(Stream.of("cluster-enabled yes", "cluster-config-file nodes.conf",
-                "cluster-node-timeout 1500", "cluster-replica-validity-factor 0"), Stream.of(settings))
-            .toArray(String[]::new);
+    private void startNodes() {
         for (int i = 0; i < MASTERS * (1 + this.replicasPerMaster); i++) {
-            this.servers.add(RedisServer.start(binary, lines));
+            this.servers.add(RedisServer.start(this.binary, this.settings));
         }
     }
 
