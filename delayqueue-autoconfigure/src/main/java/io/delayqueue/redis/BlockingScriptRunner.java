@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -59,21 +60,21 @@ final class BlockingScriptRunner implements ScriptRunner {
 
     private static List<Object> run(RedisConnection connection, RedisScript script, int keys,
             byte[][] keysAndArguments) {
-        List<Object> reply;
+        Object reply;
         try {
-            reply = connection.scriptingCommands().evalSha(script.sha(), ReturnType.MULTI, keys, keysAndArguments);
+            reply = connection.scriptingCommands().evalSha(script.sha(), ReturnType.VALUE, keys, keysAndArguments);
         }
         catch (RuntimeException ex) {
             if (!RedisFailures.isUnknownScript(ex)) {
                 throw ex;
             }
             byte[] text = script.text().getBytes(StandardCharsets.UTF_8);
-            reply = connection.scriptingCommands().eval(text, ReturnType.MULTI, keys, keysAndArguments);
+            reply = connection.scriptingCommands().eval(text, ReturnType.VALUE, keys, keysAndArguments);
         }
         if (reply == null) {
             throw new IllegalStateException("Redis gave no reply, as in a transaction");
         }
-        return reply;
+        return (reply instanceof List<?> values) ? new ArrayList<>(values) : List.of(reply);
     }
 
     @Override

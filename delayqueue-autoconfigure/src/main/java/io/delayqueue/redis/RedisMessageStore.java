@@ -3,7 +3,6 @@ package io.delayqueue.redis;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -14,7 +13,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.MessageLimits;
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
@@ -65,15 +63,9 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int NOT_HELD = 5;
 
-    private static final int SEND_HEADER = 2;
-
     private static final byte[] BURY = bytes("bury");
 
     private static final byte[] DROP = bytes("drop");
-
-    private static final int SEND_FIELDS = 7;
-
-    private static final int PLAIN_FIELDS = 3;
 
     private static final int CLAIM_HEADER = 7;
 
@@ -96,8 +88,9 @@ public final class RedisMessageStore implements MessageStore {
         if (!messages.stream().allMatch(RedisMessageStore::isPlain)) {
             return scheduleEach(home, messages);
         }
-        return send(home, messages).thenCompose((reply) -> reply.isEmpty() ? scheduleEach(home, messages)
-                : CompletableFuture.completedFuture(toResults(home, messages, reply)));
+        return this.redis.send(home.partition(), Arguments.ofSend(home, messages))
+            .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(home, messages)
+                    : CompletableFuture.completedFuture(toResults(home, messages, reply)));
     }
 
     private static boolean isPlain(NewMessage message) {
@@ -105,59 +98,27 @@ public final class RedisMessageStore implements MessageStore {
                 && message.group() == null;
     }
 
-    private CompletableFuture<List<Object>> send(Home home, List<NewMessage> messages) {
-        byte[][] arguments = new byte[1 + messages.size() * PLAIN_FIELDS][];
-        arguments[0] = version(home, messages);
-        int at = 1;
-        for (NewMessage message : messages) {
-            arguments[at++] = bytes(message.id());
-            arguments[at++] = stamped(message.stamp(), message.envelope());
-            arguments[at++] = due(message.due());
+    private List<SendResult> toResults(Home home, List<NewMessage> messages, List<Object> dues) {
+        if (dues.size() > messages.size()) {
+            noticeRefusal(home.partition());
         }
-        return this.redis.send(home.partition(), arguments);
-    }
-
-    private List<SendResult> toResults(Home home, List<NewMessage> messages, List<Object> reply) {
-        noticeRefusal(home.partition(), reply.get(0));
         List<SendResult> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
-            results.add(toResult(home, messages.get(i), 0, number(reply.get(1 + i))));
+            results.add(toResult(home, messages.get(i), 0, number(dues.get(i))));
         }
         return results;
     }
 
     private CompletableFuture<List<SendResult>> scheduleEach(Home home, List<NewMessage> messages) {
-        return schedule(home, messages, false)
+        return this.redis.run(RedisScripts.SCHEDULE, home.partition(), Arguments.ofSchedule(home, messages, false))
             .thenApply((reply) -> toResults(home, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
-        return schedule(home, messages, true)
+        return this.redis.run(RedisScripts.SCHEDULE, home.partition(), Arguments.ofSchedule(home, messages, true))
             .thenApply((reply) -> toResults(home, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                     ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
-    }
-
-    private CompletableFuture<List<Object>> schedule(Home home, List<NewMessage> messages, boolean ifHeld) {
-        byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
-        arguments[0] = ifHeld ? bytes(home.version()) : version(home, messages);
-        arguments[1] = bytes(ifHeld ? 1 : 0);
-        int at = SEND_HEADER;
-        for (NewMessage message : messages) {
-            arguments[at++] = bytes(message.id());
-            arguments[at++] = stamped(message.stamp(), message.envelope());
-            arguments[at++] = due(message.due());
-            arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
-            arguments[at++] = bytes(message.priority());
-            arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
-            arguments[at++] = bytes((message.group() != null) ? message.group() : "");
-        }
-        return this.redis.run(RedisScripts.SCHEDULE, home.partition(), arguments);
-    }
-
-    /** Of the partitions that the sender goes by; nothing if that is all the same. */
-    private static byte[] version(Home home, List<NewMessage> messages) {
-        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
     }
 
     private <T> List<T> toResults(Home home, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
@@ -180,7 +141,7 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
         byte[] limit = bytes(request.limit());
-        byte[] leaseTime = micros(request.leaseTime());
+        byte[] leaseTime = Arguments.micros(request.leaseTime());
         byte[] policy = (request.policy() == ExpiredPolicy.DEAD_LETTER) ? BURY : DROP;
         KeeperBid bid = request.bid();
         CompletableFuture<List<Object>> reply = (bid == null)
@@ -235,7 +196,7 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, byToken(leases)).thenApply((reply) -> {
+        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, Arguments.byToken(leases)).thenApply((reply) -> {
             noticeRefusal(partition, reply.get(0));
             return (reply.size() == 1) ? Collections.nCopies(leases.size(), true) : Replies.flags(reply, 1);
         });
@@ -243,7 +204,8 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
-        return this.redis.run(RedisScripts.EXTEND, partition, idsAndTokens(leases, micros(leaseTime)))
+        return this.redis
+            .run(RedisScripts.EXTEND, partition, Arguments.idsAndTokens(leases, Arguments.micros(leaseTime)))
             .thenApply((reply) -> Replies.flags(reply, 0));
     }
 
@@ -263,7 +225,8 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return this.redis.run(RedisScripts.RELEASE, partition, idsAndTokens(leases, bytes(DueTime.ceilToMillis(delay))))
+        return this.redis
+            .run(RedisScripts.RELEASE, partition, Arguments.idsAndTokens(leases, bytes(DueTime.ceilToMillis(delay))))
             .thenApply((reply) -> {
                 noticeRefusal(partition, reply.get(0));
                 return Replies.flags(reply, 1);
@@ -289,7 +252,8 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
-        return this.redis.run(RedisScripts.RESCHEDULE, home.partition(), bytes(id), due(due), bytes(home.version()))
+        return this.redis
+            .run(RedisScripts.RESCHEDULE, home.partition(), bytes(id), Arguments.due(due), bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
                 return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
@@ -298,7 +262,7 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
-        byte[] stamp = stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
+        byte[] stamp = Arguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
         return this.redis.run(RedisScripts.REDRIVE, home.partition(), bytes(letterId), stamp, bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
@@ -318,11 +282,17 @@ public final class RedisMessageStore implements MessageStore {
             .thenApply((reply) -> (int) number(reply.get(0)));
     }
 
+    private void noticeRefusal(Partition partition, Object refused) {
+        if (number(refused) == 1) {
+            noticeRefusal(partition);
+        }
+    }
+
     /**
      * Says once that wake-ups are not permitted: messages are stored, and found later.
      */
-    private void noticeRefusal(Partition partition, Object refused) {
-        if (number(refused) == 1 && this.redis.noticeRefusal()) {
+    private void noticeRefusal(Partition partition) {
+        if (this.redis.noticeRefusal()) {
             logger.warn(
                     "The Redis user may not publish to channel '{}', nor probably to those of other queues; "
                             + "workers find messages by their safety poll, up to some seconds late",
@@ -335,63 +305,11 @@ public final class RedisMessageStore implements MessageStore {
         return number(reply.get(1)) == 1;
     }
 
-    /** The leases of one claim have one token, and mostly end together. */
-    private static byte[][] byToken(List<Lease> leases) {
-        List<byte[]> arguments = new ArrayList<>(leases.size() + 2);
-        int end = 0;
-        for (int start = 0; start < leases.size(); start = end) {
-            String token = leases.get(start).token();
-            while (end < leases.size() && leases.get(end).token().equals(token)) {
-                end++;
-            }
-            arguments.add(bytes(token));
-            arguments.add(bytes(end - start));
-            leases.subList(start, end).forEach((lease) -> arguments.add(bytes(lease.id())));
-        }
-        return arguments.toArray(byte[][]::new);
-    }
-
-    private static byte[][] idsAndTokens(List<Lease> leases, byte[]... before) {
-        byte[][] arguments = new byte[before.length + 2 * leases.size()][];
-        System.arraycopy(before, 0, arguments, 0, before.length);
-        int at = before.length;
-        for (Lease lease : leases) {
-            arguments[at++] = bytes(lease.id());
-            arguments[at++] = bytes(lease.token());
-        }
-        return arguments;
-    }
-
-    /**
-     * The stamp that names an operation, so that a repeated call is known, and the
-     * envelope. Seven of 64 characters: two sends to one id share it once in 4e12.
-     */
-    private static byte[] stamped(long operation, byte[] envelope) {
-        byte[] bits = new byte[6];
-        for (int i = 0; i < bits.length; i++) {
-            bits[i] = (byte) (operation >>> (8 * i));
-        }
-        byte[] stamp = Base64.getUrlEncoder().encode(bits);
-        stamp[0] = 's';
-        byte[] value = new byte[Replies.STAMP + envelope.length];
-        System.arraycopy(stamp, 0, value, 0, Replies.STAMP);
-        System.arraycopy(envelope, 0, value, Replies.STAMP, envelope.length);
-        return value;
-    }
-
-    private static byte[] due(DueTime due) {
-        return bytes(due.relative() ? "+" + due.millis() : Long.toString(due.millis()));
-    }
-
     /** Makes an answer of what a send reports of a message. */
     private interface Sent<T> {
 
         T of(Home home, NewMessage message, int outcome, long due);
 
-    }
-
-    private static byte[] micros(Duration time) {
-        return bytes(DueTime.ceilToMillis(time) * 1_000);
     }
 
 }

@@ -338,14 +338,19 @@ local function bury(id, letter, cause, died, due, failed)
   return failures
 end
 
--- Wakes the workers if a message became due before they plan to look; `body` says something
--- else than when. Returns 1 if this user may not publish, else 0; the message is stored all
--- the same.
-local function wake(due, now, body)
-  local mark = redis.call('GET', WAKE)
-  if mark and due >= tonumber(mark) then return 0 end
+-- Sets the wake mark and publishes: when a message is due, or `body`. Returns 1 if this user
+-- may not publish, else 0; the message is stored all the same.
+local function announce(due, now, body)
   local ahead = math.max(0, due - math.floor(now / 1000))
   redis.call('SET', WAKE, digits(due), 'PX', digits(ahead + WAKE_GRACE))
   local reply = redis.pcall('PUBLISH', WAKE, body or '+' .. digits(ahead))
   return type(reply) == 'table' and reply.err and 1 or 0
+end
+
+-- Wakes the workers if a message became due before they plan to look. Returns what announce
+-- does.
+local function wake(due, now, body)
+  local mark = redis.call('GET', WAKE)
+  if mark and due >= tonumber(mark) then return 0 end
+  return announce(due, now, body)
 end

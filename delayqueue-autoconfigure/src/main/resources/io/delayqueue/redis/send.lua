@@ -15,9 +15,9 @@
 --   +1  stamp + envelope   the stamp begins with 's'
 --   +2  due                '+delay' or epoch, ms
 --
--- Returns  { refused, due, due, ... }, or {} if an id is held and nothing was done, or the
---          error DQSTALE
---          refused: 1 if this user may not publish wake-ups; due: ms
+-- Returns  { due, due, ... }, of one message due alone; {} if an id is held and nothing was
+--          done; or the error DQSTALE
+--          due: ms; and 'refused' behind them if this user may not publish wake-ups
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n messages in the call, N in the queue
@@ -29,6 +29,7 @@ if ARGV[1] ~= '' then
 end
 
 local now = clock()
+local reply, earliest
 if #ARGV == 4 then
   local id, due = ARGV[2], due_time(ARGV[4], now)
   if redis.call('ZADD', SCHEDULED, 'NX', due, id) == 0 then return {} end -- before the content: see put
@@ -36,23 +37,30 @@ if #ARGV == 4 then
     redis.call('ZREM', SCHEDULED, id)
     return {}
   end
-  return { wake(due, now), due }
+  reply, earliest = due, due
+else
+  local ids, dues, values = {}, {}, {}
+  reply, earliest = {}, math.huge
+  for i = 2, #ARGV, 3 do
+    local id, due, at = ARGV[i], due_time(ARGV[i + 2], now), #dues
+    ids[#ids + 1], reply[#ids + 1] = id, due
+    dues[at + 1], dues[at + 2] = due, id
+    values[at + 1], values[at + 2] = id, ARGV[i + 1]
+    if due < earliest then earliest = due end
+  end
+  for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids))) do
+    if held then return {} end
+  end
+  redis.call('ZADD', SCHEDULED, unpack(dues))
+  redis.call('HSET', MESSAGES, unpack(values))
 end
 
-local reply, ids, dues, values = { 0 }, {}, {}, {}
-local earliest = math.huge
-for i = 2, #ARGV, 3 do
-  local id, due, at = ARGV[i], due_time(ARGV[i + 2], now), #dues
-  ids[#ids + 1] = id
-  dues[at + 1], dues[at + 2] = due, id
-  values[at + 1], values[at + 2] = id, ARGV[i + 1]
-  reply[#ids + 1] = due
-  if due < earliest then earliest = due end
+local mark = redis.call('GET', WAKE)
+if not mark or earliest < tonumber(mark) then
+  -- prelude
+  if announce(earliest, now) == 1 then
+    if #ARGV == 4 then reply = { reply } end
+    reply[#reply + 1] = 'refused'
+  end
 end
-for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids))) do
-  if held then return {} end
-end
-redis.call('ZADD', SCHEDULED, unpack(dues))
-redis.call('HSET', MESSAGES, unpack(values))
-reply[1] = wake(earliest, now)
 return reply

@@ -81,7 +81,7 @@ class PreludeTests {
 
         assertThat(text.substring(0, text.indexOf("if ARGV[1]")).lines())
             .filteredOn((line) -> line.contains("function"))
-            .hasSize(4);
+            .hasSize(2);
     }
 
 }

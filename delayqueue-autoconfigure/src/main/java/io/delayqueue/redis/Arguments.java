@@ -1,0 +1,122 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+
+import static io.delayqueue.redis.Replies.bytes;
+
+/** What scripts are called with; the headers of the scripts say what it means. */
+final class Arguments {
+
+    private static final int SEND_HEADER = 1;
+
+    private static final int SEND_FIELDS = 3;
+
+    private static final int SCHEDULE_HEADER = 2;
+
+    private static final int SCHEDULE_FIELDS = 7;
+
+    private Arguments() {
+    }
+
+    /** Of send.lua. */
+    static byte[][] ofSend(Home home, List<NewMessage> messages) {
+        byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
+        arguments[0] = version(home, messages);
+        int at = SEND_HEADER;
+        for (NewMessage message : messages) {
+            arguments[at++] = bytes(message.id());
+            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = due(message.due());
+        }
+        return arguments;
+    }
+
+    /** Of schedule.lua. */
+    static byte[][] ofSchedule(Home home, List<NewMessage> messages, boolean ifHeld) {
+        byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
+        arguments[0] = ifHeld ? bytes(home.version()) : version(home, messages);
+        arguments[1] = bytes(ifHeld ? 1 : 0);
+        int at = SCHEDULE_HEADER;
+        for (NewMessage message : messages) {
+            arguments[at++] = bytes(message.id());
+            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = due(message.due());
+            arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
+            arguments[at++] = bytes(message.priority());
+            arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
+            arguments[at++] = bytes((message.group() != null) ? message.group() : "");
+        }
+        return arguments;
+    }
+
+    /** Of the partitions that the sender goes by; nothing if that is all the same. */
+    private static byte[] version(Home home, List<NewMessage> messages) {
+        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
+    }
+
+    /**
+     * Of acknowledge.lua: the leases of one claim have one token, and mostly end
+     * together.
+     */
+    static byte[][] byToken(List<Lease> leases) {
+        List<byte[]> arguments = new ArrayList<>(leases.size() + 2);
+        int end = 0;
+        for (int start = 0; start < leases.size(); start = end) {
+            String token = leases.get(start).token();
+            while (end < leases.size() && leases.get(end).token().equals(token)) {
+                end++;
+            }
+            arguments.add(bytes(token));
+            arguments.add(bytes(end - start));
+            leases.subList(start, end).forEach((lease) -> arguments.add(bytes(lease.id())));
+        }
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /** Those before, then id and token of each lease. */
+    static byte[][] idsAndTokens(List<Lease> leases, byte[]... before) {
+        byte[][] arguments = new byte[before.length + 2 * leases.size()][];
+        System.arraycopy(before, 0, arguments, 0, before.length);
+        int at = before.length;
+        for (Lease lease : leases) {
+            arguments[at++] = bytes(lease.id());
+            arguments[at++] = bytes(lease.token());
+        }
+        return arguments;
+    }
+
+    /**
+     * The stamp that names an operation, so that a repeated call is known, and the
+     * envelope. Seven of 64 characters: two sends to one id share it once in 4e12.
+     */
+    static byte[] stamped(long operation, byte[] envelope) {
+        byte[] bits = new byte[6];
+        for (int i = 0; i < bits.length; i++) {
+            bits[i] = (byte) (operation >>> (8 * i));
+        }
+        byte[] stamp = Base64.getUrlEncoder().encode(bits);
+        stamp[0] = 's';
+        byte[] value = new byte[Replies.STAMP + envelope.length];
+        System.arraycopy(stamp, 0, value, 0, Replies.STAMP);
+        System.arraycopy(envelope, 0, value, Replies.STAMP, envelope.length);
+        return value;
+    }
+
+    static byte[] due(DueTime due) {
+        return bytes(due.relative() ? "+" + due.millis() : Long.toString(due.millis()));
+    }
+
+    static byte[] micros(Duration time) {
+        return bytes(DueTime.ceilToMillis(time) * 1_000);
+    }
+
+}
