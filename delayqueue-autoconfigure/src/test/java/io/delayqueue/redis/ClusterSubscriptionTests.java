@@ -1,6 +1,8 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -10,8 +12,13 @@ import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.ClientListArgs;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.channel.Channel;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +26,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,9 +41,25 @@ class ClusterSubscriptionTests {
 
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
+    private static final int ROUNDS = 5;
+
     private final RedisCluster cluster = RedisCluster.start(RedisBinary.preferred());
 
-    private final LettuceConnectionFactory factory = Connections.lettuce(this.cluster);
+    /** Every connection that the client has made. */
+    private final List<Channel> channels = new CopyOnWriteArrayList<>();
+
+    private final ClientResources resources = ClientResources.builder().nettyCustomizer(new NettyCustomizer() {
+
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            ClusterSubscriptionTests.this.channels.add(channel);
+        }
+
+    }).build();
+
+    private final LettuceConnectionFactory factory = Connections
+        .started(new LettuceConnectionFactory(new RedisClusterConfiguration(this.cluster.nodes()),
+                LettuceClientConfiguration.builder().clientResources(this.resources).build()));
 
     private final RedisAccess redis = RedisAccess.to(this.factory, "dq", Duration.ofSeconds(5));
 
@@ -45,6 +70,7 @@ class ClusterSubscriptionTests {
         this.wakeUps.close();
         this.redis.close();
         this.factory.destroy();
+        this.resources.shutdown(0, 0, TimeUnit.SECONDS);
         this.cluster.close();
     }
 
@@ -102,6 +128,40 @@ class ClusterSubscriptionTests {
 
         assertThat(isRung(rung)).isTrue();
         awaitPatterns(1);
+    }
+
+    /**
+     * The connection factory is stopped next, and may not come upon what is half open.
+     */
+    @Test
+    void aStopWaitsForTheEndOfEveryConnection() {
+        this.wakeUps.listen(queue("q"), (signal) -> {
+        });
+        for (int round = 0; round < ROUNDS; round++) {
+            awaitPatterns(1);
+            assertThat(this.channels).anyMatch(Channel::isOpen);
+
+            this.wakeUps.stop();
+
+            assertThat(this.channels).noneMatch(Channel::isOpen);
+            this.wakeUps.start();
+        }
+    }
+
+    @Test
+    void aMasterThatRefusesIsAskedAgain(CapturedOutput output) {
+        RedisServer strict = this.cluster.masters().get(1);
+        strict.commands().aclSetuser("default", AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
+        Semaphore rung = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Cannot subscribe"));
+        assertThat(strict.commands().pubsubNumpat()).isZero();
+
+        strict.commands().aclSetuser("default", AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
+
+        awaitPatterns(1);
+        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("of the cluster again"));
+        assertThat(rung.availablePermits()).isPositive();
     }
 
     @Test
