@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
@@ -78,6 +79,34 @@ class OutageIntegrationTests {
         assertThat(LogCount.of(output, "WARN", "Cannot claim from")).isEqualTo(1);
         assertThat(LogCount.of(output, " ERROR ")).isZero();
         this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @Test
+    void aWorkerThatStartsWithoutRedisFindsAllPartitionsOfASpreadQueue() {
+        Application sender = this.applications.withoutHandler(this.redis, "delayqueue.queues.orders.partitions=4");
+        Set<Integer> expected = new HashSet<>();
+        for (int i = 0; i < 40; i++) {
+            sender.queue().send(DelayedMessage.builder("orders", new Order(i)).id("order:" + i).build());
+            expected.add(i);
+        }
+        assertThat(this.applications.keys(this.redis)).filteredOn((key) -> key.endsWith(":messages")).hasSize(4);
+        this.redis.kill();
+        // It is not told how the queue is spread: that is recorded.
+        Application worker = this.applications.withHandler(this.redis);
+        Set<Integer> handled = ConcurrentHashMap.newKeySet();
+        worker.handler().does((order, delivery) -> handled.add(order.number()));
+
+        this.redis.restart();
+        Applications.await(() -> assertThat(handled).isEqualTo(expected));
+
+        for (int i = 40; i < 60; i++) {
+            DelayedMessage message = DelayedMessage.builder("orders", new Order(i)).id("order:" + i).build();
+            Applications.await(() -> sender.queue().send(message));
+            expected.add(i);
+        }
+        Applications.await(() -> assertThat(handled).isEqualTo(expected));
+        Applications
+            .await(() -> assertThat(this.applications.keys(this.redis)).allMatch((key) -> key.endsWith(":partitions")));
     }
 
     @Test
