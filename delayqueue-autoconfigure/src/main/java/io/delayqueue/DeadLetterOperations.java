@@ -21,9 +21,13 @@ public interface DeadLetterOperations {
 
     /**
      * Makes the message of a dead letter due now. Its attempts start anew, its time to
-     * live counts anew, and the dead letter is gone.
+     * live counts anew, and the dead letter is gone. While the queue holds another
+     * message of the id, in whatever group, the dead letter stays.
      * @param letterId {@link DeadLetter#letterId()}
      * @return what happened
+     * @throws StoreRefusedException if the store will not have the message, as it is
+     * full; in a queue that had several partitions also if, during the call, a message of
+     * the id was sent in another group and begun. The dead letter stays then
      */
     RedriveResult redrive(String letterId);
 

@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.MessageState;
+import io.delayqueue.DeadLetter;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
@@ -126,6 +127,22 @@ abstract class GroupMemberCases extends StoreCases {
 
         this.dq.advance(DELAY);
         assertThat(this.dq.drained()).containsExactly("z", "x", "y");
+    }
+
+    @Test
+    void leaveTheLetterWhileTheirIdIsLeasedInAnotherGroup() {
+        this.dq.send(grouped("g", "x", Duration.ZERO));
+        Lease dead = this.dq.claimOne();
+        this.dq.deadLetter(dead);
+        this.dq.send(grouped("other", "x", Duration.ZERO));
+        Lease lease = this.dq.claimOne();
+
+        assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
+
+        assertThat(this.dq.letters()).extracting(DeadLetter::letterId).containsExactly(dead.letterId());
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(this.dq.find("x")).map(StoredMessage::group).hasValue("g");
     }
 
     @Test

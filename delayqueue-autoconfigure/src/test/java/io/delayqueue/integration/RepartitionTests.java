@@ -82,6 +82,26 @@ class RepartitionTests {
     }
 
     @Test
+    void aRedriveWaitsForAnIdThatIsHandledInAnotherGroup() {
+        DelayQueueOperations queue = sender();
+        queue.repartition(QUEUE, 4);
+        queue.send(message("order", "g", Duration.ZERO));
+        kill(queue, 1);
+        String letter = queue.deadLetters(QUEUE).list(null, 1).letters().get(0).letterId();
+        for (int group = 0; group < 8; group++) {
+            // In each partition, that of the letter included.
+            queue.send(message("order", "other-" + group, Duration.ZERO));
+            ReceivedMessage leased = queue.receive(QUEUE, Applications.PATIENCE).orElseThrow();
+
+            assertThat(queue.deadLetters(QUEUE).redrive(letter)).isEqualTo(RedriveResult.ID_IN_USE);
+
+            assertThat(leased.acknowledge()).isTrue();
+        }
+        assertThat(queue.deadLetters(QUEUE).redrive(letter)).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(queue.find(QUEUE, "order").orElseThrow().group()).isEqualTo("g");
+    }
+
+    @Test
     void whoDoesNotKnowTheNewNumberSteersTheWholeQueue() {
         DelayQueueOperations stale = sender();
         stale.send(message("order-1", null, Duration.ZERO));
