@@ -4,10 +4,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Locale;
 
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
+import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.NewMessage;
 
@@ -23,6 +27,10 @@ final class Arguments {
     private static final int SCHEDULE_HEADER = 2;
 
     private static final int SCHEDULE_FIELDS = 7;
+
+    private static final byte[] BURY = bytes("bury");
+
+    private static final byte[] DROP = bytes("drop");
 
     private Arguments() {
     }
@@ -61,6 +69,23 @@ final class Arguments {
     /** Of the partitions that the sender goes by; nothing if that is all the same. */
     private static byte[] version(Home home, List<NewMessage> messages) {
         return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
+    }
+
+    /** Of claim.lua. */
+    static byte[][] ofClaim(ClaimRequest request) {
+        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.limit()), micros(request.leaseTime()),
+                (request.policy() == ExpiredPolicy.DEAD_LETTER) ? BURY : DROP));
+        KeeperBid bid = request.bid();
+        if (bid != null) {
+            arguments.add(bytes(bid.kind().name().toLowerCase(Locale.ROOT)));
+        }
+        if (bid != null && bid.kind() != KeeperBid.Kind.HOLD) {
+            arguments.add(bytes(bid.node()));
+            arguments.add(bytes(bid.others()));
+            arguments.add(bytes(DueTime.ceilToMillis(bid.term())));
+            arguments.add(bytes(KeeperBid.GRACE.toMillis()));
+        }
+        return arguments.toArray(byte[][]::new);
     }
 
     /**

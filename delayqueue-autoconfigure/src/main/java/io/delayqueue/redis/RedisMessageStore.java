@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -22,9 +21,7 @@ import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
-import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
@@ -63,14 +60,7 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int NOT_HELD = 5;
 
-    private static final byte[] BURY = bytes("bury");
-
-    private static final byte[] DROP = bytes("drop");
-
-    private static final int CLAIM_HEADER = 7;
-
-    /** Length of an answer to a claim of plain messages only. */
-    private static final int CLAIM_PLAIN = 9;
+    private static final int CLAIM_HEADER = 8;
 
     private final RedisAccess redis;
 
@@ -140,16 +130,8 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
-        byte[] limit = bytes(request.limit());
-        byte[] leaseTime = Arguments.micros(request.leaseTime());
-        byte[] policy = (request.policy() == ExpiredPolicy.DEAD_LETTER) ? BURY : DROP;
-        KeeperBid bid = request.bid();
-        CompletableFuture<List<Object>> reply = (bid == null)
-                ? this.redis.run(RedisScripts.CLAIM, partition, limit, leaseTime, policy)
-                : this.redis.run(RedisScripts.CLAIM, partition, limit, leaseTime, policy, bytes(bid.node()),
-                        bytes(bid.kind().name().toLowerCase(Locale.ROOT)), bytes(bid.others()),
-                        bytes(DueTime.ceilToMillis(bid.term())), bytes(KeeperBid.GRACE.toMillis()));
-        return reply.thenApply((values) -> toClaim(partition, values));
+        return this.redis.run(RedisScripts.CLAIM, partition, Arguments.ofClaim(request))
+            .thenApply((reply) -> toClaim(partition, reply));
     }
 
     @Override
@@ -160,28 +142,26 @@ public final class RedisMessageStore implements MessageStore {
 
     private Claim toClaim(Partition partition, List<Object> reply) {
         noticeRefusal(partition, reply.get(4));
-        boolean plain = reply.size() <= CLAIM_PLAIN;
-        List<ClaimedMessage> messages = (reply.size() == CLAIM_HEADER) ? List.of()
-                : toMessages(partition, text(reply.get(2)), reply, plain);
-        List<DeadLetterEvent> buried = plain ? List.of() : toEvents(partition, (List<?>) reply.get(CLAIM_PLAIN + 2));
-        return new Claim(messages, Replies.ofMicros(number(reply.get(0))), Replies.instantOrNull(reply.get(1)),
-                (int) number(reply.get(3)), buried, (int) number(reply.get(5)), number(reply.get(6)) == 1);
-    }
-
-    private static List<ClaimedMessage> toMessages(Partition partition, String token, List<Object> reply,
-            boolean plain) {
-        List<?> idsAndDues = (List<?>) reply.get(CLAIM_HEADER);
-        List<?> values = (List<?>) reply.get(CLAIM_HEADER + 1);
-        List<ClaimedMessage> messages = new ArrayList<>(values.size());
-        for (int i = 0; i < values.size(); i++) {
-            Attempts attempts = plain ? Attempts.NONE : Attempts.of(((List<?>) reply.get(CLAIM_PLAIN)).get(i));
-            Details details = plain ? Details.NONE : Details.of(((List<?>) reply.get(CLAIM_PLAIN + 1)).get(i));
-            messages.add(new ClaimedMessage(new Lease(partition, text(idsAndDues.get(2 * i)), token),
-                    Instant.ofEpochMilli(Replies.ceil(idsAndDues.get(2 * i + 1))), attempts.failures(),
-                    attempts.lapses(), attempts.suspect(), details.expiresAt(), details.group(),
-                    Replies.envelopeOf((byte[]) values.get(i))));
+        long nextAt = number(reply.get(1));
+        int size = (int) number(reply.get(CLAIM_HEADER - 1));
+        int lists = CLAIM_HEADER + 3 * size;
+        boolean plain = reply.size() == lists;
+        List<?> attempts = plain ? List.of() : (List<?>) reply.get(lists);
+        List<?> details = plain ? List.of() : (List<?>) reply.get(lists + 1);
+        List<?> buried = plain ? List.of() : (List<?>) reply.get(lists + 2);
+        String token = text(reply.get(2));
+        List<ClaimedMessage> messages = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            Attempts tried = plain ? Attempts.NONE : Attempts.of(attempts.get(i));
+            Details known = plain ? Details.NONE : Details.of(details.get(i));
+            messages.add(new ClaimedMessage(new Lease(partition, text(reply.get(CLAIM_HEADER + 2 * i)), token),
+                    Instant.ofEpochMilli(Replies.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
+                    tried.lapses(), tried.suspect(), known.expiresAt(), known.group(),
+                    Replies.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
         }
-        return messages;
+        return new Claim(messages, Replies.ofMicros(number(reply.get(0))),
+                (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), (int) number(reply.get(3)),
+                toEvents(partition, buried), (int) number(reply.get(5)), number(reply.get(6)) == 1);
     }
 
     private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {

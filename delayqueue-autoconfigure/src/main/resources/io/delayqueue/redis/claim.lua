@@ -17,25 +17,27 @@
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  expired     'drop' or 'bury'
 -- then, from who would keep the partition:
--- ARGV[4]  node        its name, letters and digits
--- ARGV[5]  bid         'hold': it is the keeper, and said so a moment ago; 'confirm': it will be
+-- ARGV[4]  bid         'hold': it is the keeper, and said so a moment ago; 'confirm': it will be
 --                      if nobody else is; 'share': or if the keeper has two partitions more
+-- then, unless it holds it:
+-- ARGV[5]  node        its name, letters and digits
 -- ARGV[6]  others      how many other partitions it keeps
 -- ARGV[7]  term        ms, how long it keeps this one
 -- ARGV[8]  grace       ms; if it finds what has been due for longer, the keeper is away
 --
--- Returns  { now, next_at, token, expired, refused, version, keeper }
---          now: microseconds; next_at: ms, when there may be more, '' if the queue is empty;
+-- Returns  { now, next_at, token, expired, refused, version, keeper, n, id, due, id, due, ...,
+--            value, value, ... }
+--          now: microseconds; next_at: ms, when there may be more, 0 if the queue is empty;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          version: of the partitions; a busy worker has no other way to learn of it;
---          keeper: 1 if that is the caller
---          and behind it, if messages were due, { id, due, id, due, ... }, { value, ... }
+--          keeper: 1 if that is the caller; n: how many messages there are, each with
 --          due: the score, in ms, which another producer may have given a fraction;
 --          value: stamp + envelope
---          and behind these, if any had more than that,
+--          and behind it, if any of what was due had more than that,
 --          { attempts, ... }, { details, ... }, { letter, failures, cause, ... }
 --          attempts, details: as stored, '' for none; then the dead letters that the call
---          added, their failures as a string
+--          added, their failures as a string. A list costs more than what is in it, so
+--          there are none where one can do without
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(limit * log N), N messages in the queue
@@ -139,7 +141,7 @@ if #taken > 0 then first = math.min(first or math.huge, deadline) end
 if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) end
 
 -- Whether the caller keeps the partition; if it asks, it is written down, and told.
-local node, bid = ARGV[4], ARGV[5]
+local bid, node = ARGV[4], ARGV[5]
 local keeper, told = bid == 'hold', false
 if bid == 'confirm' or bid == 'share' then
   local owner, load = string.match(redis.call('GET', KEEPER) or '', '^(%w+) (%d+)$')
@@ -152,14 +154,14 @@ if bid == 'confirm' or bid == 'share' then
   told = keeper
 end
 
-local refused, next_text = 0, next_at and digits(next_at) or ''
+local refused = 0
 if behind then
   -- prelude
   refused = wake(now_ms, now, '!')
 elseif keeper and next_at and #found < 2 * limit then
   -- A Redis that is full may refuse this, where nothing was removed before it.
   local expiry = math.max(0, next_at - now_ms) + WAKE_GRACE
-  local reply = redis.pcall('SET', WAKE, next_text, 'PX', expiry)
+  local reply = redis.pcall('SET', WAKE, next_at, 'PX', expiry)
   if reply.err then redis.call('DEL', WAKE) end
 else
   redis.call('DEL', WAKE)
@@ -172,5 +174,11 @@ if told then
 end
 
 local version = version_of(redis.call('GET', PARTITIONS))
-return { now, next_text, token, expired, refused, version, keeper and 1 or 0,
-  values and taken, values, attempts, details, buried }
+local n = #taken / 2
+local reply = { now, next_at or 0, token, expired, refused, version, keeper and 1 or 0, n, unpack(taken) }
+for i = 1, n do reply[8 + 2 * n + i] = values[i] end
+if attempts then
+  local at = 8 + 3 * n
+  reply[at + 1], reply[at + 2], reply[at + 3] = attempts, details, buried
+end
+return reply
