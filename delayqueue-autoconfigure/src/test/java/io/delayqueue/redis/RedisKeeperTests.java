@@ -75,6 +75,28 @@ class RedisKeeperTests {
     }
 
     @Test
+    void aFullRedisTakesAwayTheMarkThatItMayNotSet() {
+        try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory own = Connections.lettuce(full);
+            try (RedisAccess redis = RedisAccess.to(own, "full", Duration.ofSeconds(30))) {
+                RedisMessageStore there = new RedisMessageStore(redis);
+                there
+                    .schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of("m", DueTime.after(LATER), new byte[0])))
+                    .join();
+                assertThat(full.commands().exists("full:{kept}:wake")).isOne();
+                full.commands().configSet("maxmemory", "1");
+
+                there.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP, bid("a", Kind.HOLD, 0))).join();
+
+                assertThat(full.commands().exists("full:{kept}:wake")).isZero();
+            }
+            finally {
+                own.destroy();
+            }
+        }
+    }
+
+    @Test
     void aKeeperStaysOneAndTellsItsLoad() {
         claim("a", Kind.CONFIRM, 0);
 
