@@ -1,6 +1,9 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -23,6 +26,9 @@ final class Alarm {
 
     private static final Logger logger = LoggerFactory.getLogger(Alarm.class);
 
+    /** The alarms that wait for their turns on a thread which takes turns. */
+    private static final ThreadLocal<@Nullable Queue<Alarm>> RANG = new ThreadLocal<>();
+
     private final Supplier<@Nullable Duration> turn;
 
     private final Executor threads;
@@ -32,8 +38,8 @@ final class Alarm {
     private final LongSupplier nanoTime;
 
     /**
-     * Since the last turn that found none. Above zero a turn is taken or will be: the
-     * first one at the start.
+     * Since the last turn began, and one for that. Above zero a turn is taken or will be:
+     * the first one at the start.
      */
     private final AtomicInteger rings = new AtomicInteger(1);
 
@@ -75,18 +81,42 @@ final class Alarm {
         }
     }
 
+    /**
+     * Takes turns until there was no ring during one; after each, other alarms that rang
+     * on this thread meanwhile have theirs. So turns are never nested, and what one has
+     * brought is handed out before others begin.
+     */
     private void takeTurns() {
-        int seen;
-        do {
-            seen = this.rings.get();
-            try {
-                plan(this.turn.get());
-            }
-            catch (Throwable ex) {
-                logger.error("A loop failed; it goes on with the next ring, a safety poll later at most", ex);
+        Queue<Alarm> others = RANG.get();
+        if (others != null) {
+            others.add(this);
+            return;
+        }
+        Queue<Alarm> next = new ArrayDeque<>(List.of(this));
+        RANG.set(next);
+        try {
+            while (!next.isEmpty()) {
+                Alarm alarm = next.remove();
+                if (alarm.takeTurn()) {
+                    next.add(alarm);
+                }
             }
         }
-        while (!this.rings.compareAndSet(seen, 0));
+        finally {
+            RANG.remove();
+        }
+    }
+
+    /** Takes one turn; returns whether there is to be another. */
+    private boolean takeTurn() {
+        this.rings.set(1);
+        try {
+            plan(this.turn.get());
+        }
+        catch (Throwable ex) {
+            logger.error("A loop failed; it goes on with the next ring, a safety poll later at most", ex);
+        }
+        return !this.rings.compareAndSet(1, 0);
     }
 
     private void plan(@Nullable Duration wait) {

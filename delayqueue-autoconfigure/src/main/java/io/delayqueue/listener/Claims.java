@@ -198,12 +198,9 @@ final class Claims {
 
     /** Takes the answer, which is there; {@code null} if the claim failed. */
     @Nullable Answer accept(Sent sent) {
+        Answer answer;
         try {
-            Answer answer = sent.answer().join();
-            this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
-            this.lookout.found(answer.claim(), sent.bid(), answer.at() - this.start);
-            keep(sent, answer.claim().messages().size());
-            return answer;
+            answer = sent.answer().join();
         }
         catch (RuntimeException ex) {
             keep(sent, 0);
@@ -215,6 +212,10 @@ final class Claims {
             this.context.outage().failed(Outage.CLAIM, this.queue.name(), cause);
             return null;
         }
+        keep(sent, answer.claim().messages().size());
+        this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
+        this.lookout.found(answer.claim(), sent.bid(), answer.at() - this.start);
+        return answer;
     }
 
     private static boolean changedNothing(Throwable failure) {

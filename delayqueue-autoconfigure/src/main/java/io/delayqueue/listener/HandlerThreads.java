@@ -1,34 +1,58 @@
 package io.delayqueue.listener;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
  * The threads of handlers. They have no bound of their own: the permits of the loops are
- * it. They do not keep the JVM up.
+ * it. They do not keep the JVM up, and inherit nothing from whoever had them made, which
+ * may be the client's thread: their context class loader is that of the start. Where
+ * calls of the store wait, a few more threads take the turns of all loops.
  */
-final class HandlerThreads implements Executor {
+final class HandlerThreads implements WorkerThreads {
 
     private static final String PREFIX = "delayqueue-handler-";
 
+    /** As many as a pool of connections has by the defaults of its clients. */
+    private static final int TURNS = 8;
+
     private final Executor executor;
 
-    HandlerThreads(boolean virtual) {
-        this.executor = virtual ? new VirtualThreadTaskExecutor(PREFIX) : platformThreads();
+    private final @Nullable ThreadPoolExecutor turns;
+
+    /**
+     * Makes threads, none of which runs yet.
+     * @param virtual whether handlers run on virtual ones
+     * @param waiting whether calls of the store wait
+     */
+    HandlerThreads(boolean virtual, boolean waiting) {
+        this.executor = virtual ? new VirtualThreadTaskExecutor(PREFIX) : new ThreadPoolExecutor(0, Integer.MAX_VALUE,
+                60, TimeUnit.SECONDS, new SynchronousQueue<>(), named(PREFIX));
+        this.turns = waiting ? new ThreadPoolExecutor(TURNS, TURNS, 60, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+                named("delayqueue-loop-")) : null;
+        if (this.turns != null) {
+            this.turns.allowCoreThreadTimeOut(true);
+        }
     }
 
-    private static ThreadPoolExecutor platformThreads() {
+    private static ThreadFactory named(String prefix) {
         AtomicInteger count = new AtomicInteger();
-        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS, new SynchronousQueue<>(), (task) -> {
-            Thread thread = new Thread(task, PREFIX + count.incrementAndGet());
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return (task) -> {
+            Thread thread = new Thread(null, task, prefix + count.incrementAndGet(), 0, false);
+            thread.setContextClassLoader(loader);
             thread.setDaemon(true);
             return thread;
-        });
+        };
     }
 
     @Override
@@ -36,10 +60,23 @@ final class HandlerThreads implements Executor {
         this.executor.execute(task);
     }
 
+    @Override
+    public void turn(Runnable task) {
+        if (this.turns != null) {
+            this.turns.execute(task);
+        }
+        else {
+            task.run();
+        }
+    }
+
     /** Lets threads end once what they do is done; interrupts nothing. */
     void close() {
         if (this.executor instanceof ThreadPoolExecutor pool) {
             pool.shutdown();
+        }
+        if (this.turns != null) {
+            this.turns.shutdown();
         }
     }
 

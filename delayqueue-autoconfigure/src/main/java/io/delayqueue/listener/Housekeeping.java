@@ -45,7 +45,7 @@ final class Housekeeping {
         Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
         this.context.timer().after(jittered, () -> {
             later(PERIOD, queue, retention);
-            purge(queue, retention);
+            this.context.turn(() -> purge(queue, retention));
         });
     }
 
@@ -68,7 +68,7 @@ final class Housekeeping {
                         StoreCalls.unwrap(ex).toString());
             }
             else if (removed >= MessageStore.BATCH_LIMIT) {
-                this.context.timer().after(Duration.ZERO, () -> purge(queue, retention));
+                this.context.timer().after(Duration.ZERO, () -> this.context.turn(() -> purge(queue, retention)));
             }
         });
     }

@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.engine.Lease;
@@ -64,6 +65,29 @@ final class LeaseKeeper {
         List<HeldLease> unstarted = this.held.stream().filter(HeldLease::giveBack).toList();
         unstarted.forEach(this.held::remove);
         return unstarted;
+    }
+
+    /**
+     * Gives back what was taken unstarted.
+     * @return complete, and never exceptionally, when all answers are there
+     */
+    CompletableFuture<Void> release(List<HeldLease> unstarted) {
+        return CompletableFuture
+            .allOf(Batches.of(unstarted).stream().map(this::releaseBatch).toArray(CompletableFuture<?>[]::new));
+    }
+
+    private CompletableFuture<Void> releaseBatch(List<HeldLease> batch) {
+        List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
+        MessageStore store = this.context.store();
+        return StoreCalls.send(() -> store.release(this.queue.partition(), leases, Duration.ZERO))
+            .handle((answers, ex) -> {
+                if (ex != null) {
+                    logger.warn(
+                            "Cannot give back {} messages of queue '{}'; they are handled when their leases run out: {}",
+                            leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
+                }
+                return null;
+            });
     }
 
     /** Renews what is due for it, without waiting for the answers. */

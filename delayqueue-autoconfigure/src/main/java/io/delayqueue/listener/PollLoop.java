@@ -162,12 +162,15 @@ final class PollLoop {
             }
             this.calls = null;
             Duration backoff = accept(calls);
-            if (backoff != null) {
-                return backoff;
+            if (this.stopped) {
+                return (backoff != null) ? shorter(backoff, untilDeadline()) : Duration.ZERO;
             }
-            return this.stopped ? Duration.ZERO : untilNext();
+            return (backoff != null) ? backoff : untilNext();
         }
         catch (Throwable ex) {
+            if (this.ended) {
+                this.end.complete(null);
+            }
             Duration wait = backoff();
             logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}", this.queue.listenerId(),
                     this.queue.name(), wait, ex);
@@ -238,8 +241,7 @@ final class PollLoop {
             this.claims.resign();
             return wait;
         }
-        Duration untilClaim = this.claims.untilNext();
-        return (untilClaim.compareTo(wait) < 0) ? untilClaim : wait;
+        return shorter(this.claims.untilNext(), wait);
     }
 
     /** Takes what a claim has brought; {@code false} if it failed. */
@@ -255,16 +257,17 @@ final class PollLoop {
         this.context.outage().recovered(Outage.CLAIM, this.queue.name());
         this.context.partitions().noticed(this.queue.partition(), claim.partitionsVersion());
         this.queue.counters().expired.add(claim.expired());
-        claim.buried().forEach(this::tell);
+        tell(claim.buried());
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.room(), this.queue.name());
         return dispatched;
     }
 
-    /** Elsewhere, as who listens for it may take its time. */
-    private void tell(DeadLetterEvent death) {
-        this.queue.counters().dead.increment();
-        logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
-        this.context.elsewhere(() -> this.context.tell(death));
+    private void tell(List<DeadLetterEvent> deaths) {
+        for (DeadLetterEvent death : deaths) {
+            this.queue.counters().dead.increment();
+            logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
+        }
+        this.context.tellElsewhere(deaths);
     }
 
     private List<HeldLease> hold(List<ClaimedMessage> messages, HeldLease.Times times) {
@@ -315,14 +318,15 @@ final class PollLoop {
                 plan = true;
             }
         }
-        if (this.claims.finished(lease) || plan || this.stopped) {
+        boolean wanted = this.claims.finished(lease) || plan || this.stopped;
+        if (this.ended) {
+            flush();
+        }
+        else if (wanted) {
             this.alarm.ring();
         }
         if (this.handlers.wantsMore()) {
             this.handlers.ringThoseInLine();
-        }
-        if (this.ended) {
-            flush();
         }
     }
 
@@ -331,20 +335,7 @@ final class PollLoop {
         // Their room first: other loops need not wait for this one's server.
         this.claims.giveBack(unstarted.size());
         this.handlers.forgetGivenBack();
-        for (List<HeldLease> batch : Batches.of(unstarted)) {
-            List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
-            this.givenBack = CompletableFuture.allOf(this.givenBack,
-                    StoreCalls.send(() -> this.context.store().release(this.queue.partition(), leases, Duration.ZERO))
-                        .handle((answers, ex) -> {
-                            if (ex != null) {
-                                logger.warn(
-                                        "Cannot give back {} messages of queue '{}'; they are handled when their "
-                                                + "leases run out: {}",
-                                        leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
-                            }
-                            return null;
-                        }));
-        }
+        this.givenBack = CompletableFuture.allOf(this.givenBack, this.leaseKeeper.release(unstarted));
     }
 
     /** Whether there is time left for what a stop waits for. */
@@ -355,14 +346,14 @@ final class PollLoop {
             this.claims.resign();
             giveBackUnstarted();
         }
-        return this.stopDeadline - this.context.now() > 0;
+        return !untilDeadline().isZero();
     }
 
     /** Ends the loop if no handler runs, or the time of the stop is over. */
     private @Nullable Duration windDown() {
-        long left = this.stopDeadline - this.context.now();
-        if (!isIdle() && left > 0) {
-            return Duration.ofNanos(left);
+        // The stop may have come since this turn began.
+        if (beginToWindDown() && !isIdle()) {
+            return untilDeadline();
         }
         this.ended = true;
         this.context.outage().forget(this.queue.name());
@@ -392,8 +383,15 @@ final class PollLoop {
     private Duration backoff() {
         this.failures++;
         Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
-        Duration safetyPoll = this.context.settings().safetyPoll();
-        return (wait.compareTo(safetyPoll) < 0) ? wait : safetyPoll;
+        return shorter(wait, this.context.settings().safetyPoll());
+    }
+
+    private Duration untilDeadline() {
+        return Duration.ofNanos(Math.max(0, this.stopDeadline - this.context.now()));
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return (one.compareTo(other) < 0) ? one : other;
     }
 
 }

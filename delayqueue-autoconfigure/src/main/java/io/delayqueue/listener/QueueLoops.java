@@ -1,6 +1,7 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +47,7 @@ final class QueueLoops {
         this.queue = queue;
         this.context = context;
         this.starter = starter;
-        this.handlers = new Handlers(queue.settings().concurrency(), context.handlerThreads(), context.nanoTime());
+        this.handlers = new Handlers(queue.settings().concurrency(), context.threads(), context.nanoTime());
     }
 
     /** Starts the first loop, and the others when they are known. */
@@ -68,42 +69,66 @@ final class QueueLoops {
         cover(partitions.all(this.queue.name()));
     }
 
-    private synchronized void cover(List<Partition> partitions) {
-        for (Partition partition : partitions) {
-            if (!this.stopped && !this.loops.containsKey(partition)) {
-                start(partition);
+    /** Turns that this causes are taken outside the lock: others would wait for them. */
+    private void cover(List<Partition> partitions) {
+        List<PollLoop> added = added(partitions);
+        int started = 0;
+        try {
+            for (PollLoop loop : added) {
+                this.starter.accept(loop);
+                started++;
             }
         }
+        finally {
+            // Whoever learns of these partitions next tries again.
+            remove(added.subList(started, added.size()));
+        }
     }
 
-    /** Whoever learns of the partition next tries again if that fails. */
-    private void start(Partition partition) {
-        PollLoop loop = new PollLoop(this.queue.at(partition), this.context, this.handlers);
-        loop.pause(this.paused);
-        // First, as what it claims may tell of the partitions again.
-        this.loops.put(partition, loop);
-        try {
-            this.starter.accept(loop);
+    private synchronized List<PollLoop> added(List<Partition> partitions) {
+        List<PollLoop> added = new ArrayList<>();
+        for (Partition partition : partitions) {
+            if (!this.stopped && !this.loops.containsKey(partition)) {
+                PollLoop loop = new PollLoop(this.queue.at(partition), this.context, this.handlers);
+                loop.pause(this.paused);
+                this.loops.put(partition, loop);
+                added.add(loop);
+            }
         }
-        catch (Throwable ex) {
-            this.loops.remove(partition);
+        return added;
+    }
+
+    private synchronized void remove(List<PollLoop> loops) {
+        for (PollLoop loop : loops) {
+            this.loops.values().remove(loop);
             this.handlers.part();
-            throw ex;
         }
     }
 
-    synchronized void pause(boolean pause) {
+    void pause(boolean pause) {
+        for (PollLoop loop : paused(pause)) {
+            loop.pause(pause);
+        }
+    }
+
+    private synchronized List<PollLoop> paused(boolean pause) {
         this.paused = pause;
-        this.loops.values().forEach((loop) -> loop.pause(pause));
+        return List.copyOf(this.loops.values());
     }
 
     /** Ends all loops, and does not wait for that. */
-    synchronized void stop(Duration timeout) {
+    void stop(Duration timeout) {
+        for (PollLoop loop : stopped()) {
+            loop.stop(timeout);
+        }
+    }
+
+    private synchronized List<PollLoop> stopped() {
         this.stopped = true;
         if (this.watch != null) {
             this.watch.run();
         }
-        this.loops.values().forEach((loop) -> loop.stop(timeout));
+        return List.copyOf(this.loops.values());
     }
 
 }

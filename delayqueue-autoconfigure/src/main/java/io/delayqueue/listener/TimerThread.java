@@ -25,7 +25,7 @@ final class TimerThread implements Timer {
 
     TimerThread() {
         this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
-            Thread thread = new Thread(task, "delayqueue-timer");
+            Thread thread = new Thread(null, task, "delayqueue-timer", 0, false);
             thread.setDaemon(false);
             return thread;
         });

@@ -1,6 +1,6 @@
 package io.delayqueue.listener;
 
-import java.util.concurrent.Executor;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -19,7 +19,7 @@ import org.springframework.context.ApplicationEventPublisher;
  *
  * @param store where messages live
  * @param events told of deaths
- * @param handlerThreads runs handlers, each at once
+ * @param threads run handlers, each at once, and turns of loops
  * @param timer renewals and timeouts
  * @param outage whether the store is away
  * @param partitions how queues are spread
@@ -28,11 +28,27 @@ import org.springframework.context.ApplicationEventPublisher;
  * @param settings of the process
  * @param nanoTime the clock for spans
  */
-record WorkerContext(MessageStore store, ApplicationEventPublisher events, Executor handlerThreads, Timer timer,
+record WorkerContext(MessageStore store, ApplicationEventPublisher events, WorkerThreads threads, Timer timer,
         Outage outage, PartitionTable partitions, @Nullable KeptPartitions kept, WorkerSettings settings,
         LongSupplier nanoTime) {
 
     private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
+
+    /**
+     * Tells the application of deaths that a claim brought. Never here, which may be the
+     * client's thread: without another one they are not told, but the letters are kept.
+     */
+    void tellElsewhere(List<DeadLetterEvent> deaths) {
+        if (deaths.isEmpty()) {
+            return;
+        }
+        try {
+            this.threads.execute(() -> deaths.forEach(this::tell));
+        }
+        catch (RejectedExecutionException | OutOfMemoryError ex) {
+            logger.warn("No thread to tell listeners of {} dead letters; the letters are kept", deaths.size(), ex);
+        }
+    }
 
     /** Tells the application of a death. A listener that fails changes nothing. */
     void tell(DeadLetterEvent death) {
@@ -51,7 +67,7 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Execu
      */
     void elsewhere(Runnable task) {
         try {
-            this.handlerThreads.execute(task);
+            this.threads.execute(task);
         }
         catch (RejectedExecutionException | OutOfMemoryError ex) {
             task.run();
@@ -63,12 +79,7 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Execu
      * store whose calls wait themselves.
      */
     void turn(Runnable task) {
-        if (this.store.waits()) {
-            this.handlerThreads.execute(task);
-        }
-        else {
-            task.run();
-        }
+        this.threads.turn(task);
     }
 
     long now() {

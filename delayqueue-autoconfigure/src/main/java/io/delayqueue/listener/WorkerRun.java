@@ -43,7 +43,7 @@ final class WorkerRun {
 
     WorkerRun(StorePorts ports, ApplicationEventPublisher events, WorkerSettings settings) {
         this.wakeUps = ports.wakeUps();
-        this.handlerThreads = new HandlerThreads(settings.virtualThreads());
+        this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits());
         this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
                 new Outage(System::nanoTime), ports.partitions(),
                 this.wakeUps.tellsOfKeepers() ? new KeptPartitions(settings.safetyPoll(), System::nanoTime) : null,

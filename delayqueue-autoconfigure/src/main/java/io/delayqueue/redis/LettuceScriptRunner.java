@@ -100,12 +100,22 @@ final class LettuceScriptRunner implements ScriptRunner {
                 this.link = null;
                 Thread thread = new Thread(() -> connect(current), "delayqueue-connect");
                 thread.setDaemon(true);
-                thread.start();
+                start(thread);
             }
             return null;
         }
         finally {
             this.lock.unlock();
+        }
+    }
+
+    /** Without a thread, the calls that wait fail, and the next one tries again. */
+    private void start(Thread thread) {
+        try {
+            thread.start();
+        }
+        catch (OutOfMemoryError ex) {
+            waitingOr(null).forEach((call) -> call.fail(RedisFailures.notConnected(ex)));
         }
     }
 

@@ -27,7 +27,7 @@ class PollLoopKeeperTests {
     private final KeptPartitions kept = new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock);
 
     private final WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-    }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.kept,
+    }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.kept,
             this.bed.context.settings(), this.bed.clock);
 
     private CompletableFuture<Void> running = new CompletableFuture<>();
@@ -244,7 +244,7 @@ class PollLoopKeeperTests {
 
     @Test
     void whoNeedsNoRoomAnyMoreLeavesTheLine() {
-        Handlers shared = new Handlers(1, this.context.handlerThreads(), this.bed.clock);
+        Handlers shared = new Handlers(1, this.context.threads(), this.bed.clock);
         this.bed.handler = (message, delivery) -> () -> this.running;
         PollLoop busy = new PollLoop(this.bed.queue(), this.context, shared);
         PollLoop waiting = new PollLoop(this.bed.queue(), this.context, shared);

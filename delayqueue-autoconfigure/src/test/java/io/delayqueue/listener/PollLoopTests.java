@@ -246,17 +246,6 @@ class PollLoopTests {
     }
 
     @Test
-    void handlesNothingOfAClaimThatAStopOvertakes() {
-        PollLoop loop = sleepyLoop();
-        this.bed.store.add("m", Duration.ZERO);
-        this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
-        TestBed.turns(loop);
-
-        assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
-    }
-
-    @Test
     void wakesForAFreedPermitAndForAWakeUp() {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("a", Duration.ZERO);
@@ -476,90 +465,6 @@ class PollLoopTests {
         assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] in PT0S", "claim 2",
                 "release [m] in PT0S");
         assertThat(this.bed.store.messages.get("m").failures).isZero();
-    }
-
-    @Test
-    void givesBackAtAStopWhatTheClaimUnderWayBrings() {
-        this.bed.concurrency = 2;
-        PollLoop loop = this.bed.loop();
-        this.bed.store.add("a", Duration.ZERO);
-        this.bed.store.add("b", Duration.ZERO);
-        this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
-
-        TestBed.turns(loop);
-        this.bed.runHandlers();
-
-        assertThat(this.bed.store.calls).hasSize(2).last().asString().startsWith("release [").contains("a", "b");
-        assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.messages.get("a").dueAt).isEqualTo(TestClock.START);
-    }
-
-    @Test
-    void givesBackAtAStopWhatNoHandlerHasBegunWith() {
-        this.bed.concurrency = 2;
-        PollLoop[] stopping = new PollLoop[1];
-        this.bed.store.add("a", Duration.ZERO);
-        this.bed.store.add("b", Duration.ZERO);
-        this.bed.handler = (message, delivery) -> () -> {
-            this.bed.handled.add(message.lease().id());
-            stopping[0].stop(Duration.ofSeconds(20));
-            return null;
-        };
-        PollLoop loop = this.bed.loop();
-        stopping[0] = loop;
-        loop.turn();
-        this.bed.runHandlers();
-
-        TestBed.turns(loop);
-        this.bed.runHandlers();
-
-        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] in PT0S", "acknowledge [a]");
-        assertThat(this.bed.handled).containsExactly("a");
-        assertThat(this.bed.store.messages).containsOnlyKeys("b");
-    }
-
-    @Test
-    void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() {
-        CompletableFuture<Void> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> future;
-        this.bed.store.add("m", Duration.ZERO);
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-        CompletableFuture<Void> end = loop.start(this.bed.store);
-        this.bed.store.calls.clear();
-        loop.stop(Duration.ofHours(1));
-        assertThat(end).isNotDone();
-
-        future.complete(null);
-        this.bed.runHandlers();
-        assertThat(end).isCompleted();
-        assertThat(this.bed.store.calls).containsExactly("acknowledge [m]", "unlisten orders");
-    }
-
-    @Test
-    void acknowledgesAHandlerThatOutlivesTheStop() {
-        this.bed.store.add("m", Duration.ZERO);
-        List<Runnable> late = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
-            CompletableFuture<Void> future = new CompletableFuture<>();
-            late.add(() -> future.complete(null));
-            return future;
-        };
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-        try (LogCapture log = new LogCapture()) {
-            loop.stop(Duration.ZERO);
-            TestBed.turns(loop);
-            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("1 handlers");
-        }
-        assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(TestClock.START.plus(TestBed.LEASE));
-
-        late.forEach(Runnable::run);
-        this.bed.runHandlers();
-
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
     }
 
 }

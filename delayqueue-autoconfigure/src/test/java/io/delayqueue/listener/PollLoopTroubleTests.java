@@ -158,7 +158,7 @@ class PollLoopTroubleTests {
 
     private WorkerContext keeping() {
         return new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
                 new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock), this.bed.context.settings(), this.bed.clock);
     }
 
@@ -225,7 +225,7 @@ class PollLoopTroubleTests {
     }
 
     @Test
-    void handsOutBeforeItTellsAndTellsItselfIfThereIsNoThread() {
+    void handsOutBeforeItTellsAndNeverTellsInATurn() {
         DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
         this.bed.store.buried.add(death);
         this.bed.store.add("m", Duration.ZERO);
@@ -240,7 +240,7 @@ class PollLoopTroubleTests {
         PollLoop loop = TestBed.loop(queue(), context);
         loop.turn();
 
-        assertThat(this.bed.events).containsExactly(death);
+        assertThat(this.bed.events).as("with no thread for them").isEmpty();
         this.bed.runHandlers();
         assertThat(this.bed.handled).containsExactly("m");
         this.bed.settle(loop);

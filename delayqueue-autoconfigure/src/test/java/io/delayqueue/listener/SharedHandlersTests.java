@@ -1,7 +1,10 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.DelayQueueException;
@@ -10,6 +13,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.Signal;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -59,7 +63,7 @@ class SharedHandlersTests {
     void whatALateAnswerBringsComesOnTopOfTheRoom() {
         CompletableFuture<Claim> late = new CompletableFuture<>();
         this.bed.store.hanging.put(OTHER, late);
-        Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
+        Handlers handlers = new Handlers(1, this.bed.context.threads(), this.bed.clock);
         PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.context, handlers);
         handlers.join();
         Alarm other = this.bed.alarm();
@@ -84,7 +88,7 @@ class SharedHandlersTests {
     void aLoopWithoutRoomWakesWhenItsNextMessageIsDue() {
         CompletableFuture<Object> running = new CompletableFuture<>();
         this.bed.handler = (message, delivery) -> () -> running;
-        Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
+        Handlers handlers = new Handlers(1, this.bed.context.threads(), this.bed.clock);
         PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, handlers);
         PollLoop other = new PollLoop(this.bed.queue(), this.bed.context, handlers);
         this.bed.store.add("later", Duration.ofMillis(100));
@@ -99,7 +103,7 @@ class SharedHandlersTests {
     @Test
     void aLoopThatHasTakenAllStandsInTheLineForMore() {
         this.bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
-        Handlers handlers = new Handlers(1, this.bed.context.handlerThreads(), this.bed.clock);
+        Handlers handlers = new Handlers(1, this.bed.context.threads(), this.bed.clock);
         PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, handlers);
         handlers.join();
         this.bed.store.add("a", Duration.ZERO);
@@ -121,7 +125,7 @@ class SharedHandlersTests {
             shared.get().reserve(1, other);
         }, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null, this.bed.context.settings(),
                 this.bed.clock);
-        shared.set(new Handlers(2, context.handlerThreads(), this.bed.clock));
+        shared.set(new Handlers(2, context.threads(), this.bed.clock));
         shared.get().join();
         assertThat(shared.get().reserve(1, other)).isOne();
         PollLoop loop = new PollLoop(this.bed.queue(), context, shared.get());
@@ -162,7 +166,7 @@ class SharedHandlersTests {
             return (Runnable) () -> watching[0] = false;
         });
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.handlerThreads(), this.bed.timer, this.bed.context.outage(), table, null,
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), table, null,
                 this.bed.context.settings(), this.bed.clock);
         loops[0] = new QueueLoops(this.bed.queue(), context, (loop) -> {
         });
@@ -170,6 +174,41 @@ class SharedHandlersTests {
         loops[0].start(false);
 
         assertThat(watching[0]).isFalse();
+    }
+
+    @Test
+    void turnsOfSharedLoopsAreNotNested() {
+        int partitions = 50;
+        KeptPartitions kept = new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock);
+        AtomicInteger deepest = new AtomicInteger();
+        long base = StackWalker.getInstance().walk((frames) -> frames.count());
+        WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, kept,
+                this.bed.context.settings(), () -> {
+                    deepest.accumulateAndGet((int) (long) StackWalker.getInstance().walk((frames) -> frames.count()),
+                            Math::max);
+                    return this.bed.clock.getAsLong();
+                });
+        CompletableFuture<Object> running = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> () -> running;
+        Handlers handlers = new Handlers(1, this.bed.context.threads(), this.bed.clock);
+        List<PollLoop> loops = new ArrayList<>();
+        for (int i = 0; i < partitions; i++) {
+            PollLoop loop = new PollLoop(this.bed.queue().at(new Partition(TestBed.QUEUE.queue(), i)), context,
+                    handlers);
+            loop.start(this.bed.store);
+            loops.add(loop);
+        }
+        this.bed.store.add("first", Duration.ZERO);
+        loops.get(0).heard(Signal.LOOK);
+        this.bed.runHandlers();
+        this.bed.clock.advance(Duration.ofMillis(50));
+        // All have something due and stand in the line; then another node takes it.
+        loops.forEach((loop) -> loop.heard(Signal.due(Duration.ZERO)));
+        loops.forEach((loop) -> loop.heard(Signal.kept(null, new Signal.Keeper("other", 0))));
+        running.complete(null);
+        this.bed.runHandlers();
+        assertThat((long) deepest.get()).isLessThan(base + 200);
     }
 
 }

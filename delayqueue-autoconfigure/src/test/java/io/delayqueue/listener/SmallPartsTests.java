@@ -292,8 +292,42 @@ class SmallPartsTests {
     class OfThreads {
 
         @Test
+        void inheritNothingFromWhoeverHadThemMade() throws Exception {
+            HandlerThreads threads = new HandlerThreads(false, false);
+            InheritableThreadLocal<String> user = new InheritableThreadLocal<>();
+            CompletableFuture<ClassLoader> loader = new CompletableFuture<>();
+            CompletableFuture<String> inherited = new CompletableFuture<>();
+            Thread foreign = new Thread(() -> {
+                user.set("somebody");
+                threads.execute(() -> {
+                    loader.complete(Thread.currentThread().getContextClassLoader());
+                    inherited.complete(String.valueOf(user.get()));
+                });
+            });
+            foreign.setContextClassLoader(ClassLoader.getPlatformClassLoader());
+            foreign.start();
+            foreign.join();
+            assertThat(loader.get()).isEqualTo(getClass().getClassLoader());
+            assertThat(inherited.get()).isEqualTo("null");
+            threads.close();
+        }
+
+        @Test
+        void takeTurnsOnThreadsOfTheirOwnWhereCallsWait() throws Exception {
+            HandlerThreads threads = new HandlerThreads(false, true);
+            CompletableFuture<String> name = new CompletableFuture<>();
+            threads.turn(() -> name.complete(Thread.currentThread().getName()));
+            assertThat(name.get(30, TimeUnit.SECONDS)).startsWith("delayqueue-loop-");
+            threads.close();
+
+            Thread[] here = new Thread[1];
+            new HandlerThreads(false, false).turn(() -> here[0] = Thread.currentThread());
+            assertThat(here[0]).isEqualTo(Thread.currentThread());
+        }
+
+        @Test
         void areNamedAndDoNotKeepTheJvmUp() throws Exception {
-            HandlerThreads threads = new HandlerThreads(false);
+            HandlerThreads threads = new HandlerThreads(false, false);
             CompletableFuture<Thread> thread = new CompletableFuture<>();
             threads.execute(() -> thread.complete(Thread.currentThread()));
 
@@ -304,7 +338,7 @@ class SmallPartsTests {
 
         @Test
         void haveNoBoundOfTheirOwn() throws Exception {
-            HandlerThreads threads = new HandlerThreads(false);
+            HandlerThreads threads = new HandlerThreads(false, false);
             CountDownLatch all = new CountDownLatch(50);
             for (int i = 0; i < 50; i++) {
                 threads.execute(() -> {
@@ -324,14 +358,15 @@ class SmallPartsTests {
         @Test
         @EnabledForJreRange(max = JRE.JAVA_20)
         void refuseToBeVirtualWhereThatIsUnknown() {
-            assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> new HandlerThreads(true));
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                .isThrownBy(() -> new HandlerThreads(true, false));
         }
 
         @Test
         @EnabledForJreRange(min = JRE.JAVA_21)
         void areVirtualIfAsked() throws Exception {
             CompletableFuture<String> thread = new CompletableFuture<>();
-            new HandlerThreads(true).execute(() -> thread.complete(Thread.currentThread().toString()));
+            new HandlerThreads(true, false).execute(() -> thread.complete(Thread.currentThread().toString()));
             assertThat(thread.get(30, TimeUnit.SECONDS)).startsWith("VirtualThread").contains("delayqueue-handler-");
         }
 

@@ -104,7 +104,7 @@ final class TestBed {
 
     static PollLoop loop(ListenedQueue queue, WorkerContext context) {
         return new PollLoop(queue, context,
-                new Handlers(queue.settings().concurrency(), context.handlerThreads(), context.nanoTime()));
+                new Handlers(queue.settings().concurrency(), context.threads(), context.nanoTime()));
     }
 
     StorePorts ports() {
