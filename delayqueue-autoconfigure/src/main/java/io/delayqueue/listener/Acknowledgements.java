@@ -132,7 +132,7 @@ final class Acknowledgements {
         }
         if (answered && !sent.isEmpty()) {
             this.failing = false;
-            this.context.outage().recovered(Outage.ACKNOWLEDGE, this.queue.name());
+            this.context.outage().recovered(Outage.ACKNOWLEDGE, this.queue.partition());
         }
         return answered;
     }
@@ -156,7 +156,7 @@ final class Acknowledgements {
      * is asked again only until they run out, or it would be so for ever.
      */
     private void failed(List<HeldLease> leases, Throwable cause) {
-        this.context.outage().failed(Outage.ACKNOWLEDGE, this.queue.name(), cause);
+        this.context.outage().failed(Outage.ACKNOWLEDGE, this.queue.partition(), cause);
         boolean refused = !(cause instanceof StoreUnavailableException);
         this.failing |= !refused;
         long now = this.context.now();

@@ -209,7 +209,7 @@ final class Claims {
             if (!changedNothing(cause)) {
                 this.roomLimit = 1;
             }
-            this.context.outage().failed(Outage.CLAIM, this.queue.name(), cause);
+            this.context.outage().failed(Outage.CLAIM, this.queue.partition(), cause);
             return null;
         }
         keep(sent, answer.claim().messages().size());

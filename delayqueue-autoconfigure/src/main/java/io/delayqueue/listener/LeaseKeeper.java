@@ -108,10 +108,10 @@ final class LeaseKeeper {
         StoreCalls.send(() -> store.extend(this.queue.partition(), leases, this.leaseTime))
             .whenComplete((answers, ex) -> {
                 if (ex != null) {
-                    this.context.outage().failed(Outage.RENEW, this.queue.name(), StoreCalls.unwrap(ex));
+                    this.context.outage().failed(Outage.RENEW, this.queue.partition(), StoreCalls.unwrap(ex));
                 }
                 else {
-                    this.context.outage().recovered(Outage.RENEW, this.queue.name());
+                    this.context.outage().recovered(Outage.RENEW, this.queue.partition());
                     for (int i = 0; i < batch.size(); i++) {
                         answered(batch.get(i), answers.get(i), sentAt);
                     }

@@ -7,13 +7,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a store that is away from filling the log: one WARN when it goes, at most one a
- * minute while it stays away, one INFO when the last queue is served again.
+ * minute while it stays away, one INFO when the last partition is served again: in a
+ * cluster some may be while others are not.
  * <p>
  * <strong>Threads.</strong> One for the whole process, called by all loops and by handler
  * threads.
@@ -47,30 +48,30 @@ final class Outage {
      * Notes that the store failed.
      * @param operation what was tried, such as {@link #CLAIM}
      */
-    void failed(String operation, QueueName queue, Throwable cause) {
-        this.failing.add(new Failing(operation, queue));
+    void failed(String operation, Partition partition, Throwable cause) {
+        this.failing.add(new Failing(operation, partition));
         boolean first = this.down.compareAndSet(false, true);
         long now = this.nanoTime.getAsLong();
         long last = this.lastWarning.get();
         if (first || (now - last >= REPEAT && this.lastWarning.compareAndSet(last, now))) {
             this.lastWarning.set(now);
-            logger.warn("Cannot {} queue '{}'; trying again until the store answers", operation, queue, cause);
+            logger.warn("Cannot {} queue '{}'; trying again until the store answers", operation, partition, cause);
         }
         else {
-            logger.debug("Cannot {} queue '{}' still: {}", operation, queue, cause.toString());
+            logger.debug("Cannot {} queue '{}' still: {}", operation, partition, cause.toString());
         }
     }
 
     /** Notes that the operation worked. */
-    void recovered(String operation, QueueName queue) {
-        if (!this.failing.isEmpty() && this.failing.remove(new Failing(operation, queue)) && isOver()) {
+    void recovered(String operation, Partition partition) {
+        if (!this.failing.isEmpty() && this.failing.remove(new Failing(operation, partition)) && isOver()) {
             logger.info("The store answers again; queues are served as before");
         }
     }
 
-    /** Nobody asks for the queue any more. */
-    void forget(QueueName queue) {
-        if (this.failing.removeIf((entry) -> entry.queue().equals(queue))) {
+    /** Nobody asks for the partition any more. */
+    void forget(Partition partition) {
+        if (this.failing.removeIf((entry) -> entry.partition().equals(partition))) {
             isOver();
         }
     }
@@ -83,7 +84,7 @@ final class Outage {
      * What does not work. One operation may be forbidden while the others go on, and that
      * is not a new outage every time.
      */
-    private record Failing(String operation, QueueName queue) {
+    private record Failing(String operation, Partition partition) {
     }
 
 }

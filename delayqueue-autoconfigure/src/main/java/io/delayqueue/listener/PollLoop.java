@@ -254,7 +254,7 @@ final class PollLoop {
         // First of all, as the room of these messages is theirs from here on.
         boolean dispatched = dispatch(
                 hold(claim.messages(), new HeldLease.Times(sent.sentAt(), answer.at(), claim.now())));
-        this.context.outage().recovered(Outage.CLAIM, this.queue.name());
+        this.context.outage().recovered(Outage.CLAIM, this.queue.partition());
         this.context.partitions().noticed(this.queue.partition(), claim.partitionsVersion());
         this.queue.counters().expired.add(claim.expired());
         tell(claim.buried());
@@ -356,7 +356,7 @@ final class PollLoop {
             return untilDeadline();
         }
         this.ended = true;
-        this.context.outage().forget(this.queue.name());
+        this.context.outage().forget(this.queue.partition());
         if (!isIdle()) {
             logger.warn(
                     "{} handlers of listener '{}' on queue '{}' outlive the shutdown timeout; their messages are "

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Partition;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -260,17 +261,29 @@ class SmallPartsTests {
         @Test
         void isOverWhenEverythingWorksAgain() {
             try (LogCapture log = new LogCapture()) {
-                this.outage.failed(Outage.CLAIM, TestBed.QUEUE.queue(), new IllegalStateException());
-                this.outage.failed(Outage.RENEW, TestBed.QUEUE.queue(), new IllegalStateException());
-                this.outage.recovered(Outage.CLAIM, TestBed.QUEUE.queue());
+                this.outage.failed(Outage.CLAIM, TestBed.QUEUE, new IllegalStateException());
+                this.outage.failed(Outage.RENEW, TestBed.QUEUE, new IllegalStateException());
+                this.outage.recovered(Outage.CLAIM, TestBed.QUEUE);
                 assertThat(log.lines(Level.INFO)).isEmpty();
-                this.outage.recovered(Outage.RENEW, TestBed.QUEUE.queue());
+                this.outage.recovered(Outage.RENEW, TestBed.QUEUE);
                 assertThat(log.lines(Level.INFO)).hasSize(1);
                 assertThat(log.at(Level.WARN).toList()).hasSize(1)
                     .allMatch((event) -> event.getThrowableProxy() != null);
 
-                this.outage.failed(Outage.CLAIM, TestBed.QUEUE.queue(), new IllegalStateException());
+                this.outage.failed(Outage.CLAIM, TestBed.QUEUE, new IllegalStateException());
                 assertThat(log.lines(Level.WARN)).hasSize(2);
+            }
+        }
+
+        @Test
+        void isNotOverWhileAnotherPartitionFails() {
+            try (LogCapture log = new LogCapture()) {
+                Partition other = new Partition(TestBed.QUEUE.queue(), 1);
+                this.outage.failed(Outage.CLAIM, TestBed.QUEUE, new IllegalStateException());
+                this.outage.failed(Outage.CLAIM, other, new IllegalStateException());
+                this.outage.recovered(Outage.CLAIM, other);
+                assertThat(log.lines(Level.INFO)).isEmpty();
+                assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("queue 'orders'");
             }
         }
 
@@ -278,8 +291,8 @@ class SmallPartsTests {
         void doesNotRepeatItselfForAnOperationThatNeverWorksBesideOneThatDoes() {
             try (LogCapture log = new LogCapture()) {
                 for (int i = 0; i < 10; i++) {
-                    this.outage.failed(Outage.ACKNOWLEDGE, TestBed.QUEUE.queue(), new IllegalStateException());
-                    this.outage.recovered(Outage.CLAIM, TestBed.QUEUE.queue());
+                    this.outage.failed(Outage.ACKNOWLEDGE, TestBed.QUEUE, new IllegalStateException());
+                    this.outage.recovered(Outage.CLAIM, TestBed.QUEUE);
                 }
                 assertThat(log.lines(Level.WARN)).hasSize(1);
                 assertThat(log.lines(Level.INFO)).isEmpty();
