@@ -7,8 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Calls again while a slot of the cluster moves to another node: as long as only a part
- * of its keys is there, Redis answers TRYAGAIN to every script, and has not run it.
+ * Calls again while a slot of the cluster moves to another node. As long as only a part
+ * of its keys is there, Redis answers TRYAGAIN to every script; and for a moment two
+ * nodes may send the client to each other until it gives up. Neither has run the script.
  * <p>
  * <strong>Threads.</strong> Any; a repetition runs on a thread of the common pool.
  */

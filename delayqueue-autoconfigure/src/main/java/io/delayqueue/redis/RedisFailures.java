@@ -46,6 +46,8 @@ final class RedisFailures {
 
     private static final int DEEPEST = 10;
 
+    private static final Set<String> SLOT_MOVING = Set.of("TRYAGAIN", "MOVED", "ASK");
+
     private RedisFailures() {
     }
 
@@ -54,9 +56,14 @@ final class RedisFailures {
         return "NOSCRIPT".equals(errorCode(failure));
     }
 
-    /** Whether a part of the keys is on one node of a cluster and a part on another. */
+    /**
+     * Whether a part of the keys is on one node of a cluster and a part on another, or
+     * the client gave up following nodes that send it from one to the other. Nothing was
+     * run.
+     */
     static boolean isSlotMoving(Throwable failure) {
-        return "TRYAGAIN".equals(errorCode(failure));
+        String code = errorCode(failure);
+        return code != null && SLOT_MOVING.contains(code);
     }
 
     /** Whether the server does not let this user in at all. */

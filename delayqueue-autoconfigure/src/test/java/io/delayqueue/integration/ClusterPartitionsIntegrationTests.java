@@ -179,6 +179,9 @@ class ClusterPartitionsIntegrationTests {
             from.commands().migrate(to.host(), to.port(), keys.get(0), 0, 5_000);
             Applications.awaitTrue("a call that comes upon half a slot", () -> refused(from) + refused(to) > refused);
         }
+        // The new one first: until it knows that the slot is its own, it sends clients
+        // back.
+        to.commands().clusterSetSlotNode(slot, toId);
         masters.forEach((master) -> master.commands().clusterSetSlotNode(slot, toId));
     }
 

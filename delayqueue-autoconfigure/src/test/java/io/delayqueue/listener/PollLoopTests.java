@@ -266,6 +266,27 @@ class PollLoopTests {
     }
 
     @Test
+    void takesRoomAtOnceThoughAcknowledgementsWaitAlready() {
+        this.bed.concurrency = 2;
+        Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
+        this.bed.handler = (message,
+                delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
+        for (String id : List.of("a", "b", "c", "d")) {
+            this.bed.store.add(id, Duration.ZERO);
+        }
+        this.bed.loop().start(this.bed.store);
+        this.bed.runHandlers();
+
+        running.get("a").complete(null);
+        this.bed.runHandlers();
+        running.get("b").complete(null);
+        this.bed.runHandlers();
+
+        assertThat(running).as("before the linger is over").containsOnlyKeys("a", "b", "c", "d");
+        assertThat(this.bed.store.count("acknowledge")).isZero();
+    }
+
+    @Test
     void triesAgainWithGrowingPausesWhileTheStoreIsAway() {
         this.bed.concurrency = 2;
         this.bed.store.fail("claim");

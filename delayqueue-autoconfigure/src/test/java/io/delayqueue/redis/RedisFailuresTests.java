@@ -59,6 +59,20 @@ class RedisFailuresTests {
         assertThat(reset.effect()).isEqualTo(Effect.UNKNOWN);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = { "TRYAGAIN Multiple keys request during rehashing of slot", "MOVED 3999 127.0.0.1:6381",
+            "ASK 3999 127.0.0.1:6381" })
+    void aCallThatASlotOnItsWayTurnsAwayIsMadeAgain(String error) {
+        assertThat(RedisFailures.isSlotMoving(translate(new RuntimeException(error)))).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "CLUSTERDOWN The cluster is down", "READONLY You can't write against a read only replica.",
+            "Connection reset" })
+    void noOtherCallIsMadeAgain(String error) {
+        assertThat(RedisFailures.isSlotMoving(translate(new RuntimeException(error)))).isFalse();
+    }
+
     private static DelayQueueException translate(Throwable failure) {
         return RedisFailures.translate(RedisScripts.SCHEDULE, failure, Duration.ofSeconds(1));
     }

@@ -8,8 +8,12 @@ import io.delayqueue.benchmarks.runner.measure.Measure;
 import io.delayqueue.benchmarks.runner.measure.Measures;
 import io.delayqueue.benchmarks.runner.measure.Mode;
 import io.delayqueue.benchmarks.runner.process.RedisBinary;
+import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.process.Workshop;
 import io.delayqueue.benchmarks.runner.report.Report;
+import io.delayqueue.benchmarks.runner.result.Cell;
+import io.delayqueue.benchmarks.runner.result.Delivery;
+import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
 
 /**
@@ -57,8 +61,11 @@ final class Main {
         Path target = root.resolve("benchmarks/runner/target");
         boolean full = mode == Mode.FULL;
         ResultFiles files = new ResultFiles(full ? root.resolve(RESULTS) : target.resolve("results"));
+        List<Cell> broken = new ArrayList<>();
         for (Measure measure : measures) {
-            System.out.println(files.write(bench.run(measure)));
+            Result result = bench.run(measure);
+            System.out.println(files.write(result));
+            result.cells().stream().filter(Main::breaksAPromise).forEach(broken::add);
         }
         if (full) {
             publish(root);
@@ -66,6 +73,20 @@ final class Main {
         else {
             System.out.println(new Report(files, Measures.all()).write(target.resolve("report")));
         }
+        if (!broken.isEmpty()) {
+            System.err.println("DelayQueue failed, lost messages or was early: " + broken);
+            System.exit(1);
+        }
+    }
+
+    /** Whatever the figures, none of ours may fail, or deliver early or not at all. */
+    private static boolean breaksAPromise(Cell cell) {
+        if (!cell.contender().startsWith(Variant.OURS.name())) {
+            return false;
+        }
+        Delivery delivery = cell.delivery();
+        return cell.scenario().equals("failed")
+                || (delivery != null && delivery.missing() + delivery.early() + delivery.unexpected() > 0);
     }
 
     private static void publish(Path root) {

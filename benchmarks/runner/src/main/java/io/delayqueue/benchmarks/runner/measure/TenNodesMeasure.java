@@ -80,6 +80,10 @@ final class TenNodesMeasure implements Measure {
             .with(Figure.P99, worst(findings, "p99Micros"))
             .with(Figure.MAX, worst(findings, "maxMicros"));
         if (!round.variant().isPeer()) {
+            if (share.claims() < share.messages()) {
+                throw new IllegalStateException("Only %d claims were seen for %d messages: they look different now"
+                    .formatted(share.claims(), share.messages()));
+            }
             figures.with(Figure.CLAIMS, share.claims() / (double) share.messages());
         }
         figures.with(Figure.SCRIPTS, usage.scripts() / (double) share.messages()).with(usage, share.messages());
