@@ -13,7 +13,8 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Reads messages whose payloads are all of one type. {@link EnvelopeCodec} reads the
  * envelope first and then what it found in it; of a message without headers the payload
- * is all that there is to read. Thread-safe.
+ * is all that there is to read. A payload that cannot be read so is read once more, by
+ * the codec, which says what is wrong. Thread-safe.
  */
 public final class MessageReader {
 
@@ -49,6 +50,10 @@ public final class MessageReader {
         int end = envelope.length - 1;
         if (end <= START.length || envelope[end] != '}'
                 || !Arrays.equals(envelope, 0, START.length, START, 0, START.length)) {
+            return null;
+        }
+        if (envelope[START.length] <= 0 || envelope[START.length + 1] == 0) {
+            // No value in UTF-8 begins so; Jackson would guess another encoding.
             return null;
         }
         try {

@@ -43,7 +43,7 @@ final class Alarm {
      */
     private final AtomicInteger rings = new AtomicInteger(1);
 
-    /** Rings next; may be earlier than needed. The turns'. */
+    /** Rings next; may be earlier than needed. Only turns use these two. */
     private Timer.@Nullable Scheduled planned;
 
     private long plannedAt;
@@ -65,6 +65,10 @@ final class Alarm {
 
     /** Has the first turn taken. */
     void start() {
+        takeTurnsOnAThread();
+    }
+
+    private void takeTurnsOnAThread() {
         try {
             this.threads.execute(this::takeTurns);
         }
@@ -77,7 +81,7 @@ final class Alarm {
     /** Has a turn taken that begins after this call. */
     void ring() {
         if (this.rings.getAndIncrement() == 0) {
-            start();
+            takeTurnsOnAThread();
         }
     }
 

@@ -13,10 +13,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * The threads of handlers. They have no bound of their own: the permits of the loops are
- * it. They do not keep the JVM up, and inherit nothing from whoever had them made, which
- * may be the client's thread: their context class loader is that of the start. Where
- * calls of the store wait, a few more threads take the turns of all loops.
+ * The threads of handlers. They have no bound of their own: the permits of
+ * {@link Handlers} are it. They do not keep the JVM up. Their context class loader is
+ * that of the start, whoever had them made, which may be the client's thread; and they
+ * inherit no thread-locals from it, unless they are virtual. Where calls of the store
+ * wait, a few more threads take the turns of all loops.
  */
 final class HandlerThreads implements WorkerThreads {
 
@@ -35,13 +36,22 @@ final class HandlerThreads implements WorkerThreads {
      * @param waiting whether calls of the store wait
      */
     HandlerThreads(boolean virtual, boolean waiting) {
-        this.executor = virtual ? new VirtualThreadTaskExecutor(PREFIX) : new ThreadPoolExecutor(0, Integer.MAX_VALUE,
-                60, TimeUnit.SECONDS, new SynchronousQueue<>(), named(PREFIX));
+        this.executor = virtual ? virtualThreads() : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS,
+                new SynchronousQueue<>(), named(PREFIX));
         this.turns = waiting ? new ThreadPoolExecutor(TURNS, TURNS, 60, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
                 named("delayqueue-loop-")) : null;
         if (this.turns != null) {
             this.turns.allowCoreThreadTimeOut(true);
         }
+    }
+
+    private static Executor virtualThreads() {
+        Executor threads = new VirtualThreadTaskExecutor(PREFIX);
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return (task) -> threads.execute(() -> {
+            Thread.currentThread().setContextClassLoader(loader);
+            task.run();
+        });
     }
 
     private static ThreadFactory named(String prefix) {

@@ -114,8 +114,12 @@ final class Handlers {
             if (free <= before) {
                 return 0;
             }
-            this.line.remove(alarm);
-            return take(Math.min(most, Math.max(1, free - this.line.size())), limit);
+            int taken = take(Math.min(most, Math.max(1, free - (this.line.size() - 1))), limit);
+            // Others may have taken what was free: then it goes on waiting.
+            if (taken > 0) {
+                this.line.remove(alarm);
+            }
+            return taken;
         }
     }
 

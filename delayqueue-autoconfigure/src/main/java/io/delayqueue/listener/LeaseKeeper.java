@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * round, of which there are six in a lease.
  * <p>
  * <strong>Threads.</strong> The loop adds, handler threads and the loop remove, the
- * process' timer renews; the store's connection brings the answers.
+ * process' timer has them renewed, where calls wait on a thread for turns; the store's
+ * connection brings the answers.
  */
 final class LeaseKeeper {
 
@@ -107,17 +109,24 @@ final class LeaseKeeper {
         MessageStore store = this.context.store();
         StoreCalls.send(() -> store.extend(this.queue.partition(), leases, this.leaseTime))
             .whenComplete((answers, ex) -> {
-                if (ex != null) {
-                    this.context.outage().failed(Outage.RENEW, this.queue.partition(), StoreCalls.unwrap(ex));
+                try {
+                    renewed(batch, answers, ex, sentAt);
                 }
-                else {
-                    this.context.outage().recovered(Outage.RENEW, this.queue.partition());
-                    for (int i = 0; i < batch.size(); i++) {
-                        answered(batch.get(i), answers.get(i), sentAt);
-                    }
+                finally {
+                    batch.forEach(this.underWay::remove);
                 }
-                batch.forEach(this.underWay::remove);
             });
+    }
+
+    private void renewed(List<HeldLease> batch, List<Boolean> answers, @Nullable Throwable failure, long sentAt) {
+        if (failure != null) {
+            this.context.outage().failed(Outage.RENEW, this.queue.partition(), StoreCalls.unwrap(failure));
+            return;
+        }
+        this.context.outage().recovered(Outage.RENEW, this.queue.partition());
+        for (int i = 0; i < batch.size(); i++) {
+            answered(batch.get(i), answers.get(i), sentAt);
+        }
     }
 
     private void answered(HeldLease lease, boolean renewed, long sentAt) {

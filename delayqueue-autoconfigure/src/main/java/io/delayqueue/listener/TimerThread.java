@@ -24,8 +24,10 @@ final class TimerThread implements Timer {
     private final ScheduledThreadPoolExecutor executor;
 
     TimerThread() {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
         this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
             Thread thread = new Thread(null, task, "delayqueue-timer", 0, false);
+            thread.setContextClassLoader(loader);
             thread.setDaemon(false);
             return thread;
         });

@@ -6,10 +6,11 @@
  * {@link io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor} finds the
  * handlers, {@code HandlerMethodAdapter} calls them.
  * <p>
- * Threads: one per listener and queue that claims; handler threads, of which the permits
- * of the loops bound the number; one per process for renewals and timeouts. Each class
- * that several of them use says so under <strong>Threads</strong>. Spans are measured by
- * {@link java.lang.System#nanoTime()}, and what time it is only the store knows.
+ * Threads: loops have none, see {@code Alarm}; handler threads, of which {@code Handlers}
+ * bounds the number; one timer for the process; and up to eight for turns and renewals
+ * where calls of the store wait. Each class that several of them use says so under
+ * <strong>Threads</strong>. Spans are measured by {@link java.lang.System#nanoTime()},
+ * and what time it is only the store knows.
  */
 @NullMarked
 package io.delayqueue.listener;

@@ -6,6 +6,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -199,9 +200,11 @@ final class LettuceScriptRunner implements ScriptRunner {
                 return;
             }
             try {
-                // Unlike that of orTimeout, this timer wakes no thread for each call.
-                this.timeout = link.timer.newTimeout((timeout) -> expire(), LettuceScriptRunner.this.limit.toNanos(),
-                        TimeUnit.NANOSECONDS);
+                // Unlike that of orTimeout, this timer wakes no thread for each call. But
+                // it
+                // makes connections anew as well, so nobody else's code may run on it.
+                this.timeout = link.timer.newTimeout((timeout) -> link.expirer.execute(this::expire),
+                        LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS);
                 RedisFuture<List<Object>> sent = link.commands.evalsha(this.script.sha(), ScriptOutputType.MULTI,
                         this.keys, this.arguments);
                 this.command = sent;
@@ -295,6 +298,8 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private final Timer timer;
 
+        private final Executor expirer;
+
         private final long since = System.nanoTime();
 
         private Link(RedisConnection connection, RedisClusterAsyncCommands<byte[], byte[]> commands,
@@ -303,6 +308,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             this.commands = commands;
             this.state = state;
             this.timer = state.getResources().timer();
+            this.expirer = state.getResources().eventExecutorGroup();
         }
 
         @SuppressWarnings("unchecked") // Spring Data's connections speak bytes

@@ -21,13 +21,17 @@ final class PersistentScriptRunner implements ScriptRunner {
 
     private final Duration limit;
 
+    private final boolean cluster;
+
     /**
      * Makes a runner.
      * @param limit after which it gives up
+     * @param cluster whether the client follows nodes that send it elsewhere
      */
-    PersistentScriptRunner(ScriptRunner runner, Duration limit) {
+    PersistentScriptRunner(ScriptRunner runner, Duration limit, boolean cluster) {
         this.runner = runner;
         this.limit = limit;
+        this.cluster = cluster;
     }
 
     @Override
@@ -42,7 +46,7 @@ final class PersistentScriptRunner implements ScriptRunner {
         }
         return answer.exceptionallyCompose((failure) -> {
             long left = this.limit.toNanos() - (System.nanoTime() - call.begun());
-            if (left < PAUSE.toNanos() || !RedisFailures.isSlotMoving(failure)) {
+            if (left < PAUSE.toNanos() || !passes(failure)) {
                 return CompletableFuture.failedFuture(failure);
             }
             return CompletableFuture
@@ -50,6 +54,10 @@ final class PersistentScriptRunner implements ScriptRunner {
                         CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                 .thenCompose(Function.identity());
         });
+    }
+
+    private boolean passes(Throwable failure) {
+        return RedisFailures.isSlotMoving(failure) || (this.cluster && RedisFailures.isSentElsewhere(failure));
     }
 
     @Override

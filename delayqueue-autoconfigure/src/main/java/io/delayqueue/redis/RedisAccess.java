@@ -47,7 +47,8 @@ public final class RedisAccess implements AutoCloseable {
      * its own limit holds
      */
     public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit) {
-        return new RedisAccess(new PersistentScriptRunner(runner(factory, limit), limit), namespace);
+        return new RedisAccess(new PersistentScriptRunner(runner(factory, limit), limit, isLettuceCluster(factory)),
+                namespace);
     }
 
     static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {

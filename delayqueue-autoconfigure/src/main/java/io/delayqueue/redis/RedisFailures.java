@@ -46,8 +46,6 @@ final class RedisFailures {
 
     private static final int DEEPEST = 10;
 
-    private static final Set<String> SLOT_MOVING = Set.of("TRYAGAIN", "MOVED", "ASK");
-
     private RedisFailures() {
     }
 
@@ -56,14 +54,18 @@ final class RedisFailures {
         return "NOSCRIPT".equals(errorCode(failure));
     }
 
-    /**
-     * Whether a part of the keys is on one node of a cluster and a part on another, or
-     * the client gave up following nodes that send it from one to the other. Nothing was
-     * run.
-     */
+    /** Whether a part of the keys is on one node of a cluster and a part on another. */
     static boolean isSlotMoving(Throwable failure) {
+        return "TRYAGAIN".equals(errorCode(failure));
+    }
+
+    /**
+     * Whether a node said that another one has the slot. A client of clusters gives up
+     * when nodes send it to each other, which lasts for a moment.
+     */
+    static boolean isSentElsewhere(Throwable failure) {
         String code = errorCode(failure);
-        return code != null && SLOT_MOVING.contains(code);
+        return "MOVED".equals(code) || "ASK".equals(code);
     }
 
     /** Whether the server does not let this user in at all. */

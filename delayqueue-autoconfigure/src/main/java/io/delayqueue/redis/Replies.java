@@ -15,6 +15,8 @@ final class Replies {
     /** Length of what stands before the envelope in {@code messages}; see prelude.lua. */
     static final int STAMP = 8;
 
+    private static final double MOST = (1L << 53) - 1;
+
     private Replies() {
     }
 
@@ -43,11 +45,17 @@ final class Replies {
         long number = 0;
         for (byte digit : digits) {
             if (digit < '0' || digit > '9') {
-                return (long) Math.ceil(Double.parseDouble(text(score)));
+                return ceil(text(score));
             }
             number = 10 * number + digit - '0';
         }
         return number;
+    }
+
+    /** As Redis writes it; not farther from now than a number that is exact. */
+    private static long ceil(String score) {
+        double value = score.endsWith("inf") ? MOST : Double.parseDouble(score);
+        return (long) Math.ceil(Math.max(-MOST, Math.min(score.startsWith("-inf") ? -value : value, MOST)));
     }
 
     /** An instant from milliseconds, {@code null} from an empty text. */

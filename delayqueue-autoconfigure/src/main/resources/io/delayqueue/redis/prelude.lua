@@ -267,7 +267,8 @@ end
 
 -- Puts a message that the queue does not hold into SCHEDULED. `value`: stamp + envelope.
 -- Its content comes last: should a permission be missed on the way, what is half there is
--- found by a claim, and not kept for ever by the next send. Returns what enter does.
+-- found by a claim, in another lane once there are details, and not kept for ever by the
+-- next send. Returns what enter does.
 local function put(id, value, due, expiry, lane, group)
   local entered = enter(id, due, lane, group)
   if expiry > 0 or lane ~= NORMAL or group ~= '' then

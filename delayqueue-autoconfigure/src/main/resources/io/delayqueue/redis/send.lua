@@ -32,10 +32,11 @@ local now = clock()
 local reply, earliest
 if #ARGV == 4 then
   local id, due = ARGV[2], due_time(ARGV[4], now)
-  if redis.call('ZADD', SCHEDULED, 'NX', due, id) == 0 then return {} end -- before the content: see put
-  if redis.call('HSETNX', MESSAGES, id, ARGV[3]) == 0 then
-    redis.call('ZREM', SCHEDULED, id)
-    return {}
+  if redis.call('HSETNX', MESSAGES, id, ARGV[3]) == 0 then return {} end
+  local added = redis.pcall('ZADD', SCHEDULED, due, id)
+  if type(added) == 'table' and added.err then -- no permission: see put
+    redis.call('HDEL', MESSAGES, id)
+    return added
   end
   reply, earliest = due, due
 else

@@ -1,5 +1,6 @@
 package io.delayqueue.engine;
 
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Random;
@@ -49,6 +50,18 @@ class MessageReaderTests {
     void whatTheCodecRefusesIsRefusedForTheSameReason(String stored) {
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> this.reader.read(bytes(stored)))
             .withMessage(answerOfTheCodec(bytes(stored)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE", "UTF-16", "UTF-8" })
+    void aPayloadInAnotherEncodingThanTheRestIsNoMessage(String encoding) {
+        // Of UTF-8, with the mark that some programs put before it.
+        String payload = (encoding.equals("UTF-8") ? "\ufeff" : "") + "{\"id\":7}";
+        byte[] stored = (new String(payload.getBytes(Charset.forName(encoding)), StandardCharsets.ISO_8859_1))
+            .transform((inner) -> ("{\"payload\":" + inner + "}").getBytes(StandardCharsets.ISO_8859_1));
+
+        assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> this.reader.read(stored))
+            .withMessage(answerOfTheCodec(stored));
     }
 
     @Test

@@ -2,7 +2,10 @@ package io.delayqueue.redis;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
@@ -13,6 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 /** P1: a failure says whether its effect is known, whatever version words it. */
 class RedisFailuresTests {
@@ -59,18 +65,31 @@ class RedisFailuresTests {
         assertThat(reset.effect()).isEqualTo(Effect.UNKNOWN);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "TRYAGAIN Multiple keys request during rehashing of slot", "MOVED 3999 127.0.0.1:6381",
-            "ASK 3999 127.0.0.1:6381" })
-    void aCallThatASlotOnItsWayTurnsAwayIsMadeAgain(String error) {
-        assertThat(RedisFailures.isSlotMoving(translate(new RuntimeException(error)))).isTrue();
+    @Test
+    void aCallThatASlotOnItsWayTurnsAwayIsKnown() {
+        DelayQueueException half = translate(new RuntimeException("TRYAGAIN Multiple keys request during rehashing"));
+        assertThat(RedisFailures.isSlotMoving(half)).isTrue();
+        assertThat(RedisFailures.isSentElsewhere(half)).isFalse();
     }
 
     @ParameterizedTest
-    @ValueSource(strings = { "CLUSTERDOWN The cluster is down", "READONLY You can't write against a read only replica.",
-            "Connection reset" })
-    void noOtherCallIsMadeAgain(String error) {
-        assertThat(RedisFailures.isSlotMoving(translate(new RuntimeException(error)))).isFalse();
+    @ValueSource(strings = { "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381" })
+    void aCallThatNodesSendToEachOtherIsMadeAgainOnAClusterOnly(String error) throws Exception {
+        int[] calls = { 0 };
+        ScriptRunner runner = mock(ScriptRunner.class);
+        when(runner.run(any(), any(), any())).thenAnswer(
+                (call) -> (++calls[0] < 3) ? CompletableFuture.failedFuture(translate(new RuntimeException(error)))
+                        : CompletableFuture.completedFuture(List.of()));
+        byte[][] none = {};
+
+        assertThat(new PersistentScriptRunner(runner, Duration.ofSeconds(30), true).run(RedisScripts.FIND, none, none)
+            .get(30, TimeUnit.SECONDS)).isEmpty();
+        assertThat(calls[0]).isEqualTo(3);
+
+        calls[0] = 0;
+        assertThat(new PersistentScriptRunner(runner, Duration.ofSeconds(30), false).run(RedisScripts.FIND, none, none))
+            .isCompletedExceptionally();
+        assertThat(calls[0]).isOne();
     }
 
     private static DelayQueueException translate(Throwable failure) {

@@ -13,6 +13,9 @@ class RepliesTests {
         assertThat(Replies.ceil(Replies.bytes("1790000000000.25"))).isEqualTo(1_790_000_000_001L);
         assertThat(Replies.ceil(Replies.bytes("-1.5"))).isEqualTo(-1);
         assertThat(Replies.ceil(Replies.bytes("0"))).isZero();
+        assertThat(Replies.ceil(Replies.bytes("inf"))).isEqualTo((1L << 53) - 1);
+        assertThat(Replies.ceil(Replies.bytes("-inf"))).isEqualTo(1 - (1L << 53));
+        assertThat(Replies.ceil(Replies.bytes("1e+300"))).isEqualTo((1L << 53) - 1);
     }
 
 }

@@ -24,14 +24,14 @@ public final class Report {
     private static final String HEAD = """
             # Performance
 
-            DelayQueue beside its peers and beside the least that Redis can do for a delayed message, measured in one run.
-            This page is written by `scripts/benchmark report` from the files in `benchmarks/results`; do not edit it. What
+            DelayQueue beside its peers and beside the least that Redis can do for a delayed message, all contenders of a
+            measure in one run. This page is written by `scripts/benchmark report` from the files in `benchmarks/results`; do not edit it. What
             each contender is, and how to measure yourself: [benchmarks](../benchmarks/README.md).
 
             How to read it: trust counts first (commands, bytes, missing, doubled, early), then CPU in microseconds per
             message, then quotients of contenders in one run, and rates and milliseconds last; those are of one small
             machine, on which Redis, senders and handlers share the cores. A figure is the median of the rounds, with the
-            least and the greatest beside it. *Steal* is the share of the machine's time that its host gave to others, the
+            least and the greatest beside it if there are several. *Steal* is the share of the machine's time that its host gave to others, the
             greatest of all rounds; *load* likewise. **Exactly once** is checked in every cell that delivers: what is
             missing, doubled or early is printed there.
             """;
@@ -101,6 +101,7 @@ public final class Report {
                         ## Goals
 
                         A quotient is the median of the quotients of each round. Milliseconds count in rounds with steal under 2 %.
+                        Where a goal is missed: [why, and what was tried](performance-bounds.md).
 
                         | Measure | Goal | Measured | |
                         | --- | --- | --- | --- |

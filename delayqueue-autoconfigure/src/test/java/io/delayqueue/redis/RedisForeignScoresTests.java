@@ -1,0 +1,64 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.UUID;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** P3, whatever score another producer gives a message. */
+class RedisForeignScoresTests {
+
+    private static final Partition QUEUE = Partition.first(new QueueName("foreign"));
+
+    private final RedisServer server = RedisServer.shared(RedisBinary.preferred());
+
+    private final String namespace = "foreign-" + UUID.randomUUID();
+
+    private Claim claimAfter(double... scores) {
+        String stem = this.namespace + ":{foreign}:";
+        for (int i = 0; i < scores.length; i++) {
+            this.server.commands().hset(stem + "messages", "m" + i, "sforeign{\"payload\":1}");
+            this.server.commands().zadd(stem + "scheduled", scores[i], "m" + i);
+        }
+        LettuceConnectionFactory connections = Connections.lettuce(this.server);
+        try (RedisAccess redis = RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30))) {
+            return new RedisMessageStore(redis)
+                .claim(QUEUE, new ClaimRequest(1, Duration.ofMinutes(1), ExpiredPolicy.DROP))
+                .join();
+        }
+        finally {
+            connections.destroy();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = { 0, -0.5, -1_790_000_000_000d, Double.NEGATIVE_INFINITY })
+    void whatIsLongDueIsClaimedAndMoreOfItIsToldOf(double score) {
+        Claim claim = claimAfter(score, score);
+
+        assertThat(claim.messages()).hasSize(1);
+        assertThat(claim.nextIn()).isZero();
+    }
+
+    @Test
+    void whatIsNeverDueKeepsNobodyBusy() {
+        Claim claim = claimAfter(Double.POSITIVE_INFINITY);
+
+        assertThat(claim.messages()).isEmpty();
+        assertThat(claim.nextIn()).isGreaterThan(Duration.ofDays(365));
+    }
+
+}
