@@ -1,0 +1,288 @@
+package io.delayqueue.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.faults.Event.Kind;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.TcpProxy;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * One run: a Redis server, nodes that reach it through a proxy each, and a history.
+ * Threads: confined to one.
+ */
+final class FaultRun implements AutoCloseable {
+
+    static final int MAX_ATTEMPTS = 3;
+
+    /** So many that no fault kills a message that does not deserve it. */
+    static final int MAX_LAPSES = 50;
+
+    static final Duration LEASE = Duration.ofSeconds(2);
+
+    static final Duration SAFETY_POLL = Duration.ofSeconds(1);
+
+    private static final Duration LONGEST_DRAIN = Duration.ofMinutes(3);
+
+    private final RedisServer redis;
+
+    private final long seed;
+
+    private final Path directory;
+
+    private final HistoryFile history;
+
+    private final List<Seat> seats = new ArrayList<>();
+
+    private final List<String> settings;
+
+    FaultRun(String name, long seed, RedisServer redis, int nodes, String... settings) {
+        this.redis = redis;
+        this.seed = seed;
+        this.settings = List.of(settings);
+        try {
+            Path runs = Files.createDirectories(Path.of("target", "faults").toAbsolutePath());
+            this.directory = Files.createTempDirectory(runs, name + "-" + seed + "-");
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        this.history = new HistoryFile(this.directory.resolve("run.history"), "run", 0);
+        for (int i = 0; i < nodes; i++) {
+            this.seats.add(new Seat("n" + i, TcpProxy.to(redis)));
+        }
+    }
+
+    /** Starts all nodes and has them send. */
+    void start() throws InterruptedException {
+        this.seats.forEach(Seat::start);
+        for (Seat seat : this.seats) {
+            seat.node().awaitReady();
+        }
+        send(true);
+    }
+
+    void send(boolean on) {
+        this.seats.forEach((seat) -> seat.send(on));
+    }
+
+    RedisServer redis() {
+        return this.redis;
+    }
+
+    Seat seat(SplittableRandom random) {
+        return this.seats.get(random.nextInt(this.seats.size()));
+    }
+
+    List<Seat> seats() {
+        return this.seats;
+    }
+
+    Path directory() {
+        return this.directory;
+    }
+
+    /** Notes that a phase begins. */
+    void phase(String name) {
+        this.history.write(Kind.PHASE, "", 0, "name", name);
+    }
+
+    /** Notes that a fault is now in this state. */
+    void note(String fault, String state) {
+        this.history.write(Kind.FAULT, "", 0, "text", fault, "state", state);
+    }
+
+    /**
+     * Mends everything, waits until all is handled, stops the nodes in good order, and
+     * judges.
+     */
+    Verdict end(String suite, String fault) throws InterruptedException {
+        phase("end");
+        for (Seat seat : this.seats) {
+            seat.proxy().pass();
+            if (!seat.node().isAlive()) {
+                seat.restart();
+            }
+        }
+        for (Seat seat : this.seats) {
+            seat.node().awaitReady();
+        }
+        send(false);
+        try (ConfigurableApplicationContext context = sender()) {
+            DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+            for (String name : Workload.QUEUES) {
+                awaitEmpty(queue, name);
+            }
+            for (Seat seat : this.seats) {
+                seat.stop();
+            }
+            for (String name : Workload.QUEUES) {
+                buryLetters(queue, name);
+            }
+        }
+        this.redis.commands().keys("faults:*").stream().filter(FaultRun::isOfAMessage).forEach((key) -> {
+            this.history.write(Kind.LEFT, "", 0, "text", "key " + key);
+        });
+        History all = History.read(this.directory);
+        Verdict verdict = Judge.judge(all, MAX_ATTEMPTS, MAX_LAPSES);
+        Results.add(suite, fault, this.seed, all, verdict);
+        return verdict;
+    }
+
+    private static boolean isOfAMessage(String key) {
+        return !key.endsWith(":keeper") && !key.endsWith(":partitions");
+    }
+
+    private ConfigurableApplicationContext sender() {
+        List<String> arguments = new ArrayList<>();
+        nodeProperties(this.redis.port()).forEach((property) -> arguments.add("--" + property));
+        return new SpringApplicationBuilder(Sender.class).web(WebApplicationType.NONE)
+            .registerShutdownHook(false)
+            .properties("spring.main.banner-mode=off", "spring.main.log-startup-info=false",
+                    "spring.data.redis.host=127.0.0.1")
+            .run(arguments.toArray(String[]::new));
+    }
+
+    private void awaitEmpty(DelayQueueOperations queue, String name) throws InterruptedException {
+        long deadline = System.nanoTime() + LONGEST_DRAIN.toNanos();
+        QueueStatistics statistics = null;
+        while (System.nanoTime() < deadline) {
+            try {
+                statistics = queue.statistics(name);
+                if (statistics.scheduled() == 0 && statistics.leased() == 0) {
+                    return;
+                }
+            }
+            catch (StoreUnavailableException ex) {
+                note("cannot look: " + ex.getMessage(), "trouble");
+            }
+            Thread.sleep(50);
+        }
+        this.history.write(Kind.LEFT, "", 0, "text", "not handled within " + LONGEST_DRAIN + ": " + statistics);
+    }
+
+    private void buryLetters(DelayQueueOperations queue, String name) {
+        String cursor = null;
+        do {
+            var page = queue.deadLetters(name).list(cursor, 100);
+            for (DeadLetter letter : page.letters()) {
+                this.history.write(Kind.LETTER, letter.id(), 0, "number", numberOf(letter), "failures",
+                        Integer.toString(letter.failures()), "lapses", Integer.toString(letter.lapses()), "cause",
+                        letter.reason());
+            }
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        queue.deadLetters(name).purgeAll();
+    }
+
+    private static String numberOf(DeadLetter letter) {
+        String payload = letter.payload();
+        String before = "\"number\":\"";
+        int start = payload.indexOf(before) + before.length();
+        return payload.substring(start, payload.indexOf('"', start));
+    }
+
+    private List<String> nodeProperties(int port) {
+        List<String> properties = new ArrayList<>(List.of("spring.data.redis.port=" + port,
+                "delayqueue.namespace=faults", "delayqueue.listener.lease=" + LEASE.toMillis() + "ms",
+                "delayqueue.safety-poll=" + SAFETY_POLL.toMillis() + "ms", "delayqueue.command-timeout=1s",
+                "delayqueue.listener.max-attempts=" + MAX_ATTEMPTS, "delayqueue.listener.max-lapses=" + MAX_LAPSES,
+                "delayqueue.listener.backoff.initial=50ms", "delayqueue.listener.shutdown-timeout=5s",
+                "delayqueue.queues." + Workload.SPREAD + ".partitions=4"));
+        properties.addAll(this.settings);
+        return properties;
+    }
+
+    @Override
+    public void close() {
+        this.seats.forEach(Seat::close);
+        this.history.close();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Sender {
+
+    }
+
+    /** The place of a node, which one process after the other takes. */
+    final class Seat implements AutoCloseable {
+
+        private final String name;
+
+        private final TcpProxy proxy;
+
+        private final List<NodeProcess> processes = new ArrayList<>();
+
+        private boolean sending;
+
+        Seat(String name, TcpProxy proxy) {
+            this.name = name;
+            this.proxy = proxy;
+        }
+
+        NodeProcess node() {
+            return this.processes.get(this.processes.size() - 1);
+        }
+
+        TcpProxy proxy() {
+            return this.proxy;
+        }
+
+        String name() {
+            return this.name;
+        }
+
+        void start() {
+            List<String> properties = new ArrayList<>(nodeProperties(this.proxy.port()));
+            String node = this.name + "." + this.processes.size();
+            properties.add("test.seed=" + (FaultRun.this.seed * 31 + node.hashCode()));
+            this.processes.add(NodeProcess.start(node, FaultRun.this.directory, List.of(), properties));
+        }
+
+        /** Stops the process in good order. */
+        void stop() throws InterruptedException {
+            int exit = node().stop();
+            if (exit != 0) {
+                FaultRun.this.history.write(Kind.LEFT, "", 0, "text", node().name() + " ended with " + exit);
+            }
+        }
+
+        /** Another process, which sends if the last did. */
+        void restart() {
+            node().close();
+            start();
+            node().tell(this.sending ? "send on" : "send off");
+        }
+
+        void send(boolean on) {
+            this.sending = on;
+            node().tell(on ? "send on" : "send off");
+        }
+
+        @Override
+        public void close() {
+            this.processes.forEach(NodeProcess::close);
+            this.proxy.close();
+        }
+
+    }
+
+}

@@ -1,0 +1,29 @@
+package io.delayqueue.faults;
+
+import java.time.Duration;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A short run of the fault suite: P1, P2, P4 to P6, P9, P10 and P12 while nodes, Redis
+ * and the network break at random.
+ */
+class FaultRunTests {
+
+    @Test
+    void keepsItsPromisesWhileAllBreaks() throws Exception {
+        long seed = Seeds.next();
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred(), "appendonly yes", "appendfsync always");
+                FaultRun run = new FaultRun("short", seed, redis, 2)) {
+            run.start();
+            run.phase("mixture");
+            Mixture.happen(run, seed, Duration.ofSeconds(5));
+            assertThat(run.end("short", "mixture").violations()).as("seed %d, see %s", seed, run.directory()).isEmpty();
+        }
+    }
+
+}

@@ -1,0 +1,30 @@
+package io.delayqueue.faults;
+
+/**
+ * The payload of a message that a node sends.
+ *
+ * @param number names the send that brought it, among all of a run
+ */
+record Job(String number, Fate fate) {
+
+    /** What its handler does. */
+    enum Fate {
+
+        /** Ends at once. */
+        QUICK,
+
+        /** Fails at the first attempt. */
+        FAILS_ONCE,
+
+        /** Takes longer than a lease. */
+        SLOW,
+
+        /** Fails at each attempt. */
+        DOOMED,
+
+        /** Ends its process. */
+        POISON
+
+    }
+
+}

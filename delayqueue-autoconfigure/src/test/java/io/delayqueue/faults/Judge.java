@@ -1,0 +1,135 @@
+package io.delayqueue.faults;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+import io.delayqueue.faults.Event.Kind;
+import io.delayqueue.faults.Verdict.Violation;
+
+/**
+ * Holds a history to the contract. What nobody lived to see the end of may have happened
+ * or not: only what cannot be right either way is a violation. Threads: confined to one.
+ */
+final class Judge {
+
+    private final History history;
+
+    private final int maxAttempts;
+
+    private final int maxLapses;
+
+    private final List<Violation> violations = new ArrayList<>();
+
+    private final Map<String, Sent> sent;
+
+    private final Map<String, List<Event>> handled = new TreeMap<>();
+
+    private final Map<String, List<Event>> letters = new TreeMap<>();
+
+    private Judge(History history, int maxAttempts, int maxLapses) {
+        this.history = history;
+        this.maxAttempts = maxAttempts;
+        this.maxLapses = maxLapses;
+        this.sent = Sent.in(history);
+        group(Kind.HANDLE, this.handled);
+        group(Kind.LETTER, this.letters);
+    }
+
+    private void group(Kind kind, Map<String, List<Event>> into) {
+        this.history.of(kind)
+            .forEach((event) -> into.computeIfAbsent(event.get("number"), (none) -> new ArrayList<>()).add(event));
+    }
+
+    /**
+     * @param maxAttempts of all listeners
+     * @param maxLapses of all listeners
+     */
+    static Verdict judge(History history, int maxAttempts, int maxLapses) {
+        Judge judge = new Judge(history, maxAttempts, maxLapses);
+        judge.sent.values().forEach(judge::lookAt);
+        judge.lookForStrangers();
+        judge.violations.addAll(new Leases(history).violations());
+        judge.violations.addAll(new Cancels(history, judge.sent).violations());
+        judge.history.of(Kind.LEFT)
+            .forEach((event) -> judge.violations.add(new Violation("P10", "left over: " + event.toLine())));
+        return new Verdict(judge.violations, new Lateness(history, judge.sent).byPhase(), judge.counts());
+    }
+
+    private void lookAt(Sent message) {
+        List<Event> starts = this.handled.getOrDefault(message.number(), List.of());
+        for (Event start : starts) {
+            lookAt(message, start);
+        }
+        List<Event> dead = this.letters.getOrDefault(message.number(), List.of());
+        if (dead.size() > 1) {
+            report("P9", "%d dead letters of %s", dead.size(), message);
+        }
+        boolean done = starts.stream().anyMatch(this::endedWell);
+        if (message.isDoomed() && done) {
+            report("checker", "doomed, and yet handled: %s", message);
+        }
+        if (message.isAcknowledged() && !done && dead.isEmpty() && !message.isExcused()) {
+            report("P1", "lost: %s, which was started %d times", message, starts.size());
+        }
+        for (Event letter : dead) {
+            // A process may die between a handler's good end and its acknowledgement, and
+            // so may the next.
+            boolean lapsed = letter.micros("lapses") >= this.maxLapses;
+            if (!message.isDoomed() && !lapsed) {
+                report("P9", "dead for no reason: %s: %s", message, letter.toLine());
+            }
+            if (letter.micros("failures") > this.maxAttempts || letter.micros("lapses") > this.maxLapses) {
+                report("P9", "died too late: %s: %s", message, letter.toLine());
+            }
+        }
+    }
+
+    private void lookAt(Sent message, Event start) {
+        if (message.failedForSure()) {
+            report("P1", "a send failed with no effect, and yet: %s", start.toLine());
+        }
+        long due = message.earliestDue(start.at());
+        if (start.at() < due) {
+            report("P2", "%d us early: %s, due at %d", due - start.at(), start.toLine(), due);
+        }
+        if (start.micros("attempt") > this.maxAttempts || start.micros("lapses") >= this.maxLapses) {
+            report("P9", "one attempt too many: %s", start.toLine());
+        }
+    }
+
+    private boolean endedWell(Event start) {
+        return this.history.endOf(start).filter((end) -> end.is("result", "ok")).isPresent();
+    }
+
+    /** What was handled or died, and nobody sent. */
+    private void lookForStrangers() {
+        Set<String> strangers = new HashSet<>(this.handled.keySet());
+        strangers.addAll(this.letters.keySet());
+        strangers.removeAll(this.sent.keySet());
+        strangers.forEach((number) -> report("P1", "nobody sent %s", number));
+    }
+
+    private Map<String, Integer> counts() {
+        Map<String, Integer> counts = new TreeMap<>();
+        this.history.all().forEach((event) -> counts.merge(event.kind().name(), 1, Integer::sum));
+        counts.put("acknowledged sends", (int) this.sent.values().stream().filter(Sent::isAcknowledged).count());
+        counts.put("sends of unknown effect", (int) this.sent.values().stream().filter(Sent::isUnknown).count());
+        counts.put("handled more than once",
+                (int) this.handled.values().stream().filter((starts) -> starts.size() > 1).count());
+        Map<String, Integer> refused = new HashMap<>();
+        this.history.of(Kind.SETTLE_END)
+            .forEach((event) -> refused.merge("settlements " + event.get("result"), 1, Integer::sum));
+        counts.putAll(refused);
+        return counts;
+    }
+
+    private void report(String promise, String text, Object... values) {
+        this.violations.add(new Violation(promise, text.formatted(values)));
+    }
+
+}

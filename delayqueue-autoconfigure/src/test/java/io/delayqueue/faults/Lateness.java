@@ -1,0 +1,46 @@
+package io.delayqueue.faults;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+
+import io.delayqueue.faults.Event.Kind;
+
+/**
+ * How late handlers first started, by the phase of the run that their messages were due
+ * in. Threads: confined to one.
+ */
+final class Lateness {
+
+    private final NavigableMap<Long, String> phases = new TreeMap<>();
+
+    private final Map<String, List<Long>> byPhase = new LinkedHashMap<>();
+
+    Lateness(History history, Map<String, Sent> sent) {
+        this.phases.put(Long.MIN_VALUE, "start");
+        history.of(Kind.PHASE).forEach((event) -> this.phases.put(event.at(), event.get("name")));
+        Set<String> seen = new HashSet<>();
+        for (Event start : history.of(Kind.HANDLE)) {
+            Sent message = sent.get(start.get("number"));
+            if (message != null && !message.isRescheduled() && start.fact("group") == null
+                    && seen.add(message.number())) {
+                long due = message.due();
+                this.byPhase.computeIfAbsent(this.phases.floorEntry(due).getValue(), (none) -> new ArrayList<>())
+                    .add(start.at() - due);
+            }
+        }
+    }
+
+    Map<String, long[]> byPhase() {
+        Map<String, long[]> sorted = new LinkedHashMap<>();
+        this.byPhase.forEach(
+                (phase, values) -> sorted.put(phase, values.stream().mapToLong(Long::longValue).sorted().toArray()));
+        return sorted;
+    }
+
+}

@@ -1,0 +1,110 @@
+package io.delayqueue.faults;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** What happens to nodes. */
+final class NodeFaults {
+
+    /** Calls of a store that a node is killed before and after. */
+    private static final List<String> CALLS = List.of("schedule", "claim", "acknowledge", "retry", "release",
+            "dead-letter", "extend", "start", "cancel", "reschedule", "resign");
+
+    /** Longer than a point that is rare takes to be passed. */
+    private static final int LOOKS = 100;
+
+    private NodeFaults() {
+    }
+
+    static Fault kill() {
+        return new Fault("node killed", (run, random) -> {
+            FaultRun.Seat seat = run.seat(random);
+            seat.node().close();
+            seat.restart();
+            seat.node().awaitReady();
+        });
+    }
+
+    /** Killed while it does something certain, unless it does not come to that. */
+    static Fault killAt(String point) {
+        return new Fault("node killed at " + point, (run, random) -> {
+            FaultRun.Seat seat = run.seat(random);
+            seat.node().tell("arm " + point);
+            for (int i = 0; i < LOOKS && seat.node().isAlive(); i++) {
+                Thread.sleep(50);
+            }
+            seat.restart();
+            seat.node().awaitReady();
+        });
+    }
+
+    /** Killed at a point that it only passes while it stops. */
+    static Fault killWhileStopping(String point) {
+        return new Fault("node killed while stopping at " + point, (run, random) -> {
+            FaultRun.Seat seat = run.seat(random);
+            seat.node().tell("arm " + point);
+            seat.node().tell("stop");
+            for (int i = 0; i < LOOKS && seat.node().isAlive(); i++) {
+                Thread.sleep(50);
+            }
+            seat.restart();
+            seat.node().awaitReady();
+        });
+    }
+
+    /** Stands still for longer than a lease, and goes on as if nothing had been. */
+    static Fault suspend() {
+        return new Fault("node suspended", (run, random) -> {
+            FaultRun.Seat seat = run.seat(random);
+            seat.node().signal("STOP");
+            Thread.sleep(FaultRun.LEASE.toMillis() + random.nextInt(2000));
+            seat.node().signal("CONT");
+        });
+    }
+
+    static Fault stop() {
+        return new Fault("node stopped", (run, random) -> {
+            FaultRun.Seat seat = run.seat(random);
+            seat.stop();
+            seat.restart();
+            seat.node().awaitReady();
+        });
+    }
+
+    static Fault rollingRestart() {
+        return new Fault("rolling restart", (run, random) -> {
+            for (FaultRun.Seat seat : run.seats()) {
+                seat.stop();
+                seat.restart();
+                seat.node().awaitReady();
+            }
+        });
+    }
+
+    static List<String> points() {
+        List<String> points = new ArrayList<>(List.of("handler.begin", "handler.end"));
+        for (String call : CALLS) {
+            points.add(call + ".before");
+            points.add(call + ".after");
+        }
+        return points;
+    }
+
+    static List<Fault> all() {
+        List<Fault> all = new ArrayList<>(List.of(kill(), suspend(), stop(), rollingRestart()));
+        points().forEach((point) -> all.add(killAt(point)));
+        List.of("resign.before", "resign.after", "acknowledge.after", "handler.end")
+            .forEach((point) -> all.add(killWhileStopping(point)));
+        return all;
+    }
+
+    /** Any of them, each of the few kinds as likely as any point. */
+    static Fault any(SplittableRandom random) {
+        List<Fault> plain = List.of(kill(), suspend(), suspend(), stop());
+        List<String> points = points();
+        return random.nextBoolean() ? plain.get(random.nextInt(plain.size()))
+                : killAt(points.get(random.nextInt(points.size())));
+    }
+
+}

@@ -1,0 +1,168 @@
+package io.delayqueue.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.faults.Event.Kind;
+
+/**
+ * A store that writes down what happens to leases, and lets its process die before or
+ * after any call. Threads: safe if the store is.
+ */
+final class RecordingStore implements MessageStore {
+
+    private final MessageStore store;
+
+    private final HistoryFile history;
+
+    private final Points points;
+
+    RecordingStore(MessageStore store, HistoryFile history, Points points) {
+        this.store = store;
+        this.history = history;
+        this.points = points;
+    }
+
+    @Override
+    public boolean waits() {
+        return this.store.waits();
+    }
+
+    @Override
+    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+        return passing("schedule", () -> this.store.schedule(home, messages));
+    }
+
+    @Override
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+        return passing("schedule", () -> this.store.scheduleIfHeld(home, messages));
+    }
+
+    @Override
+    public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
+        long call = this.history.nextCall();
+        this.history.write(Kind.CLAIM, "", call, "queue", partition.toString());
+        return passing("claim", () -> this.store.claim(partition, request)).whenComplete((claim, failure) -> {
+            if (claim != null) {
+                claim.messages().forEach((message) -> write(call, claim, message));
+            }
+            this.history.write(Kind.CLAIM_END, "", call, "result", (failure == null) ? "true" : "failed");
+        });
+    }
+
+    private void write(long call, Claim claim, ClaimedMessage message) {
+        List<String> facts = new ArrayList<>(List.of("queue", message.lease().queue().value(), "token",
+                message.lease().token(), "now", Long.toString(Event.micros(claim.now()))));
+        if (message.group() != null) {
+            facts.addAll(List.of("group", message.group()));
+        }
+        this.history.write(Kind.CLAIMED, message.lease().id(), call, facts.toArray(String[]::new));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> resign(Partition partition, String node) {
+        return passing("resign", () -> this.store.resign(partition, node));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
+        return settling("acknowledge", leases, Duration.ZERO, () -> this.store.acknowledge(partition, leases));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
+        return settling("extend", leases, leaseTime, () -> this.store.extend(partition, leases, leaseTime));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> start(Lease lease) {
+        return settling("start", lease, () -> this.store.start(lease));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return settling("retry", lease, () -> this.store.retry(lease, delay, failure));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
+        return settling("release", leases, Duration.ZERO, () -> this.store.release(partition, leases, delay));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+        return settling("dead-letter", lease, () -> this.store.deadLetter(lease, death));
+    }
+
+    @Override
+    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+        return passing("cancel", () -> this.store.cancel(home, id));
+    }
+
+    @Override
+    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+        return passing("reschedule", () -> this.store.reschedule(home, id, due));
+    }
+
+    @Override
+    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+        return passing("redrive", () -> this.store.redrive(home, letterId));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
+        return passing("purge", () -> this.store.purge(partition, letterId));
+    }
+
+    @Override
+    public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
+        return passing("purge", () -> this.store.purgeOlderThan(partition, age));
+    }
+
+    private CompletableFuture<Boolean> settling(String operation, Lease lease,
+            Supplier<CompletableFuture<Boolean>> call) {
+        return settling(operation, List.of(lease), Duration.ZERO, () -> call.get().thenApply(List::of))
+            .thenApply((results) -> results.get(0));
+    }
+
+    private CompletableFuture<List<Boolean>> settling(String operation, List<Lease> leases, Duration leaseTime,
+            Supplier<CompletableFuture<List<Boolean>>> call) {
+        List<Long> calls = new ArrayList<>();
+        for (Lease lease : leases) {
+            long number = this.history.nextCall();
+            calls.add(number);
+            this.history.write(Kind.SETTLE, lease.id(), number, "op", operation, "queue", lease.queue().value(),
+                    "token", lease.token(), "lease", Long.toString(leaseTime.toMillis()));
+        }
+        return passing(operation, call).whenComplete((results, failure) -> {
+            for (int i = 0; i < leases.size(); i++) {
+                this.history.write(Kind.SETTLE_END, leases.get(i).id(), calls.get(i), "op", operation, "result",
+                        (failure == null) ? results.get(i).toString() : "failed");
+            }
+        });
+    }
+
+    private <T> CompletableFuture<T> passing(String operation, Supplier<CompletableFuture<T>> call) {
+        this.points.pass(operation + ".before");
+        return call.get().whenComplete((answer, failure) -> this.points.pass(operation + ".after"));
+    }
+
+}

@@ -1,0 +1,32 @@
+package io.delayqueue.faults;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the judge found.
+ *
+ * @param lateness by the phase that a message was due in, in microseconds, ascending
+ * @param counts how often what happened
+ */
+record Verdict(List<Violation> violations, Map<String, long[]> lateness, Map<String, Integer> counts) {
+
+    Verdict {
+        violations = List.copyOf(violations);
+    }
+
+    /**
+     * A promise that was not kept.
+     *
+     * @param promise P1 to P12, or who is at fault instead
+     */
+    record Violation(String promise, String text) {
+
+        @Override
+        public String toString() {
+            return this.promise + " " + this.text;
+        }
+
+    }
+
+}
