@@ -18,6 +18,7 @@ import io.delayqueue.redis.RedisWakeUps;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.template.TemplateSettings;
+import io.lettuce.core.resource.ClientResources;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -28,10 +29,12 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.ClientResourcesBuilderCustomizer;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -160,6 +163,19 @@ public final class DelayQueueAutoConfiguration {
                 RedisAccess redis, DelayQueueProperties properties) {
             return new ServerCheckLifecycle(new RedisServerCheck(redis, template, properties.wakeup()),
                     properties.commandTimeout());
+        }
+
+    }
+
+    /** Boot's own client, if that is Lettuce. */
+    @Configuration(proxyBeanMethods = false)
+    @Conditional(OnRedis.class)
+    @ConditionalOnClass({ ClientResources.class, ClientResourcesBuilderCustomizer.class })
+    static class LettuceConfiguration {
+
+        @Bean
+        ReconnectDelayCustomizer delayQueueReconnectDelayCustomizer(DelayQueueProperties properties) {
+            return new ReconnectDelayCustomizer(properties.maxReconnectDelay());
         }
 
     }

@@ -32,6 +32,8 @@ import org.springframework.util.unit.DataSize;
  * there are several and none is primary.
  * @param commandTimeout Longest time to wait for an answer from Redis. Clients other than
  * Lettuce wait as long as they are configured to.
+ * @param maxReconnectDelay Longest wait before Boot's Lettuce client tries to connect
+ * again; 0 leaves the client as it is.
  * @param wakeup How workers learn of messages that are due earlier than they know.
  * @param safetyPoll Longest time without looking into a listened queue. Bounds the
  * lateness after a lost wake-up.
@@ -46,11 +48,14 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("delayqueue")
 public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @DefaultValue("dq") String namespace,
         @Nullable String connectionFactory, @DefaultValue("5s") Duration commandTimeout,
-        @DefaultValue("channel") WakeUpMode wakeup, @DefaultValue("5s") Duration safetyPoll,
-        @DefaultValue("256KB") DataSize maxPayloadSize, @DefaultValue Send send, @DefaultValue Listener listener,
-        @DefaultValue DeadLetters deadLetters, @DefaultValue Map<String, Queue> queues) {
+        @DefaultValue("500ms") Duration maxReconnectDelay, @DefaultValue("channel") WakeUpMode wakeup,
+        @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
+        @DefaultValue Send send, @DefaultValue Listener listener, @DefaultValue DeadLetters deadLetters,
+        @DefaultValue Map<String, Queue> queues) {
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
+
+    private static final Duration SHORTEST_RECONNECT = Duration.ofMillis(10);
 
     private static final Duration LONGEST_WAIT = Duration.ofHours(1);
 
@@ -62,6 +67,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         check("delayqueue.namespace: ", () -> RedisAccess.requireNamespace(namespace));
         require(isWithin(commandTimeout, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.command-timeout", "100ms to 1h",
                 commandTimeout);
+        require(maxReconnectDelay.isZero() || isWithin(maxReconnectDelay, SHORTEST_RECONNECT, LONGEST_WAIT),
+                "delayqueue.max-reconnect-delay", "0, or 10ms to 1h", maxReconnectDelay);
         require(isWithin(safetyPoll, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
         require(maxPayloadSize.toBytes() >= 1 && maxPayloadSize.compareTo(LARGEST_PAYLOAD) <= 0,
                 "delayqueue.max-payload-size", "1B to 16MB", maxPayloadSize);

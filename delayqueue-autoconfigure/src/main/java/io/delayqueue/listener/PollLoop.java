@@ -40,7 +40,8 @@ final class PollLoop {
 
     private static final Logger logger = LoggerFactory.getLogger(PollLoop.class);
 
-    static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
+    /** Never long, so that it is asked within a second of its return. */
+    static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofMillis(500), 0.2);
 
     private final ListenedQueue queue;
 

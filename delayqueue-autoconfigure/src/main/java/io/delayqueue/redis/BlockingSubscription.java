@@ -46,10 +46,10 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
 
     private static final Logger logger = LoggerFactory.getLogger(BlockingSubscription.class);
 
-    private static final Duration RETRY = Duration.ofSeconds(1);
+    private static final Duration RETRY = Duration.ofMillis(500);
 
     /** Whom a message does not reach in this time looks at the next, or reconnects. */
-    private static final int MOST_ATTEMPTS = 30;
+    private static final int MOST_ATTEMPTS = 60;
 
     private final RedisConnectionFactory factory;
 

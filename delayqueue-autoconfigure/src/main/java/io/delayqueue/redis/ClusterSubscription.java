@@ -54,7 +54,7 @@ final class ClusterSubscription implements TopicSubscription {
     /** How long a new master may be unheard, if nobody looks before. */
     private static final Duration CHECK = Duration.ofSeconds(5);
 
-    private static final Duration RETRY = Duration.ofSeconds(1);
+    private static final Duration RETRY = Duration.ofMillis(500);
 
     private static final Duration LIMIT = Duration.ofSeconds(5);
 

@@ -27,7 +27,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.PatternTopic;
 import org.springframework.data.redis.listener.RedisMessageListenerContainer;
-import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
  * Wake-ups by Redis' pub/sub. One connection serves all queues of the process, or one to
@@ -51,8 +50,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
 
-    private static final Duration RETRY = Duration.ofSeconds(1);
+    /** While Redis is away, however long: what it tells then is heard soon. */
+    private static final Duration RETRY = Duration.ofMillis(500);
 
+    /** While Redis is there and does not permit it. */
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(2);
@@ -242,9 +243,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         SimpleAsyncTaskExecutor subscriptions = new SimpleAsyncTaskExecutor("delayqueue-subscription-");
         subscriptions.setDaemon(true);
         fresh.setSubscriptionExecutor(subscriptions);
-        ExponentialBackOff recovery = new ExponentialBackOff(RETRY.toMillis(), 2);
-        recovery.setMaxInterval(LONGEST_RETRY.toMillis());
-        fresh.setRecoveryBackoff(recovery);
+        fresh.setRecoveryInterval(RETRY.toMillis());
         fresh.setMaxSubscriptionRegistrationWaitingTime(SUBSCRIPTION_LIMIT.toMillis());
         fresh.afterPropertiesSet();
         fresh.start();

@@ -38,6 +38,8 @@ final class Receiver {
 
     private static final long FIRST_BACKOFF = Duration.ofMillis(50).toNanos();
 
+    private static final long LONGEST_BACKOFF = Duration.ofMillis(500).toNanos();
+
     /** Between two looks, though the store may answer "look again at once". */
     private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
 
@@ -219,7 +221,7 @@ final class Receiver {
                 this.outage = failure;
             }
             this.pause = Math.min(this.pause, this.backoff);
-            this.backoff = Math.min(this.backoff * 2, Math.max(FIRST_BACKOFF, this.settings.safetyPoll().toNanos()));
+            this.backoff = Math.min(this.backoff * 2, LONGEST_BACKOFF);
             logger.debug("Cannot look into queue '{}'; trying again in {} ms", this.queue, this.pause / 1_000_000,
                     failure);
         }

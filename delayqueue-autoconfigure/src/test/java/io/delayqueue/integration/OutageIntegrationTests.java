@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -45,7 +46,8 @@ class OutageIntegrationTests {
 
     @BeforeEach
     void start() {
-        this.redis = RedisServer.start(RedisBinary.preferred(), "appendonly yes", "appendfsync always");
+        this.redis = RedisServer.start(RedisBinary.preferred(), "appendonly yes", "appendfsync always",
+                "notify-keyspace-events Kz");
     }
 
     @AfterEach
@@ -55,11 +57,13 @@ class OutageIntegrationTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
-    void anApplicationStartsWithoutRedisAndCatchesUpWhenItComes(String client, CapturedOutput output) throws Exception {
+    @CsvSource({ "lettuce, channel", "lettuce, keyspace", "lettuce, timer", "jedis, channel", "jedis, keyspace",
+            "jedis, timer" })
+    void anApplicationStartsWithoutRedisAndCatchesUpWhenItComes(String client, String wakeup, CapturedOutput output)
+            throws Exception {
         this.redis.kill();
         Application application = this.applications.withHandler(this.redis, "test.queues=orders,b,c",
-                "spring.data.redis.client-type=" + client);
+                "spring.data.redis.client-type=" + client, "delayqueue.wakeup=" + wakeup);
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> application.queue().send("orders", new Order(1), Duration.ZERO))
             // The first send asks how the queue is spread, and goes no further.
@@ -73,7 +77,8 @@ class OutageIntegrationTests {
         // One connection serves all queues with Lettuce, one each with a client that
         // waits.
         Applications.await(() -> assertThat(LogCount.of(output, "WARN", "Cannot subscribe"))
-            .isBetween(1L, client.equals("lettuce") ? 1L : 3L)
+            .isBetween(wakeup.equals("timer") ? 0L : 1L,
+                    wakeup.equals("timer") ? 0L : client.equals("lettuce") ? 1L : 3L)
             .isEqualTo(LogCount.of(output, "INFO", "Subscribed to", "again")));
         assertThat(LogCount.of(output, "WARN", "Redis is not reachable")).isEqualTo(1);
         assertThat(LogCount.of(output, "WARN", "Cannot claim from")).isEqualTo(1);

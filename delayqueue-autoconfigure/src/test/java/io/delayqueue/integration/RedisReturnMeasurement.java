@@ -1,0 +1,93 @@
+package io.delayqueue.integration;
+
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.integration.OrderHandler.Order;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Measures how long after the return of Redis, from an outage of so many seconds, the
+ * first message is handled (P3), for workers that are woken by a channel and for some
+ * that are not, with nothing being restarted. Not part of the suite; prints the times and
+ * the machine's load. Asserts only that the messages are handled.
+ */
+@Tag("faults")
+class RedisReturnMeasurement {
+
+    @RegisterExtension
+    final Applications applications = new Applications();
+
+    @ParameterizedTest
+    @ValueSource(ints = { 1, 60, 300 })
+    void messagesAreHandledSoonAfterTheReturnOfRedis(int seconds) throws Exception {
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred(), "appendonly yes", "appendfsync always")) {
+            List<Application> workers = List.of(worker(redis, "channel"), worker(redis, "timer"));
+            Application sender = this.applications.withoutHandler(redis);
+            for (int round = 1; round <= ((seconds == 300) ? 1 : 3); round++) {
+                measure(seconds, redis, workers, sender);
+            }
+            this.applications.close();
+        }
+    }
+
+    private Application worker(RedisServer redis, String mode) {
+        return this.applications.withHandler(redis, "delayqueue.wakeup=" + mode, "test.queues=" + mode);
+    }
+
+    private static void measure(int seconds, RedisServer redis, List<Application> workers, Application sender)
+            throws Exception {
+        List<CompletableFuture<Long>> waited = List.of(new CompletableFuture<>(), new CompletableFuture<>());
+        List<CompletableFuture<Long>> fresh = List.of(new CompletableFuture<>(), new CompletableFuture<>());
+        for (int i = 0; i < workers.size(); i++) {
+            CompletableFuture<Long> first = waited.get(i);
+            CompletableFuture<Long> second = fresh.get(i);
+            workers.get(i)
+                .handler()
+                .does((order, delivery) -> ((order.number() == 1) ? first : second).complete(System.nanoTime()));
+        }
+        for (String queue : List.of("channel", "timer")) {
+            sender.queue().send(queue, new Order(1), Duration.ofMillis(300));
+        }
+        redis.kill();
+        // Long enough: nothing ever opens this one.
+        assertThat(new CountDownLatch(1).await(seconds, TimeUnit.SECONDS)).isFalse();
+        long started = System.nanoTime();
+        redis.restart();
+        long back = System.nanoTime();
+        for (String queue : List.of("channel", "timer")) {
+            DelayedMessage message = DelayedMessage.builder(queue, new Order(2)).build();
+            Applications.await(() -> sender.queue().send(message));
+        }
+        long sent = System.nanoTime();
+        System.out.printf(
+                "After %d s without Redis, which was ready %d ms after its start: first delivery %d ms (channel) and "
+                        + "%d ms (timer) after it was ready; first sends %d ms after it was ready, delivered after "
+                        + "%d ms (channel) and %d ms (timer, safety poll 5 s); load %.1f on %d CPUs%n",
+                seconds, millis(started, back), millis(back, at(waited.get(0))), millis(back, at(waited.get(1))),
+                millis(back, sent), millis(sent, at(fresh.get(0))), millis(sent, at(fresh.get(1))),
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),
+                Runtime.getRuntime().availableProcessors());
+    }
+
+    private static long at(CompletableFuture<Long> handled) throws Exception {
+        return handled.get(Applications.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    private static long millis(long from, long to) {
+        return TimeUnit.NANOSECONDS.toMillis(to - from);
+    }
+
+}
