@@ -113,7 +113,10 @@ record Event(long at, String node, long call, Kind kind, String id, Map<String, 
         PHASE,
 
         /** Something was broken, or mended. */
-        FAULT
+        FAULT,
+
+        /** What a node or Redis uses: heap, threads, files and so on. */
+        SAMPLE
 
     }
 

@@ -52,6 +52,8 @@ final class FaultRun implements AutoCloseable {
 
     private final List<String> settings;
 
+    private int spared;
+
     FaultRun(String name, long seed, RedisServer redis, int nodes, String... settings) {
         this.redis = redis;
         this.seed = seed;
@@ -90,6 +92,16 @@ final class FaultRun implements AutoCloseable {
         return this.seats.get(random.nextInt(this.seats.size()));
     }
 
+    /** Has nobody kill the first nodes. */
+    void spare(int count) {
+        this.spared = count;
+    }
+
+    /** A seat whose node may be killed. */
+    Seat mortal(SplittableRandom random) {
+        return this.seats.get(random.nextInt(this.spared, this.seats.size()));
+    }
+
     List<Seat> seats() {
         return this.seats;
     }
@@ -124,17 +136,9 @@ final class FaultRun implements AutoCloseable {
             seat.node().awaitReady();
         }
         send(false);
-        try (ConfigurableApplicationContext context = sender()) {
-            DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
-            for (String name : Workload.QUEUES) {
-                awaitEmpty(queue, name);
-            }
-            for (Seat seat : this.seats) {
-                seat.stop();
-            }
-            for (String name : Workload.QUEUES) {
-                buryLetters(queue, name);
-            }
+        drain();
+        for (Seat seat : this.seats) {
+            seat.stop();
         }
         this.redis.commands().keys("faults:*").stream().filter(FaultRun::isOfAMessage).forEach((key) -> {
             this.history.write(Kind.LEFT, "", 0, "text", "key " + key);
@@ -143,6 +147,31 @@ final class FaultRun implements AutoCloseable {
         Verdict verdict = Judge.judge(all, MAX_ATTEMPTS, MAX_LAPSES);
         Results.add(suite, fault, this.seed, all, verdict);
         return verdict;
+    }
+
+    /** Waits until all is handled or dead, and takes the dead letters down and away. */
+    void drain() throws InterruptedException {
+        try (ConfigurableApplicationContext context = sender()) {
+            DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+            for (String name : Workload.QUEUES) {
+                awaitEmpty(queue, name);
+                buryLetters(queue, name);
+            }
+        }
+    }
+
+    /** Notes what Redis uses, and has all nodes note what they use. */
+    void sample() {
+        this.seats.forEach((seat) -> seat.node().tell("sample"));
+        String memory = this.redis.commands()
+            .info("memory")
+            .lines()
+            .filter((line) -> line.startsWith("used_memory:"))
+            .findFirst()
+            .orElseThrow();
+        this.history.write(Kind.SAMPLE, "", 0, "memory", memory.substring("used_memory:".length()), "keys",
+                Long.toString(this.redis.commands().dbsize()), "clients",
+                Long.toString(this.redis.commands().clientList().lines().count()));
     }
 
     private static boolean isOfAMessage(String key) {

@@ -3,9 +3,11 @@ package io.delayqueue.faults;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
+import com.sun.management.UnixOperatingSystemMXBean;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.engine.StorePorts;
 
@@ -21,9 +23,9 @@ import org.springframework.core.env.Environment;
 
 /**
  * An application in a JVM of its own that sends and handles, and does what it is told on
- * standard input: {@code send on}, {@code send off}, {@code arm <point>}, {@code stop}.
- * Ends when standard input does, so that it does not outlive its parent; see
- * {@link NodeProcess}.
+ * standard input: {@code send on}, {@code send off}, {@code arm <point>}, {@code sample},
+ * {@code stop}. Ends when standard input does, so that it does not outlive its parent;
+ * see {@link NodeProcess}.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -51,6 +53,9 @@ public class Node {
                 else if (line.startsWith("arm ")) {
                     context.getBean(Points.class).arm(line.substring(4));
                 }
+                else if (line.equals("sample")) {
+                    sample(context.getBean(HistoryFile.class));
+                }
                 else if (line.equals("stop")) {
                     context.close();
                     System.exit(0);
@@ -58,6 +63,17 @@ public class Node {
             }
         }
         Runtime.getRuntime().halt(2);
+    }
+
+    private static void sample(HistoryFile history) {
+        // Twice, as what finalizers hold goes with the second.
+        System.gc();
+        System.gc();
+        long files = (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix)
+                ? unix.getOpenFileDescriptorCount() : 0;
+        history.write(Event.Kind.SAMPLE, "", 0, "heap",
+                Long.toString(ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()), "threads",
+                Integer.toString(ManagementFactory.getThreadMXBean().getThreadCount()), "files", Long.toString(files));
     }
 
     @Bean

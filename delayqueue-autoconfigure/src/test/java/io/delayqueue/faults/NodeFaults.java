@@ -19,7 +19,7 @@ final class NodeFaults {
 
     static Fault kill() {
         return new Fault("node killed", (run, random) -> {
-            FaultRun.Seat seat = run.seat(random);
+            FaultRun.Seat seat = run.mortal(random);
             seat.node().close();
             seat.restart();
             seat.node().awaitReady();
@@ -29,7 +29,7 @@ final class NodeFaults {
     /** Killed while it does something certain, unless it does not come to that. */
     static Fault killAt(String point) {
         return new Fault("node killed at " + point, (run, random) -> {
-            FaultRun.Seat seat = run.seat(random);
+            FaultRun.Seat seat = run.mortal(random);
             seat.node().tell("arm " + point);
             for (int i = 0; i < LOOKS && seat.node().isAlive(); i++) {
                 Thread.sleep(50);
@@ -42,7 +42,7 @@ final class NodeFaults {
     /** Killed at a point that it only passes while it stops. */
     static Fault killWhileStopping(String point) {
         return new Fault("node killed while stopping at " + point, (run, random) -> {
-            FaultRun.Seat seat = run.seat(random);
+            FaultRun.Seat seat = run.mortal(random);
             seat.node().tell("arm " + point);
             seat.node().tell("stop");
             for (int i = 0; i < LOOKS && seat.node().isAlive(); i++) {
@@ -65,7 +65,7 @@ final class NodeFaults {
 
     static Fault stop() {
         return new Fault("node stopped", (run, random) -> {
-            FaultRun.Seat seat = run.seat(random);
+            FaultRun.Seat seat = run.mortal(random);
             seat.stop();
             seat.restart();
             seat.node().awaitReady();
