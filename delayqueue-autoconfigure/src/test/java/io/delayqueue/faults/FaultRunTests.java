@@ -1,10 +1,12 @@
 package io.delayqueue.faults;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A short run of the fault suite: P1, P2, P4 to P6, P9, P10 and P12 while nodes, Redis
  * and the network break at random.
  */
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class FaultRunTests {
 
     @Test

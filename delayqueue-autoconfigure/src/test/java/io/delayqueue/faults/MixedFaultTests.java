@@ -1,11 +1,13 @@
 package io.delayqueue.faults;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -16,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P4 to P6, P9, P10 and P12 is broken in any.
  */
 @Tag("faults")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class MixedFaultTests {
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * so that what it keeps shows.
  */
 @Tag("soak")
+@Timeout(value = 4, unit = TimeUnit.HOURS)
 class SoakTests {
 
     private static final int MINUTES = Integer.getInteger("dq.soak.minutes", 60);
