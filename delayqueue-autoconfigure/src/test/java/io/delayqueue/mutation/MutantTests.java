@@ -1,0 +1,232 @@
+package io.delayqueue.mutation;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+
+import org.junit.platform.engine.CancellationToken;
+import org.junit.platform.engine.DiscoverySelector;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.Launcher;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.core.LauncherConfig;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherExecutionRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+
+/**
+ * Runs tests on a mutant until one fails: the store's contract, walks, and what only
+ * Redis shows, on one Redis. What killed most mutants of a script comes first. A script
+ * that does not end counts as noticed: its server is killed, and with it the test.
+ */
+final class MutantTests implements AutoCloseable {
+
+    private static final Duration LIMIT = Duration.ofSeconds(90);
+
+    private static final String CONTRACT = "io.delayqueue.redis.Redis70StoreTests";
+
+    private static final List<String> PARTS = List.of("SendKeep", "SendReplace", "Cancel", "Reschedule", "ClaimDue",
+            "Acknowledge", "Retry", "Release", "Extend", "Start", "Die", "Redrive", "Purge", "Find", "Rounding",
+            "Lanes", "Groups", "GroupMembers", "Expiry", "Batches", "Spread", "WakeUp", "Keeper");
+
+    private final Path classes;
+
+    private final Path testClasses;
+
+    private final Path scripts;
+
+    private final Launcher launcher = LauncherFactory.create(LauncherConfig.builder()
+        .enableTestExecutionListenerAutoRegistration(false)
+        .enableLauncherSessionListenerAutoRegistration(false)
+        .build());
+
+    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor((task) -> {
+        Thread thread = new Thread(task, "mutant-watch");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** How often a unit failed for mutants of a script. */
+    private final Map<String, Integer> kills = new HashMap<>();
+
+    private MutantLoader fixtures;
+
+    /**
+     * Prepares runs.
+     * @param target where the build puts classes
+     * @param work for mutants
+     * @param scripts what each mutant takes the place of
+     */
+    MutantTests(Path target, Path work, Path scripts) {
+        this.classes = target.resolve("classes");
+        this.testClasses = target.resolve("test-classes");
+        this.scripts = work.resolve("io/delayqueue/redis");
+        this.fixtures = fixtures();
+        try {
+            Files.createDirectories(this.scripts);
+            try (Stream<Path> files = Files.list(scripts)) {
+                for (Path script : files.toList()) {
+                    Files.writeString(this.scripts.resolve(script.getFileName()), Files.readString(script));
+                }
+            }
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private MutantLoader fixtures() {
+        return new MutantLoader(MutantTests.class.getClassLoader(), MutantTests::isFixture, this.testClasses);
+    }
+
+    private static boolean isFixture(String name) {
+        return name.startsWith("io.delayqueue.testing.");
+    }
+
+    /**
+     * Runs the tests on a script with other text.
+     * @return what failed first; empty if nothing did
+     */
+    String run(String file, String original, String text) {
+        write(file, text);
+        Path root = this.scripts.getParent().getParent().getParent();
+        Thread current = Thread.currentThread();
+        ClassLoader before = current.getContextClassLoader();
+        try (MutantLoader loader = new MutantLoader(this.fixtures, (name) -> !isFixture(name), root, this.classes,
+                this.testClasses)) {
+            current.setContextClassLoader(loader);
+            List<Unit> units = new ArrayList<>(unitsOf(file));
+            units.sort(Comparator.comparing((unit) -> -this.kills.getOrDefault(file + " " + unit.name(), 0)));
+            for (Unit unit : units) {
+                String failure = run(unit, loader);
+                if (!failure.isEmpty()) {
+                    this.kills.merge(file + " " + unit.name(), 1, Integer::sum);
+                    return failure;
+                }
+            }
+            return "";
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        finally {
+            current.setContextClassLoader(before);
+            write(file, original);
+        }
+    }
+
+    private void write(String file, String text) {
+        try {
+            Files.writeString(this.scripts.resolve(file), text);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** The probe concerns no message. */
+    private static List<Unit> unitsOf(String file) {
+        if (file.equals("probe.lua")) {
+            return List.of(new Unit("RedisServerCheckTests", "io.delayqueue.redis.RedisServerCheckTests", "", 0),
+                    new Unit("UnsuitableRedis", "io.delayqueue.integration.UnsuitableRedisIntegrationTests", "", 0));
+        }
+        List<Unit> units = new ArrayList<>();
+        units.add(new Unit("RedisRandomTransitionsTests", "io.delayqueue.redis.RedisRandomTransitionsTests",
+                "redisAnswersAsTheModelDoes", 2));
+        PARTS.forEach((part) -> units.add(new Unit(part, CONTRACT, part, 0)));
+        for (String name : List.of("RedisKeysTests", "RedisKeeperTests", "RedisForeignScoresTests",
+                "RedisGroupsTests")) {
+            units.add(new Unit(name, "io.delayqueue.redis." + name, "", 0));
+        }
+        units.add(new Unit("FullRedis", "io.delayqueue.integration.FullRedisIntegrationTests",
+                "whatIsSentIsRefusedAndEveryOtherTransitionWorks", 2));
+        return units;
+    }
+
+    private String run(Unit unit, MutantLoader loader) {
+        AtomicReference<String> failure = new AtomicReference<>("");
+        CancellationToken token = CancellationToken.create();
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+            .selectors(unit.selector(loader))
+            .build();
+        ScheduledFuture<?> alarm = this.watch.schedule(() -> {
+            failure.compareAndSet("", unit.name() + ": no end");
+            killServers();
+        }, LIMIT.toSeconds(), TimeUnit.SECONDS);
+        this.launcher.execute(LauncherExecutionRequestBuilder.request(request)
+            .cancellationToken(token)
+            .listeners(new TestExecutionListener() {
+
+                @Override
+                public void executionFinished(TestIdentifier test, TestExecutionResult result) {
+                    if (result.getStatus() == TestExecutionResult.Status.FAILED) {
+                        failure.compareAndSet("", "%s: %s".formatted(unit.name(), test.getDisplayName()));
+                        token.cancel();
+                    }
+                }
+
+            })
+            .build());
+        alarm.cancel(false);
+        if (failure.get().endsWith("no end")) {
+            this.fixtures = fixtures();
+        }
+        return failure.get();
+    }
+
+    /** Those that this JVM started. */
+    private static void killServers() {
+        ProcessHandle.current()
+            .descendants()
+            .filter((process) -> process.info().command().orElse("").contains("redis-server"))
+            .forEach(ProcessHandle::destroyForcibly);
+    }
+
+    @Override
+    public void close() {
+        this.watch.shutdownNow();
+    }
+
+    /**
+     * Tests that run together.
+     *
+     * @param name for people
+     * @param type the class
+     * @param member a nested class, or a method with parameters, of which one is taken;
+     * empty for the whole class
+     * @param iteration which one of those, from 1; 0 for a nested class
+     */
+    private record Unit(String name, String type, String member, int iteration) {
+
+        DiscoverySelector selector(MutantLoader loader) {
+            if (this.member.isEmpty()) {
+                return DiscoverySelectors.selectClass(loader.load(this.type).get(0));
+            }
+            if (this.iteration == 0) {
+                List<Class<?>> both = loader.load(this.type,
+                        "io.delayqueue.engine.MessageStoreContract$" + this.member);
+                return DiscoverySelectors.selectNestedClass(both.subList(0, 1), both.get(1));
+            }
+            return DiscoverySelectors.selectIteration(DiscoverySelectors.selectMethod(loader.load(this.type).get(0),
+                    this.member, "io.delayqueue.testing.RedisBinary"), this.iteration - 1);
+        }
+
+    }
+
+}
