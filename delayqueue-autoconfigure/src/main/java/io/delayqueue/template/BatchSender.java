@@ -15,12 +15,11 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.delayqueue.BatchSendException;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
-import io.delayqueue.StoreRefusedException;
-import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Route;
@@ -74,8 +73,7 @@ final class BatchSender {
     }
 
     private static Effect effectOf(Throwable failure) {
-        return (failure instanceof StoreUnavailableException unavailable) ? unavailable.effect()
-                : (failure instanceof StoreRefusedException) ? Effect.NONE : Effect.UNKNOWN;
+        return (failure instanceof DelayQueueException known) ? known.effect() : Effect.UNKNOWN;
     }
 
     /** Messages for one call. */

@@ -83,6 +83,14 @@ for i = 1, #ids do
   end
 end
 
+-- Whether there is anything of an id that waits nowhere and is not leased.
+local function is_left(id)
+  for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT }) do
+    if redis.call('HEXISTS', hash, id) == 1 then return true end
+  end
+  return false
+end
+
 -- Applies a message to what the queue holds under its id. Returns outcome and due time.
 local function admit(id, value, due, expiry, lane, group, replace)
   local leased = is_leased(id, now)
@@ -91,7 +99,8 @@ local function admit(id, value, due, expiry, lane, group, replace)
   if not leased then due_there, in_lane = waits_until(id) end
   if not there or not due_there then -- content that is in no set will never be claimed
     if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
-    earliest = earlier(earliest, forget({ id }))
+    -- Only where there is need: after a removal, a Redis that is full takes what is new.
+    if is_left(id) then earliest = earlier(earliest, forget({ id })) end
     earliest = earlier(earliest, put(id, value, due, expiry, lane, group))
     return 0, due
   end

@@ -134,6 +134,18 @@ class BatchSenderTests {
     }
 
     @Test
+    void aRefusalHalfOfTheWayIsUnknown() {
+        this.store.failOn("schedule q2", new StoreRefusedException("a right is missing", Effect.UNKNOWN, null));
+
+        BatchSendException ex = catchThrowableOfType(BatchSendException.class,
+                () -> this.template.sendAll(List.of(message("q1", "a"), message("q2", "b"))));
+
+        assertThat(ex.unknown()).extracting((message) -> message.id().orElseThrow()).containsExactly("b");
+        assertThat(ex.notStored()).isEmpty();
+        assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
+    }
+
+    @Test
     void aFailureWithoutEffectLeavesNothingUnknown() {
         this.store.failOn("schedule", new StoreRefusedException("full", null));
 
