@@ -10,11 +10,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.DelayQueueException;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulConnection;
@@ -189,6 +191,11 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private volatile @Nullable Timeout timeout;
 
+        private volatile @Nullable Link sentBy;
+
+        /** How often the link had lost its connection before. */
+        private volatile int losses;
+
         Call(RedisScript script, byte[][] keys, byte[][] arguments) {
             this.script = script;
             this.keys = keys;
@@ -199,6 +206,8 @@ final class LettuceScriptRunner implements ScriptRunner {
             if (!this.begun.compareAndSet(false, true)) {
                 return;
             }
+            this.losses = link.losses.get();
+            this.sentBy = link;
             try {
                 // Unlike that of orTimeout, this timer wakes no thread for each call. But
                 // it
@@ -281,8 +290,15 @@ final class LettuceScriptRunner implements ScriptRunner {
                 if (sent != null) {
                     sent.cancel(false);
                 }
-                throw RedisFailures.translate(this.script, unwrap(failure), LettuceScriptRunner.this.limit);
+                throw RedisFailures.translate(this.script, unwrap(failure), LettuceScriptRunner.this.limit,
+                        mayBeRepeated());
             });
+        }
+
+        /** Lettuce sends again what was under way when a connection was lost. */
+        private boolean mayBeRepeated() {
+            Link link = this.sentBy;
+            return link != null && link.losses.get() != this.losses;
         }
 
     }
@@ -302,6 +318,17 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private final long since = System.nanoTime();
 
+        private final AtomicInteger losses = new AtomicInteger();
+
+        private final RedisConnectionStateListener listener = new RedisConnectionStateListener() {
+
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+                Link.this.losses.incrementAndGet();
+            }
+
+        };
+
         private Link(RedisConnection connection, RedisClusterAsyncCommands<byte[], byte[]> commands,
                 StatefulConnection<?, ?> state) {
             this.connection = connection;
@@ -309,6 +336,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             this.state = state;
             this.timer = state.getResources().timer();
             this.expirer = state.getResources().eventExecutorGroup();
+            state.addListener(this.listener);
         }
 
         @SuppressWarnings("unchecked") // Spring Data's connections speak bytes
@@ -332,6 +360,7 @@ final class LettuceScriptRunner implements ScriptRunner {
         }
 
         void close() {
+            this.state.removeListener(this.listener);
             this.connection.close();
         }
 

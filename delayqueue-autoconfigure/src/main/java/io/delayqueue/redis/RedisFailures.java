@@ -44,6 +44,8 @@ final class RedisFailures {
 
     private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|\\d{1,3}(?:,\\d{1,3})*\\+?");
 
+    private static final String REPEATED = "it was sent before, and that may have taken effect";
+
     private static final int DEEPEST = 10;
 
     private RedisFailures() {
@@ -75,6 +77,15 @@ final class RedisFailures {
     }
 
     static DelayQueueException translate(RedisScript script, Throwable failure, Duration limit) {
+        return translate(script, failure, limit, false);
+    }
+
+    /**
+     * Says what a failure means.
+     * @param repeated whether the client may have sent the script before, and lost the
+     * answer: then it is not known what that one did, whatever this answer says
+     */
+    static DelayQueueException translate(RedisScript script, Throwable failure, Duration limit, boolean repeated) {
         if (failure instanceof DelayQueueException known) {
             return known;
         }
@@ -93,15 +104,16 @@ final class RedisFailures {
         String code = errorCode(failure);
         if (code != null && PASSING.contains(code)) {
             return new StoreUnavailableException(
-                    "Redis cannot run '%s' now: %s; nothing was changed".formatted(script.name(), errorText(failure)),
-                    Effect.NONE, failure);
+                    "Redis cannot run '%s' now: %s; %s".formatted(script.name(), errorText(failure),
+                            repeated ? REPEATED : "nothing was changed"),
+                    repeated ? Effect.UNKNOWN : Effect.NONE, failure);
         }
         if (code != null && REFUSALS.contains(code)) {
             boolean begun = mayHaveBegun(errorText(failure));
             return new StoreRefusedException(
                     "Redis refused '%s': %s; %s".formatted(script.name(), errorText(failure),
-                            begun ? "part of it may have taken effect" : "nothing was changed"),
-                    begun ? Effect.UNKNOWN : Effect.NONE, failure);
+                            begun ? "part of it may have taken effect" : repeated ? REPEATED : "nothing was changed"),
+                    (begun || repeated) ? Effect.UNKNOWN : Effect.NONE, failure);
         }
         return new StoreUnavailableException(
                 "The connection to Redis failed during '%s': %s; the operation may or may not have taken effect"

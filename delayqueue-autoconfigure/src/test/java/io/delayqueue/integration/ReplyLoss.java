@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,11 @@ final class ReplyLoss implements AutoCloseable {
     private final int target;
 
     private final AtomicReference<@Nullable String> text = new AtomicReference<>();
+
+    private final AtomicInteger others = new AtomicInteger();
+
+    private final AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {
+    });
 
     ReplyLoss(int target) {
         this.target = target;
@@ -40,7 +46,22 @@ final class ReplyLoss implements AutoCloseable {
 
     /** Loses the reply to the next request that contains the text. */
     void next(String text) {
+        next(text, 0);
+    }
+
+    /** The same, after so many others that contain it. */
+    void next(String text, int others) {
+        this.others.set(others);
         this.text.set(text);
+    }
+
+    /**
+     * The same.
+     * @param meanwhile what happens between the request and its repetition
+     */
+    void next(String text, Runnable meanwhile) {
+        this.meanwhile.set(meanwhile);
+        next(text);
     }
 
     boolean isPending() {
@@ -70,7 +91,8 @@ final class ReplyLoss implements AutoCloseable {
             int length;
             while ((length = client.getInputStream().read(buffer)) >= 0) {
                 String wanted = this.text.get();
-                if (wanted != null && new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains(wanted)) {
+                if (wanted != null && new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains(wanted)
+                        && this.others.getAndDecrement() <= 0) {
                     losing.set(true);
                     this.text.set(null);
                 }
@@ -88,7 +110,7 @@ final class ReplyLoss implements AutoCloseable {
         }
     }
 
-    private static void pumpReplies(Socket client, Socket server, AtomicReference<Boolean> losing) {
+    private void pumpReplies(Socket client, Socket server, AtomicReference<Boolean> losing) {
         byte[] buffer = new byte[1 << 16];
         try (client; server) {
             int length;
@@ -96,6 +118,9 @@ final class ReplyLoss implements AutoCloseable {
                 if (!losing.get()) {
                     client.getOutputStream().write(buffer, 0, length);
                 }
+            }
+            if (losing.get()) {
+                this.meanwhile.get().run();
             }
             client.shutdownOutput();
         }
