@@ -1,5 +1,6 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageInspector;
@@ -7,9 +8,11 @@ import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.WakeUps;
+import io.delayqueue.memory.InMemoryDoctor;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
 import io.delayqueue.redis.RedisAccess;
+import io.delayqueue.redis.RedisDoctor;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisPartitionRecords;
@@ -151,6 +154,14 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(DelayQueueDoctor.class)
+        RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                RedisAccess redis, EnvelopeCodec codec) {
+            return new RedisDoctor(redis, template::getRequiredConnectionFactory, codec);
+        }
+
+        @Bean
         @ConditionalOnMissingBean(WakeUps.class)
         RedisWakeUps delayQueueWakeUps(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisAccess redis, DelayQueueProperties properties) {
@@ -192,6 +203,13 @@ public final class DelayQueueAutoConfiguration {
         InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
             logger.warn("Messages are kept in this process and are gone when it ends (delayqueue.store is 'memory')");
             return new InMemoryMessageStore(codec, new ProcessClock());
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(DelayQueueDoctor.class)
+        InMemoryDoctor delayQueueDoctor() {
+            return new InMemoryDoctor();
         }
 
         @Bean

@@ -79,6 +79,10 @@ public final class RedisAccess implements AutoCloseable {
         return namespace;
     }
 
+    String namespace() {
+        return this.namespace;
+    }
+
     RedisKeys keysOf(Partition partition) {
         RedisKeys known = this.keys.get(partition);
         if (known != null) {

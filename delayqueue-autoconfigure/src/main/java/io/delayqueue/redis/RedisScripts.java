@@ -49,6 +49,10 @@ final class RedisScripts {
 
     static final RedisScript PARTITIONS = load("partitions");
 
+    static final RedisScript SURVEY = load("survey");
+
+    static final RedisScript EXAMINE = load("examine");
+
     static final RedisScript PROBE = load("probe");
 
     private RedisScripts() {

@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.RandomTransitions;
@@ -15,6 +16,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * P1 to P11 at random: Redis answers as the model does, its structures agree after every
  * step, and nothing is left when all is done.
@@ -22,6 +25,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class RedisRandomTransitionsTests {
 
     private static final int STEPS = 1_000;
+
+    /** Of so many steps one is followed by an examination, which takes longer. */
+    private static final int EXAMINED = 20;
 
     private final ManualClock clock = new ManualClock();
 
@@ -35,11 +41,18 @@ class RedisRandomTransitionsTests {
         RedisAccess redis = new RedisAccess(
                 new PinnedTimeRunner(RedisAccess.runner(factory, Duration.ofSeconds(30)), this.clock), namespace);
         InMemoryMessageStore memory = new InMemoryMessageStore(this.codec, this.clock);
+        RedisDoctor doctor = new RedisDoctor(redis, () -> factory, this.codec);
+        AtomicInteger step = new AtomicInteger();
         Audit audit = new Audit(factory, namespace, RandomTransitions.QUEUE);
         RandomTransitions transitions = new RandomTransitions(RandomTransitions.seed(), this.clock,
                 new RandomTransitions.Ports(memory, memory),
                 new RandomTransitions.Ports(new RedisMessageStore(redis), new RedisMessageInspector(redis, this.codec)),
-                new RandomTransitions.Checks(audit::check, audit::checkNothingLeft));
+                new RandomTransitions.Checks(() -> {
+                    audit.check();
+                    if (step.incrementAndGet() % EXAMINED == 0) {
+                        assertThat(doctor.examine(RandomTransitions.QUEUE.queue().value()).findings()).isEmpty();
+                    }
+                }, audit::checkNothingLeft));
         try {
             transitions.walk(STEPS);
             transitions.drain();

@@ -1,0 +1,61 @@
+package io.delayqueue.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import static io.delayqueue.redis.Replies.number;
+import static io.delayqueue.redis.Replies.text;
+
+/**
+ * What is known of a message at one moment, as {@code examine.lua} tells it; {@code null}
+ * for what is not there.
+ *
+ * @param now microseconds
+ * @param member what was come upon, of a set or a hash
+ * @param value its value there, or its score
+ * @param id the message
+ * @param stored whether it has an envelope
+ * @param deadline end of its lease, microseconds
+ * @param head of its group
+ * @param first of the followers in its group
+ * @param follows whether it is one of them
+ * @param waits where it waits otherwise
+ */
+record Facts(long now, String member, byte[] value, String id, boolean stored, @Nullable String details,
+        @Nullable String attempts, @Nullable String renewed, @Nullable String next, @Nullable String deadline,
+        @Nullable String head, @Nullable String first, boolean follows, List<Place> waits) {
+
+    private static final int PLACES = 12;
+
+    static Facts of(long now, List<?> reply) {
+        List<Place> waits = new ArrayList<>();
+        for (int i = PLACES; i < reply.size(); i += 2) {
+            waits.add(new Place((int) number(reply.get(i)), text(reply.get(i + 1))));
+        }
+        return new Facts(now, text(reply.get(0)), (byte[]) reply.get(1), text(reply.get(2)), number(reply.get(3)) == 1,
+                textOrNull(reply.get(4)), textOrNull(reply.get(5)), textOrNull(reply.get(6)), textOrNull(reply.get(7)),
+                textOrNull(reply.get(8)), textOrNull(reply.get(9)), textOrNull(reply.get(10)),
+                number(reply.get(11)) == 1, List.copyOf(waits));
+    }
+
+    private static @Nullable String textOrNull(@Nullable Object value) {
+        return (value != null) ? text(value) : null;
+    }
+
+    /** In how many places it is; one is right. */
+    int places() {
+        return this.waits.size() + ((this.deadline != null) ? 1 : 0) + (this.follows ? 1 : 0);
+    }
+
+    /**
+     * A place in a lane.
+     *
+     * @param lane the priority
+     * @param score the due time, ms, as Redis writes it
+     */
+    record Place(int lane, String score) {
+    }
+
+}

@@ -1,0 +1,114 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.delayqueue.Finding;
+import io.delayqueue.Finding.Kind;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Partition;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.Cursor;
+import org.springframework.data.redis.core.ScanOptions;
+
+/**
+ * Judges the names of keys in a namespace. Keys of a namespace that begins with this one
+ * and a colon are not its business.
+ */
+final class KeyNames {
+
+    private static final Pattern TAG = Pattern.compile("([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?::([1-9]\\d{0,2}))?");
+
+    private static final int PAGE = 1_000;
+
+    private final String namespace;
+
+    private final Pattern form;
+
+    private final Pattern other;
+
+    private final Set<String> kinds;
+
+    /** Of a queue, how many partitions may hold something. */
+    private final ToIntFunction<QueueName> partitions;
+
+    KeyNames(String namespace, ToIntFunction<QueueName> partitions) {
+        this.namespace = namespace;
+        this.partitions = partitions;
+        this.form = Pattern.compile(Pattern.quote(namespace) + ":\\{([^{}]*)}:(.*)", Pattern.DOTALL);
+        this.other = Pattern.compile(Pattern.quote(namespace) + ":[A-Za-z0-9._:-]+:\\{[^{}]*}:.*", Pattern.DOTALL);
+        RedisKeys any = new RedisKeys(namespace, Partition.first(new QueueName("any")));
+        this.kinds = Arrays.stream(any.all())
+            .map((key) -> new String(key, StandardCharsets.US_ASCII).replaceFirst(".*}:", ""))
+            .collect(Collectors.toSet());
+    }
+
+    /** Goes through all keys of the namespace, on all masters, some at a time. */
+    void forEach(RedisConnectionFactory factory, Consumer<String> action) {
+        ScanOptions options = ScanOptions.scanOptions().match(this.namespace + ":*").count(PAGE).build();
+        try (RedisConnection connection = factory.getConnection()) {
+            if (connection instanceof RedisClusterConnection cluster) {
+                for (RedisClusterNode node : cluster.clusterGetNodes()) {
+                    if (node.isMaster()) {
+                        drain(cluster.scan(node, options), action);
+                    }
+                }
+            }
+            else {
+                drain(connection.keyCommands().scan(options), action);
+            }
+        }
+    }
+
+    private static void drain(Cursor<byte[]> keys, Consumer<String> action) {
+        try (keys) {
+            keys.forEachRemaining((key) -> action.accept(new String(key, StandardCharsets.UTF_8)));
+        }
+    }
+
+    /** What is wrong with the name of a key; {@code null} if nothing is. */
+    @Nullable Finding look(String key) {
+        Matcher name = this.form.matcher(key);
+        if (!name.matches()) {
+            return this.other.matcher(key).matches() ? null
+                    : foreign(key, "has no hash tag where keys of queues have one, or in another form: "
+                            + "it may be in another slot than its queue");
+        }
+        Matcher tag = TAG.matcher(name.group(1));
+        if (!tag.matches()) {
+            return foreign(key, "has a hash tag that is no queue, nor a partition of one");
+        }
+        if (!this.kinds.contains(name.group(2))) {
+            return foreign(key, "is none of those that a queue has");
+        }
+        QueueName queue = new QueueName(tag.group(1));
+        int index = (tag.group(2) != null) ? Integer.parseInt(tag.group(2)) : 0;
+        int most = this.partitions.applyAsInt(queue);
+        boolean setting = name.group(2).equals("partitions") || name.group(2).equals("keeper");
+        if (index < most || setting) {
+            return null;
+        }
+        return new Finding(Kind.UNKNOWN_PARTITION, queue.value(), index, key,
+                "the queue has %d partitions by its record: nobody looks into this one".formatted(most),
+                "spread the queue over more than %d partitions, and back when this one is empty".formatted(index),
+                List.of());
+    }
+
+    private static Finding foreign(String key, String why) {
+        return new Finding(Kind.FOREIGN_KEY, null, 0, key, "the key " + why, "remove it, if it is nobody else's",
+                List.of("UNLINK " + KeyCommands.quote(key)));
+    }
+
+}
