@@ -38,7 +38,8 @@ public final class BatchSendException extends DelayQueueException {
     }
 
     /**
-     * The messages that may or may not be stored; those with generated ids now have one.
+     * The messages that may or may not be stored, or are stored but not on as many
+     * replicas as asked for; those with generated ids now have one.
      */
     public List<DelayedMessage> unknown() {
         return this.unknown;

@@ -26,7 +26,13 @@ public abstract class DelayQueueException extends RuntimeException {
         NONE,
 
         /** It may or may not have taken effect. */
-        UNKNOWN
+        UNKNOWN,
+
+        /**
+         * It has taken effect, but fewer replicas than asked for are known to have it: a
+         * failover may undo it.
+         */
+        STORED
 
     }
 

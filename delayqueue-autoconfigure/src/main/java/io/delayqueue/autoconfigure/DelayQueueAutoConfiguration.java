@@ -18,6 +18,7 @@ import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisPartitionRecords;
 import io.delayqueue.redis.RedisServerCheck;
 import io.delayqueue.redis.RedisWakeUps;
+import io.delayqueue.redis.ReplicaWait;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.template.TemplateSettings;
@@ -131,7 +132,8 @@ public final class DelayQueueAutoConfiguration {
         RedisAccess delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 DelayQueueProperties properties) {
             return RedisAccess.to(template.getRequiredConnectionFactory(), properties.namespace(),
-                    properties.commandTimeout());
+                    properties.commandTimeout(),
+                    new ReplicaWait(properties.durability().waitReplicas(), properties.durability().waitTimeout()));
         }
 
         @Bean

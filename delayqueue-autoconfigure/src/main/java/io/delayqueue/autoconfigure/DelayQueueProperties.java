@@ -40,6 +40,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxPayloadSize Largest message in its stored form, which is the payload as JSON
  * and its headers. A larger one is refused when it is sent.
  * @param send Settings of sending.
+ * @param durability What a send waits for besides Redis itself.
  * @param listener Settings of all listeners.
  * @param deadLetters Settings of dead letters.
  * @param queues Settings of single queues, by name, which stand before those of all
@@ -50,14 +51,16 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @Nullable String connectionFactory, @DefaultValue("5s") Duration commandTimeout,
         @DefaultValue("500ms") Duration maxReconnectDelay, @DefaultValue("channel") WakeUpMode wakeup,
         @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
-        @DefaultValue Send send, @DefaultValue Listener listener, @DefaultValue DeadLetters deadLetters,
-        @DefaultValue Map<String, Queue> queues) {
+        @DefaultValue Send send, @DefaultValue Durability durability, @DefaultValue Listener listener,
+        @DefaultValue DeadLetters deadLetters, @DefaultValue Map<String, Queue> queues) {
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
     private static final Duration SHORTEST_RECONNECT = Duration.ofMillis(10);
 
     private static final Duration LONGEST_WAIT = Duration.ofHours(1);
+
+    private static final int MOST_REPLICAS = 100;
 
     private static final String ZERO_OR_MORE = "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays());
 
@@ -72,6 +75,12 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         require(isWithin(safetyPoll, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
         require(maxPayloadSize.toBytes() >= 1 && maxPayloadSize.compareTo(LARGEST_PAYLOAD) <= 0,
                 "delayqueue.max-payload-size", "1B to 16MB", maxPayloadSize);
+        require(durability.waitReplicas() == 0
+                || isWithin(durability.waitTimeout(), Duration.ofMillis(1), commandTimeout.dividedBy(2)),
+                "delayqueue.durability.wait-timeout",
+                "1ms to half of delayqueue.command-timeout (%s)".formatted(commandTimeout), durability.waitTimeout());
+        require(durability.waitReplicas() == 0 || store == StoreType.REDIS, "delayqueue.durability.wait-replicas",
+                "0 with delayqueue.store 'memory', which has no replicas", durability.waitReplicas());
         check("delayqueue.listener.", () -> listener.settings(null));
         queues = Map.copyOf(queues);
         queues.forEach((name, queue) -> {
@@ -156,6 +165,23 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * the message says otherwise.
      */
     public record Send(@DefaultValue("false") boolean afterCommit) {
+    }
+
+    /**
+     * What a send waits for besides Redis itself.
+     *
+     * @param waitReplicas How many replicas must have a message before its send returns;
+     * 0 for none. Needs Lettuce.
+     * @param waitTimeout How long they may take. After it the send fails, and the message
+     * is stored nevertheless.
+     */
+    public record Durability(@DefaultValue("0") int waitReplicas, @DefaultValue("1s") Duration waitTimeout) {
+
+        public Durability {
+            require(waitReplicas >= 0 && waitReplicas <= MOST_REPLICAS, "delayqueue.durability.wait-replicas",
+                    "0 to %d".formatted(MOST_REPLICAS), waitReplicas);
+        }
+
     }
 
     /**

@@ -27,6 +27,9 @@ public final class RedisAccess implements AutoCloseable {
 
     private final ScriptRunner runner;
 
+    /** Runs the scripts that store what is sent. */
+    private final ScriptRunner sends;
+
     private final String namespace;
 
     private final Map<Partition, RedisKeys> keys = new ConcurrentHashMap<>();
@@ -34,7 +37,12 @@ public final class RedisAccess implements AutoCloseable {
     private final AtomicBoolean refused = new AtomicBoolean();
 
     RedisAccess(ScriptRunner runner, String namespace) {
+        this(runner, runner, namespace);
+    }
+
+    private RedisAccess(ScriptRunner runner, ScriptRunner sends, String namespace) {
         this.runner = runner;
+        this.sends = sends;
         this.namespace = requireNamespace(namespace);
     }
 
@@ -47,7 +55,29 @@ public final class RedisAccess implements AutoCloseable {
      * its own limit holds
      */
     public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit) {
-        return new RedisAccess(new PersistentScriptRunner(runner(factory, limit), limit, isLettuceCluster(factory)),
+        return to(factory, namespace, limit, ReplicaWait.NONE);
+    }
+
+    /**
+     * The same, where sends wait for replicas.
+     * @param wait for how many, and how long
+     * @throws UnsuitableRedisException if the client is not Lettuce and there is
+     * something to wait for
+     */
+    public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit, ReplicaWait wait) {
+        boolean cluster = isLettuceCluster(factory);
+        ScriptRunner runner = new PersistentScriptRunner(runner(factory, limit), limit, cluster);
+        if (wait.replicas() == 0) {
+            return new RedisAccess(runner, namespace);
+        }
+        if (!isLettuce(factory)) {
+            throw new UnsuitableRedisException(
+                    "Sends cannot wait for replicas with %s (delayqueue.durability.wait-replicas is %d)"
+                        .formatted(factory.getClass().getSimpleName(), wait.replicas()),
+                    "Use Lettuce, or set delayqueue.durability.wait-replicas to 0.");
+        }
+        return new RedisAccess(runner,
+                new PersistentScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
                 namespace);
     }
 
@@ -118,7 +148,12 @@ public final class RedisAccess implements AutoCloseable {
 
     /** Runs the script that takes the fewest keys. */
     CompletableFuture<List<Object>> send(Partition partition, byte[]... arguments) {
-        return this.runner.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
+        return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
+    }
+
+    /** Runs the script that stores any messages. */
+    CompletableFuture<List<Object>> schedule(Partition partition, byte[]... arguments) {
+        return this.sends.run(RedisScripts.SCHEDULE, keysOf(partition).all(), arguments);
     }
 
     /**
@@ -132,6 +167,7 @@ public final class RedisAccess implements AutoCloseable {
     @Override
     public void close() {
         this.runner.close();
+        this.sends.close();
     }
 
     /** Apart, so that Lettuce's classes are not touched where Lettuce is absent. */
@@ -139,6 +175,13 @@ public final class RedisAccess implements AutoCloseable {
 
         static boolean isLettuce(RedisConnectionFactory factory) {
             return factory instanceof org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+        }
+
+        static ScriptRunner replicated(RedisConnectionFactory factory, ReplicaWait wait, Duration limit) {
+            return new ReplicatedScriptRunner(
+                    new ReplicaConnections(
+                            (org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory),
+                    wait, limit);
         }
 
         static boolean isCluster(RedisConnectionFactory factory) {

@@ -33,6 +33,8 @@ final class RedisFailures {
     private static final Set<String> REFUSALS = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE",
             "MISCONF", "NOSCRIPT", "CROSSSLOT", "EXECABORT", "UNKILLABLE");
 
+    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MOVED", "ASK", "MASTERDOWN", "CLUSTERDOWN");
+
     /** As Redis before 7.0 words an error inside a script. */
     private static final Pattern IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
 
@@ -68,6 +70,16 @@ final class RedisFailures {
     static boolean isSentElsewhere(Throwable failure) {
         String code = errorCode(failure);
         return "MOVED".equals(code) || "ASK".equals(code);
+    }
+
+    /** Whether the server answered, with an error. */
+    static boolean isReply(Throwable failure) {
+        return errorCode(failure) != null || errorText(failure).startsWith(STALE);
+    }
+
+    /** Whether another server has to be asked, or the same one on another connection. */
+    static boolean isElsewhere(Throwable failure) {
+        return !isReply(failure) || ELSEWHERE.contains(String.valueOf(errorCode(failure)));
     }
 
     /** Whether the server does not let this user in at all. */

@@ -72,6 +72,15 @@ final class RedisKeys {
         return this.ofSend;
     }
 
+    /**
+     * A key in the slot of another one, for writes that mean nothing.
+     * @param key of any queue
+     */
+    static byte[] markBeside(byte[] key) {
+        String name = new String(key, StandardCharsets.US_ASCII);
+        return bytes(name.substring(0, name.indexOf("}:") + 2) + "replicated");
+    }
+
     /** The channel of wake-ups, named like the wake mark. */
     String wake() {
         return this.stem + "wake";

@@ -100,13 +100,13 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private CompletableFuture<List<SendResult>> scheduleEach(Home home, List<NewMessage> messages) {
-        return this.redis.run(RedisScripts.SCHEDULE, home.partition(), Arguments.ofSchedule(home, messages, false))
+        return this.redis.schedule(home.partition(), Arguments.ofSchedule(home, messages, false))
             .thenApply((reply) -> toResults(home, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
-        return this.redis.run(RedisScripts.SCHEDULE, home.partition(), Arguments.ofSchedule(home, messages, true))
+        return this.redis.schedule(home.partition(), Arguments.ofSchedule(home, messages, true))
             .thenApply((reply) -> toResults(home, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                     ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
     }

@@ -213,7 +213,7 @@ final class BatchSender {
 
         private void failed(int position, RuntimeException failure) {
             this.failure = (this.failure != null) ? this.failure : failure;
-            this.unknown[position] = effectOf(failure) == Effect.UNKNOWN;
+            this.unknown[position] = effectOf(failure) != Effect.NONE;
         }
 
         List<SendResult> conclude() {

@@ -17,6 +17,7 @@ import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.ReceivedMessage;
@@ -95,8 +96,8 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         try {
             return this.calls.await(schedule(prepared), "schedule");
         }
-        catch (StoreUnavailableException ex) {
-            throw prepared.unavailable(ex);
+        catch (StoreUnavailableException | NotReplicatedException ex) {
+            throw prepared.named(ex);
         }
     }
 
@@ -111,9 +112,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         // Not thenApply, which would wrap the failure for whoever hangs on to the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
-                RuntimeException cause = StoreCalls.unwrap(failure, "schedule");
-                result.completeExceptionally(
-                        (cause instanceof StoreUnavailableException ex) ? prepared.unavailable(ex) : cause);
+                result.completeExceptionally(prepared.named(StoreCalls.unwrap(failure, "schedule")));
             }
             else {
                 result.complete(stored);

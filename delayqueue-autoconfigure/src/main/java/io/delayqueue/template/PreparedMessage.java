@@ -4,6 +4,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.NewMessage;
 
@@ -38,11 +39,16 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
         return new SendResult(queue().value(), id(), null, SendOutcome.DEFERRED);
     }
 
-    /** The same failure, which names the message so that its fate can be looked up. */
-    StoreUnavailableException unavailable(StoreUnavailableException failure) {
-        return new StoreUnavailableException(
-                "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue()),
-                failure.effect(), failure);
+    /**
+     * The same failure, which names the message so that its fate can be looked up, if it
+     * may have one.
+     */
+    RuntimeException named(RuntimeException failure) {
+        String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());
+        if (failure instanceof StoreUnavailableException unavailable) {
+            return new StoreUnavailableException(message, unavailable.effect(), failure);
+        }
+        return (failure instanceof NotReplicatedException) ? new NotReplicatedException(message, failure) : failure;
     }
 
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
@@ -85,6 +86,9 @@ final class StoreCalls {
         }
         if (cause instanceof StoreRefusedException refused) {
             return new StoreRefusedException(message, refused.effect(), cause);
+        }
+        if (cause instanceof NotReplicatedException) {
+            return new NotReplicatedException(message, cause);
         }
         if (cause instanceof PayloadConversionException) {
             return new PayloadConversionException(message, cause);

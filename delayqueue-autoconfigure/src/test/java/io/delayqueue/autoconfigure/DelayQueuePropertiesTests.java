@@ -163,6 +163,11 @@ class DelayQueuePropertiesTests {
                     delayqueue.max-payload-size                 | 17MB      | delayqueue.max-payload-size must be 1B to 16MB, but was 17825792B
                     delayqueue.dead-letters.retention           | -1d       | delayqueue.dead-letters.retention must be zero to 36500 days, but was PT-24H
                     delayqueue.dead-letters.retention           | 36501d    | delayqueue.dead-letters.retention must be zero to 36500 days, but was PT876024H
+                    delayqueue.durability.wait-replicas         | -1        | delayqueue.durability.wait-replicas must be 0 to 100, but was -1
+                    delayqueue.durability.wait-replicas         | 101       | delayqueue.durability.wait-replicas must be 0 to 100, but was 101
+                    delayqueue.durability.wait-replicas         | 1         | delayqueue.durability.wait-replicas must be 0 with delayqueue.store 'memory', which has no replicas, but was 1
+                    delayqueue.max-reconnect-delay              | 9ms       | delayqueue.max-reconnect-delay must be 0, or 10ms to 1h, but was PT0.009S
+                    delayqueue.max-reconnect-delay              | 61m       | delayqueue.max-reconnect-delay must be 0, or 10ms to 1h, but was PT1H1M
                     delayqueue.listener.concurrency             | 0         | delayqueue.listener.concurrency must be 1 to 10000, but was 0
                     delayqueue.listener.concurrency             | 10001     | delayqueue.listener.concurrency must be 1 to 10000, but was 10001
                     delayqueue.listener.lease                   | 999ms     | delayqueue.listener.lease must be at least 1s and at most 36500 days, but was PT0.999S
@@ -191,6 +196,16 @@ class DelayQueuePropertiesTests {
         this.application.withPropertyValues("delayqueue.store=memory", property + "=" + value)
             .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription())
                 .endsWith(": " + reason));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "0", "2501ms" })
+    void timeForReplicasIsShorterThanTheTimeForAnAnswer(String timeout) {
+        this.application
+            .withPropertyValues("delayqueue.durability.wait-replicas=1",
+                    "delayqueue.durability.wait-timeout=" + timeout)
+            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).contains(
+                    "delayqueue.durability.wait-timeout must be 1ms to half of delayqueue.command-timeout (PT5S)"));
     }
 
     @ParameterizedTest

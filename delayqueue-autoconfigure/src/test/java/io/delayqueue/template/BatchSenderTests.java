@@ -15,6 +15,7 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.NewMessage;
@@ -155,6 +156,18 @@ class BatchSenderTests {
         assertThat(ex.unknown()).isEmpty();
         assertThat(ex.notStored()).hasSize(2);
         assertThat(ex.effect()).isEqualTo(Effect.NONE);
+    }
+
+    @Test
+    void messagesWithoutTheirReplicasAreNotToldAsStored() {
+        this.store.failOn("schedule", new NotReplicatedException("0 of 1 replicas", null));
+
+        BatchSendException ex = catchThrowableOfType(BatchSendException.class,
+                () -> this.template.sendAll(List.of(message("q", "a"))));
+
+        assertThat(ex.stored()).isEmpty();
+        assertThat(ex.unknown()).extracting((message) -> message.id().orElseThrow()).containsExactly("a");
+        assertThat(ex).hasCauseInstanceOf(NotReplicatedException.class);
     }
 
     @Test

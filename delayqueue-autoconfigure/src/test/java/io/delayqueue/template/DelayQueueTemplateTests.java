@@ -14,6 +14,7 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueStatistics;
@@ -55,6 +56,20 @@ class DelayQueueTemplateTests {
         assertThat(result)
             .isEqualTo(new SendResult("orders", result.id(), Instant.ofEpochMilli(1_001_000), SendOutcome.SCHEDULED));
         assertThat(this.store.ids("orders")).containsExactly(result.id());
+    }
+
+    @Test
+    void aSendWithoutItsReplicasNamesItsMessageAndSaysThatItIsStored() {
+        this.store.failOn("schedule", new NotReplicatedException("0 of 1 replicas", null));
+        DelayedMessage message = DelayedMessage.builder("orders", "x").id("a").build();
+
+        assertThatExceptionOfType(NotReplicatedException.class).isThrownBy(() -> this.template.send(message))
+            .withMessage("0 of 1 replicas. The message is 'a' of queue 'orders'")
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.STORED));
+        assertThat(this.template.sendAsync(message)).failsWithin(SECOND)
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(NotReplicatedException.class)
+            .withMessageContaining("The message is 'a' of queue 'orders'");
     }
 
     @Test
