@@ -94,6 +94,10 @@ final class LeaseKeeper {
 
     /** Renews what is due for it, without waiting for the answers. */
     void renew() {
+        if (this.held.isEmpty()) {
+            // What could not be renewed is over, and nothing else would tell.
+            this.context.outage().recovered(Outage.RENEW, this.queue.partition());
+        }
         long now = this.context.now();
         List<HeldLease> due = this.held.stream()
             .filter((lease) -> lease.isRenewalDue(now, this.renewalAge) && this.underWay.add(lease))

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -34,6 +36,55 @@ final class RedisFaults {
                     .commands()
                     .clientKill(
                             subscriptions ? KillArgs.Builder.typePubsub() : KillArgs.Builder.typeNormal().skipme()));
+    }
+
+    /** Again and again: what is published meanwhile nobody hears. */
+    static Fault cutSubscriptions() {
+        return new Fault("subscriptions cut every 30 ms", (run, random) -> repeat(random, 2500, 30,
+                () -> run.redis().commands().clientKill(KillArgs.Builder.typePubsub())));
+    }
+
+    /** Connections one by one, each as soon as its last command was a script. */
+    static Fault killCallers() {
+        return new Fault("CLIENT KILL ID of who runs scripts", (run, random) -> repeat(random, 2000, 100, () -> {
+            String clients = run.redis().commands().clientList();
+            clients.lines().filter((line) -> line.contains("cmd=evalsha")).forEach((line) -> {
+                long id = Long.parseLong(line.substring("id=".length(), line.indexOf(' ')));
+                run.redis().commands().clientKill(KillArgs.Builder.id(id));
+            });
+        }));
+    }
+
+    /** Blocked for most of the time, in short pieces. */
+    static Fault slow() {
+        return new Fault("Redis slow, 50 ms a command",
+                (run, random) -> repeat(random, 2500, 5, () -> send(run, CommandType.DEBUG, "SLEEP", "0.05")));
+    }
+
+    /** A script of somebody else's that does not end. */
+    static Fault busy() {
+        return new Fault("BUSY", (run, random) -> {
+            run.redis().commands().configSet("lua-time-limit", "100");
+            RedisClient other = RedisClient.create(run.redis().uri());
+            try {
+                other.connect().async().eval("while true do end", ScriptOutputType.STATUS);
+                pause(random, 2000);
+                run.redis().commands().scriptKill();
+            }
+            finally {
+                other.shutdown();
+            }
+        });
+    }
+
+    /** Takes long to load its data. */
+    static Fault load() {
+        return new Fault("LOADING", (run, random) -> {
+            run.redis().commands().configSet("loading-process-events-interval-bytes", "1024");
+            run.redis().commands().configSet("key-load-delay", Integer.toString(20_000 + random.nextInt(60_000)));
+            send(run, CommandType.DEBUG, "RELOAD");
+            run.redis().commands().configSet("key-load-delay", "0");
+        });
     }
 
     static Fault pauseClients(String mode) {
@@ -95,7 +146,8 @@ final class RedisFaults {
     static List<Fault> all() {
         return List.of(kill(), forgetScripts(), killClients(false), killClients(true), pauseClients("ALL"),
                 pauseClients("WRITE"), block(), suspend(), full(), fewReplicas(), readOnly(), tooManyClients(),
-                forbid("evalsha"), forbid("zadd"), forbid("publish"));
+                forbid("evalsha"), forbid("zadd"), forbid("publish"), cutSubscriptions(), killCallers(), slow(), busy(),
+                load());
     }
 
     static Fault any(SplittableRandom random) {
@@ -109,6 +161,15 @@ final class RedisFaults {
             pause(random, 2000);
             run.redis().commands().configSet(setting, well);
         });
+    }
+
+    private static void repeat(SplittableRandom random, int most, int pauseMillis, Runnable body)
+            throws InterruptedException {
+        long end = System.nanoTime() + (300 + random.nextInt(most)) * 1_000_000L;
+        while (System.nanoTime() < end) {
+            body.run();
+            Thread.sleep(pauseMillis);
+        }
     }
 
     private static void pause(SplittableRandom random, int most) throws InterruptedException {

@@ -156,6 +156,21 @@ class LeaseKeeperTests {
     }
 
     @Test
+    void anOutageIsOverWhenThereIsNothingLeftToRenew() {
+        HeldLease lease = hold("m");
+        this.keeper.start();
+        this.bed.store.fail("extend");
+        try (LogCapture log = new LogCapture()) {
+            this.bed.timer.advance(ROUND.multipliedBy(3));
+            assertThat(log.lines(Level.WARN)).anyMatch((line) -> line.startsWith("Cannot renew leases of"));
+
+            this.keeper.remove(lease);
+            this.bed.timer.advance(ROUND);
+            assertThat(log.lines(Level.INFO)).anyMatch((line) -> line.startsWith("The store answers again"));
+        }
+    }
+
+    @Test
     void leavesALeaseToRunOutWhoseHandlerTimedOut() {
         HeldLease lease = hold("m");
         this.keeper.start();

@@ -1,0 +1,176 @@
+package io.delayqueue.faults;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+import io.delayqueue.faults.Verdict.Violation;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is left of what Redis acknowledged (P1, P6) when it comes back, by how it
+ * persists: never less than it promises. Nodes stay up and go on.
+ */
+@Tag("faults")
+class PersistenceFaultTests {
+
+    private static final long SECOND = 1_000_000;
+
+    @Test
+    void nothingIsLostWithAppendfsyncAlways() throws Exception {
+        Outcome outcome = run("appendfsync always, killed", Cut.KILL, "appendonly yes", "appendfsync always");
+
+        assertThat(outcome.verdict().violations()).as("%s", outcome).isEmpty();
+        assertThat(outcome.losses().all()).isEmpty();
+    }
+
+    /** What Redis has written is the operating system's, which outlives it. */
+    @Test
+    void nothingIsLostWithEverysecWhenTheProcessDies() throws Exception {
+        Outcome outcome = run("appendfsync everysec, killed", Cut.KILL, "appendonly yes", "appendfsync everysec");
+
+        assertThat(outcome.verdict().violations()).as("%s", outcome).isEmpty();
+        assertThat(outcome.losses().all()).isEmpty();
+    }
+
+    @Test
+    void aPowerCutLosesTheLastSecondWithEverysec() throws Exception {
+        Outcome outcome = run("appendfsync everysec, power cut", Cut.POWER, "appendonly yes", "appendfsync everysec");
+
+        outcome.assertNothingLostBefore(outcome.killedAt() - 2 * SECOND);
+        assertThat(outcome.losses().sends()).as("the cut was one").isNotEmpty();
+    }
+
+    @Test
+    void aSnapshotLosesWhatCameAfterIt() throws Exception {
+        Outcome outcome = run("snapshot", Cut.SNAPSHOT);
+
+        outcome.assertNothingLostBefore(outcome.keptUntil());
+        assertThat(outcome.losses().sends()).as("there was something to lose").isNotEmpty();
+    }
+
+    @Test
+    void withoutPersistenceAllIsLostAndWorkGoesOn() throws Exception {
+        Outcome outcome = run("no persistence", Cut.KILL);
+
+        assertThat(outcome.losses().sends()).isNotEmpty()
+            .allSatisfy((send) -> assertThat(send.at()).isLessThan(outcome.restartedAt()));
+        assertThat(outcome.partitions()).as("the record of the spread queue, written again").isNotNull();
+    }
+
+    private Outcome run(String fault, Cut cut, String... settings) throws Exception {
+        long seed = Seeds.next();
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred(), settings);
+                FaultRun run = new FaultRun("persistence", seed, redis, 2)) {
+            run.start();
+            run.phase("before");
+            Thread.sleep(4000);
+            NavigableMap<Long, Long> sizes = cut.watch(redis);
+            run.note(fault, "broken");
+            redis.kill();
+            long killedAt = now();
+            long keptUntil = (cut == Cut.POWER) ? truncate(redis, sizes, killedAt - SECOND) : sizes.firstKey();
+            redis.restart();
+            long restartedAt = now();
+            run.note(fault, "mended");
+            run.phase("after");
+            Thread.sleep(4000);
+            Verdict verdict = run.end("persistence", fault);
+            Outcome outcome = new Outcome(killedAt, keptUntil, restartedAt, verdict,
+                    Losses.in(History.read(run.directory()), killedAt),
+                    redis.commands().get("faults:{" + Workload.SPREAD + "}:partitions"));
+            System.out.printf("%s, seed %d, %s: %s%n", fault, seed, run.directory(), outcome);
+            outcome.assertSound();
+            return outcome;
+        }
+    }
+
+    private static long now() {
+        return Event.micros(Instant.now());
+    }
+
+    /** Forgets what was not there at a time, and returns when that was. */
+    private static long truncate(RedisServer redis, NavigableMap<Long, Long> sizes, long at) throws IOException {
+        Map.Entry<Long, Long> last = sizes.floorEntry(at);
+        try (RandomAccessFile file = new RandomAccessFile(appendOnlyFile(redis).toFile(), "rw")) {
+            assertThat(file.length()).isGreaterThan(last.getValue());
+            file.setLength(last.getValue());
+        }
+        return last.getKey();
+    }
+
+    private static Path appendOnlyFile(RedisServer redis) throws IOException {
+        try (Stream<Path> files = Files.walk(redis.directory())) {
+            return files.filter((file) -> file.toString().endsWith("incr.aof")).findFirst().orElseThrow();
+        }
+    }
+
+    /** How Redis ends. */
+    private enum Cut {
+
+        KILL, POWER, SNAPSHOT;
+
+        /** Has the load go on until the end, and returns what was on disk when. */
+        NavigableMap<Long, Long> watch(RedisServer redis) throws Exception {
+            NavigableMap<Long, Long> sizes = new TreeMap<>();
+            sizes.put(now(), 0L);
+            if (this == SNAPSHOT) {
+                redis.commands().save();
+            }
+            long end = now() + 2 * SECOND;
+            while (now() < end) {
+                if (this == POWER) {
+                    long before = now();
+                    sizes.put(before, Files.size(appendOnlyFile(redis)));
+                }
+                Thread.sleep(20);
+            }
+            return sizes;
+        }
+
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param killedAt when Redis was gone, in microseconds as all of these
+     * @param keptUntil what was acknowledged before was kept
+     * @param restartedAt when it was there again
+     * @param partitions the record of the spread queue at the end
+     */
+    private record Outcome(long killedAt, long keptUntil, long restartedAt, Verdict verdict, Losses losses,
+            String partitions) {
+
+        void assertNothingLostBefore(long time) {
+            assertThat(this.losses.all()).as("%s", this)
+                .allSatisfy((answer) -> assertThat(answer.at()).isBetween(time, this.killedAt));
+        }
+
+        /** What is not a loss is as ever: structures, attempts, and no stranger. */
+        void assertSound() {
+            assertThat(this.verdict.violations()).extracting(Violation::promise)
+                .doesNotContain("P9", "P10", "checker")
+                .filteredOn("P1"::equals)
+                .hasSameSizeAs(this.losses.sends());
+        }
+
+        @Override
+        public String toString() {
+            return "%s; kept until %d ms before the end; %s".formatted(this.losses,
+                    (this.killedAt - this.keptUntil) / 1000, this.verdict.counts());
+        }
+
+    }
+
+}
