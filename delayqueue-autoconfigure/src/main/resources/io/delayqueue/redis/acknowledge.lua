@@ -34,12 +34,15 @@ for i, id in ipairs(ids) do
 end
 if #done == 0 then return reply end
 
-redis.call('ZREM', LEASED, unpack(done))
 local due
 if plain then
+  redis.call('HDEL', MESSAGES, '')
+  redis.call('ZREM', LEASED, unpack(done))
   redis.call('HDEL', MESSAGES, unpack(done))
 else
   -- prelude
+  rehearse_removal()
+  redis.call('ZREM', LEASED, unpack(done))
   if redis.call('EXISTS', NEXT) == 0 then
     due = forget(done)
   else

@@ -19,6 +19,7 @@
 local id, now, refusal = ARGV[1], clock(), stale(ARGV[2])
 if refusal then return refusal end
 if is_leased(id, now) then
+  rehearse_removal()
   redis.call('HDEL', NEXT, id)
   redis.call('HSET', NEXT, id, 'C')
   return { 0, 1 }
@@ -27,7 +28,12 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   tidy()
   return { 0, 2 }
 end
-local _, _, lane = details_of(id)
+local _, _, lane, group = details_of(id)
+if group ~= '' then
+  -- prelude
+  rehearse_removal()
+end
+redis.call('HDEL', MESSAGES, '')
 redis.call('ZREM', lane_key(lane), id)
 local due = forget({ id })
 tidy()

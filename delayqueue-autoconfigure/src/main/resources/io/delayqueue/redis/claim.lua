@@ -50,6 +50,7 @@ local first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 local lapsed_at
 if first and tonumber(first) <= now then
   -- prelude
+  rehearse_removal()
   local lapsed = redis.call('ZRANGE', LEASED, '-inf', now, 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
   for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
   lapsed_at = {}
@@ -65,11 +66,22 @@ if not plain then
   lanes = lanes_in_use()
 end
 
+-- Before what is due is taken from its lane: a right that is missing must not cost its place.
+local function permitted()
+  if not plain then
+    -- prelude
+    return rehearse_removal()
+  end
+  rehearse_move()
+  redis.call('HMGET', MESSAGES, '')
+end
+
 local found = {} -- id, due, id, due and so on
 for _, lane in ipairs(lanes) do
   local room = limit - #found / 2
   local due = room > 0 and redis.call('ZCOUNT', lane, '-inf', now_ms) or 0
   if due > 0 then
+    if #found == 0 then permitted() end
     local of_lane = redis.call('ZPOPMIN', lane, math.min(room, due))
     if #found == 0 then found = of_lane else for i = 1, #of_lane do found[#found + 1] = of_lane[i] end end
   end

@@ -22,6 +22,7 @@ local id, letter = ARGV[1], ARGV[1] .. '~' .. ARGV[2]
 if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', LETTERS, letter) } end
 
 local now = clock()
+rehearse_removal()
 redis.call('ZREM', LEASED, id)
 bury(id, letter, ARGV[3], math.floor(now / 1000), tonumber(ARGV[5]), tonumber(ARGV[4]))
 local due = succeed(id)

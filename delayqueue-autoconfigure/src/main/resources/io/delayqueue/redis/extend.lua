@@ -29,7 +29,8 @@ for i = 2, #ARGV, 2 do
   end
 end
 if #later > 0 then
-  redis.call('HDEL', RENEWED, unpack(later)) -- a removal first: see start.lua
+  rehearse_removal()
+  redis.call('HDEL', RENEWED, unpack(later))
   redis.call('HSET', RENEWED, unpack(tokens))
   redis.call('ZADD', LEASED, unpack(deadlines))
 end

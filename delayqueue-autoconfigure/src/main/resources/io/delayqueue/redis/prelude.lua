@@ -139,6 +139,35 @@ local function stale(version)
   return redis.error_reply('DQSTALE the partitions of this queue are ' .. partitions)
 end
 
+-- Tries, without effect, what moves messages. A right that is missing, or a key of another
+-- type, ends the script here, and not when a message has left one place and cannot enter
+-- another. Senders begin with this; others remove something first, for a Redis that is full.
+local function rehearse()
+  redis.call('ZADD', LEASED, 'XX', '0', '')
+  redis.call('HDEL', RENEWED, '')
+  redis.call('HSET', RENEWED, '', '')
+  redis.call('HDEL', RENEWED, '')
+  redis.call('ZREM', LEASED, '')
+  redis.call('ZRANGE', LEASED, '0', '0')
+  redis.call('ZSCORE', LEASED, '')
+  redis.call('HGET', NEXT, '')
+  redis.call('HMGET', NEXT, '')
+  redis.call('HEXISTS', NEXT, '')
+  redis.call('EXISTS', NEXT)
+end
+
+-- As rehearse, for who takes messages from where they are.
+local function rehearse_removal()
+  redis.call('ZREM', LEASED, '')
+  rehearse()
+end
+
+-- The same for plain messages, which only go from one sorted set to another.
+local function rehearse_move()
+  redis.call('ZREM', LEASED, '')
+  redis.call('ZADD', LEASED, 'XX', '0', '')
+end
+
 -- Whether `token` is that of the lease that `id` has now, run out or not.
 local function holds(id, token)
   local deadline = redis.call('ZSCORE', LEASED, id)
@@ -262,7 +291,7 @@ end
 
 -- Removes the wake mark with the last message: an empty queue leaves no key behind.
 local function tidy()
-  if redis.call('EXISTS', MESSAGES) == 0 then redis.call('DEL', WAKE) end
+  if redis.call('EXISTS', MESSAGES) == 0 then redis.pcall('DEL', WAKE) end
 end
 
 -- Puts a message that the queue does not hold into SCHEDULED. `value`: stamp + envelope.
@@ -318,6 +347,7 @@ local function is_leased(id, now)
   local deadline = redis.call('ZSCORE', LEASED, id)
   if not deadline then return false end
   if tonumber(deadline) > now then return true end
+  rehearse_removal()
   lapse(id, deadline)
   return false
 end
@@ -343,7 +373,7 @@ end
 -- may not publish, else 0; the message is stored all the same.
 local function announce(due, now, body)
   local ahead = math.max(0, due - math.floor(now / 1000))
-  redis.call('SET', WAKE, digits(due), 'PX', digits(ahead + WAKE_GRACE))
+  redis.pcall('SET', WAKE, digits(due), 'PX', digits(ahead + WAKE_GRACE))
   local reply = redis.pcall('PUBLISH', WAKE, body or '+' .. digits(ahead))
   return type(reply) == 'table' and reply.err and 1 or 0
 end
@@ -351,7 +381,7 @@ end
 -- Wakes the workers if a message became due before they plan to look. Returns what announce
 -- does.
 local function wake(due, now, body)
-  local mark = redis.call('GET', WAKE)
-  if mark and due >= tonumber(mark) then return 0 end
+  local mark = redis.pcall('GET', WAKE)
+  if type(mark) == 'string' and due >= tonumber(mark) then return 0 end
   return announce(due, now, body)
 end

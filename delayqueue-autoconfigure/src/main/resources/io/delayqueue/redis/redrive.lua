@@ -33,6 +33,7 @@ if envelope == '' then return { 0, 2 } end
 is_leased(id, now)
 if redis.call('HEXISTS', MESSAGES, id) == 1 then return { 0, 1 } end
 
+rehearse_removal()
 redis.call('ZREM', DEAD, letter)
 redis.call('HDEL', LETTERS, letter)
 local due = math.ceil(now / 1000)

@@ -34,6 +34,7 @@ local function give_back(id, token)
   return due
 end
 
+rehearse_removal()
 for i = 2, #ARGV, 2 do
   local id, token = ARGV[i], ARGV[i + 1]
   if holds(id, token) then

@@ -26,6 +26,12 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
 end
 local due = due_time(ARGV[2], now)
 local original, expiry, lane, group = details_of(id)
+if original then
+  -- prelude
+  rehearse_removal()
+else
+  rehearse_move()
+end
 redis.call('ZREM', lane_key(lane), id)
 local earliest = group ~= '' and groups().leave(id, original, group) or nil
 earliest = earlier(earliest, enter(id, due, lane, group))

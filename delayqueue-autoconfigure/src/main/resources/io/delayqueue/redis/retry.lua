@@ -21,6 +21,7 @@ local id, token = ARGV[1], ARGV[2]
 if not holds(id, token) then return { 0, gave_back(id, token) and 1 or 0 } end
 
 local now = clock()
+rehearse_removal()
 redis.call('ZREM', LEASED, id)
 local due
 if redis.call('HEXISTS', NEXT, id) == 1 then

@@ -91,6 +91,8 @@ local function is_left(id)
   return false
 end
 
+local rehearsed = false
+
 -- Applies a message to what the queue holds under its id. Returns outcome and due time.
 local function admit(id, value, due, expiry, lane, group, replace)
   local leased = is_leased(id, now)
@@ -99,6 +101,8 @@ local function admit(id, value, due, expiry, lane, group, replace)
   if not leased then due_there, in_lane = waits_until(id) end
   if not there or not due_there then -- content that is in no set will never be claimed
     if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
+    if not rehearsed then rehearse() end
+    rehearsed = true
     -- Only where there is need: after a removal, a Redis that is full takes what is new.
     if is_left(id) then earliest = earlier(earliest, forget({ id })) end
     earliest = earlier(earliest, put(id, value, due, expiry, lane, group))
@@ -120,6 +124,7 @@ local function admit(id, value, due, expiry, lane, group, replace)
   end
   local before = attempts_of(id)
   local _, _, lane_there = details_of(id)
+  rehearse_removal()
   redis.call('ZREM', lane_key(lane_there), id)
   earliest = earlier(earliest, forget({ id }))
   earliest = earlier(earliest, put(id, 'r' .. string.sub(value, 2), due, expiry, lane, group))

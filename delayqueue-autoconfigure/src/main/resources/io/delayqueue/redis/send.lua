@@ -52,12 +52,16 @@ else
   for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids))) do
     if held then return {} end
   end
-  redis.call('ZADD', SCHEDULED, unpack(dues))
   redis.call('HSET', MESSAGES, unpack(values))
+  local added = redis.pcall('ZADD', SCHEDULED, unpack(dues))
+  if type(added) == 'table' and added.err then
+    redis.call('HDEL', MESSAGES, unpack(ids))
+    return added
+  end
 end
 
-local mark = redis.call('GET', WAKE)
-if not mark or earliest < tonumber(mark) then
+local mark = redis.pcall('GET', WAKE)
+if type(mark) ~= 'string' or earliest < tonumber(mark) then
   -- prelude
   if announce(earliest, now) == 1 then
     if #ARGV == 4 then reply = { reply } end

@@ -20,6 +20,7 @@ if not holds(id, ARGV[2]) then return { 0 } end
 local entry = attempts_of(id)
 entry.suspect = 2
 if entry.by == '' then entry.by = 'l' end
+rehearse_removal()
 redis.call('HDEL', ATTEMPTS, id)
 set_attempts(id, entry)
 return { 1 }
