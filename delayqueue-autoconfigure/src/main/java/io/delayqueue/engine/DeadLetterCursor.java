@@ -16,7 +16,7 @@ import io.delayqueue.DeadLetterPage;
  */
 public record DeadLetterCursor(long diedMillis, String letterId) {
 
-    private static final Pattern FORM = Pattern.compile("(\\d{1,15}):(.{1,200})");
+    private static final Pattern FORM = Pattern.compile("(-?\\d{1,16}):(.+)");
 
     /** As every partition orders its own: those of one millisecond by their names. */
     private static final Comparator<DeadLetter> LATEST_FIRST = Comparator.comparing(DeadLetter::diedAt)

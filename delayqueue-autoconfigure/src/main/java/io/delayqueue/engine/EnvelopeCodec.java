@@ -38,8 +38,13 @@ public final class EnvelopeCodec {
 
     private final JsonMapper mapper;
 
+    /**
+     * Makes a codec.
+     * @param mapper writes and reads payloads; what it does by class names in JSON is
+     * left out, as whoever can write to the store would choose the class
+     */
     public EnvelopeCodec(JsonMapper mapper) {
-        this.mapper = mapper;
+        this.mapper = mapper.rebuild().deactivateDefaultTyping().polymorphicTypeValidator(new NoClassNames()).build();
     }
 
     /**

@@ -69,7 +69,9 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
     public static Partitions parse(String text) {
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("'%s' is no record of partitions".formatted(text));
+            throw new IllegalArgumentException(
+                    "What is recorded, %d characters, is no record of partitions such as '3|1,4'"
+                        .formatted(text.length()));
         }
         return new Partitions(Integer.parseInt(matcher.group(1)),
                 Stream.of(matcher.group(2).split(",")).map(Integer::valueOf).toList(), matcher.group(3).isEmpty());

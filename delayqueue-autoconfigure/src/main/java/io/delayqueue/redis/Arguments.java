@@ -16,6 +16,7 @@ import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.NewMessage;
 
 import static io.delayqueue.redis.Replies.bytes;
+import static io.delayqueue.redis.Replies.bytesOfName;
 
 /** What scripts are called with; the headers of the scripts say what it means. */
 final class Arguments {
@@ -41,7 +42,7 @@ final class Arguments {
         arguments[0] = version(home, messages);
         int at = SEND_HEADER;
         for (NewMessage message : messages) {
-            arguments[at++] = bytes(message.id());
+            arguments[at++] = bytesOfName(message.id());
             arguments[at++] = stamped(message.stamp(), message.envelope());
             arguments[at++] = due(message.due());
         }
@@ -55,13 +56,13 @@ final class Arguments {
         arguments[1] = bytes(ifHeld ? 1 : 0);
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
-            arguments[at++] = bytes(message.id());
+            arguments[at++] = bytesOfName(message.id());
             arguments[at++] = stamped(message.stamp(), message.envelope());
             arguments[at++] = due(message.due());
             arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
             arguments[at++] = bytes(message.priority());
             arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
-            arguments[at++] = bytes((message.group() != null) ? message.group() : "");
+            arguments[at++] = bytesOfName((message.group() != null) ? message.group() : "");
         }
         return arguments;
     }
@@ -102,7 +103,7 @@ final class Arguments {
             }
             arguments.add(bytes(token));
             arguments.add(bytes(end - start));
-            leases.subList(start, end).forEach((lease) -> arguments.add(bytes(lease.id())));
+            leases.subList(start, end).forEach((lease) -> arguments.add(bytesOfName(lease.id())));
         }
         return arguments.toArray(byte[][]::new);
     }
@@ -113,7 +114,7 @@ final class Arguments {
         System.arraycopy(before, 0, arguments, 0, before.length);
         int at = before.length;
         for (Lease lease : leases) {
-            arguments[at++] = bytes(lease.id());
+            arguments[at++] = bytesOfName(lease.id());
             arguments[at++] = bytes(lease.token());
         }
         return arguments;

@@ -293,12 +293,8 @@ final class Diagnosis {
     }
 
     private static @Nullable Long diedOrNull(byte[] value) {
-        try {
-            return LetterContent.parse(value).died();
-        }
-        catch (RuntimeException ex) {
-            return null;
-        }
+        LetterContent letter = LetterContent.parse(value);
+        return (letter != LetterContent.UNREADABLE) ? (Long) letter.died() : null;
     }
 
 }

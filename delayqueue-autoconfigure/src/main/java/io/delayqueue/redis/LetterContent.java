@@ -3,65 +3,65 @@ package io.delayqueue.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import io.delayqueue.MessageLimits;
 import io.delayqueue.engine.NewMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a dead letter says; its form stands at {@code bury} in prelude.lua.
  *
- * @param numbers died, due, failures, lapses, time to live and lane; times in ms
+ * @param died when it became a dead letter, ms
+ * @param due when its last attempt was due, ms
+ * @param failures of its handler
+ * @param lapses of its leases
+ * @param life its time to live in ms and its lane
  * @param groupOrEmpty its group; empty for none
  * @param cause why it died
  * @param firstFailure its first failure, empty for none
  * @param stamped stamp and envelope, empty if its content was missing
  */
-record LetterContent(long[] numbers, String groupOrEmpty, String cause, String firstFailure, byte[] stamped) {
+record LetterContent(long died, long due, int failures, int lapses, Life life, String groupOrEmpty, String cause,
+        String firstFailure, byte[] stamped) {
 
-    private static final int FIELDS = 8;
+    /** Only another writer than the scripts leaves such a letter; it can be purged. */
+    static final LetterContent UNREADABLE = new LetterContent(0, 0, 0, 0, new Life(0, MessageLimits.NORMAL_PRIORITY),
+            "", "The dead letter is not readable", "", new byte[0]);
 
-    private static final int LANE = 5;
+    private static final Pattern HEADER = Pattern
+        .compile("(-?\\d{1,16}):(-?\\w+):(\\d+):(\\d+):(-?\\d+):(\\d)(?:\\+(\\d{1,9}))?:(\\d{1,9}):(\\d{1,9}):");
+
+    private static final Pattern NUMBER = Pattern.compile("-?(?:\\d+|inf)");
+
+    /** Longer than any that a script wrote. */
+    private static final int LONGEST_HEADER = 300;
 
     static LetterContent parse(byte[] content) {
-        String[] fields = new String[FIELDS];
-        int start = 0;
-        for (int i = 0; i < FIELDS; i++) {
-            int end = start;
-            while (content[end] != ':') {
-                end++;
-            }
-            fields[i] = new String(content, start, end - start, StandardCharsets.US_ASCII);
-            start = end + 1;
+        Matcher header = HEADER
+            .matcher(new String(content, 0, Math.min(content.length, LONGEST_HEADER), StandardCharsets.ISO_8859_1));
+        if (!header.lookingAt() || !NUMBER.matcher(header.group(2)).matches()) {
+            return UNREADABLE;
         }
-        String[] lane = fields[LANE].split("\\+", 2);
-        long[] numbers = new long[LANE + 1];
-        for (int i = 0; i < LANE; i++) {
-            numbers[i] = Long.parseLong(fields[i]);
+        int start = header.end();
+        String groupLength = header.group(7);
+        long groupEnd = start + ((groupLength != null) ? Long.parseLong(groupLength) : 0);
+        long causeEnd = groupEnd + Long.parseLong(header.group(8));
+        long firstEnd = causeEnd + Long.parseLong(header.group(9));
+        if (firstEnd > content.length) {
+            return UNREADABLE;
         }
-        numbers[LANE] = Long.parseLong(lane[0]);
-        int groupEnd = start + ((lane.length > 1) ? Integer.parseInt(lane[1]) : 0);
-        int causeEnd = groupEnd + Integer.parseInt(fields[LANE + 1]);
-        int firstEnd = causeEnd + Integer.parseInt(fields[LANE + 2]);
-        return new LetterContent(numbers, new String(content, start, groupEnd - start, StandardCharsets.US_ASCII),
-                new String(content, groupEnd, causeEnd - groupEnd, StandardCharsets.UTF_8),
-                new String(content, causeEnd, firstEnd - causeEnd, StandardCharsets.UTF_8),
-                Arrays.copyOfRange(content, firstEnd, content.length));
+        return new LetterContent(Long.parseLong(header.group(1)), Replies.ceil(Replies.bytes(header.group(2))),
+                Replies.count(header.group(3)), Replies.count(header.group(4)),
+                Life.of(header.group(5), header.group(6)),
+                Replies.name(Arrays.copyOfRange(content, start, (int) groupEnd)),
+                text(content, (int) groupEnd, (int) causeEnd), text(content, (int) causeEnd, (int) firstEnd),
+                Arrays.copyOfRange(content, (int) firstEnd, content.length));
     }
 
-    long died() {
-        return this.numbers[0];
-    }
-
-    long due() {
-        return this.numbers[1];
-    }
-
-    int failures() {
-        return (int) this.numbers[2];
-    }
-
-    int lapses() {
-        return (int) this.numbers[3];
+    private static String text(byte[] content, int start, int end) {
+        return new String(content, start, end - start, StandardCharsets.UTF_8);
     }
 
     @Nullable String group() {
@@ -74,8 +74,23 @@ record LetterContent(long[] numbers, String groupOrEmpty, String cause, String f
 
     /** Its message, to be sent again. */
     NewMessage toMessage(String letterId) {
-        Duration timeToLive = (this.numbers[4] != 0) ? Duration.ofMillis(this.numbers[4]) : null;
-        return NewMessage.of(letterId, (int) this.numbers[LANE], timeToLive, group(), Replies.envelopeOf(this.stamped));
+        Duration timeToLive = (this.life.millis() != 0) ? Duration.ofMillis(this.life.millis()) : null;
+        return NewMessage.of(letterId, this.life.lane(), timeToLive, group(), Replies.envelopeOf(this.stamped));
+    }
+
+    /**
+     * How its message is sent again.
+     *
+     * @param millis its time to live; 0 for none
+     * @param lane its lane
+     */
+    record Life(long millis, int lane) {
+
+        /** An expiry before the due time is nothing that a sender can say. */
+        static Life of(String millis, String lane) {
+            return new Life(millis.startsWith("-") ? 1 : Replies.millis(millis), Integer.parseInt(lane));
+        }
+
     }
 
 }

@@ -27,11 +27,15 @@ import io.delayqueue.redis.Replies.Details;
 import org.jspecify.annotations.Nullable;
 
 import static io.delayqueue.redis.Replies.bytes;
+import static io.delayqueue.redis.Replies.bytesOfName;
+import static io.delayqueue.redis.Replies.name;
 import static io.delayqueue.redis.Replies.number;
 import static io.delayqueue.redis.Replies.text;
 
 /** Looks at messages in Redis. Each method runs the script of the same name. */
 public final class RedisMessageInspector implements MessageInspector {
+
+    private static final int LETTER_FIELDS = 3;
 
     private final RedisAccess redis;
 
@@ -44,13 +48,13 @@ public final class RedisMessageInspector implements MessageInspector {
 
     @Override
     public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
-        return this.redis.run(RedisScripts.FIND, home.partition(), bytes(id), bytes(home.version()))
+        return this.redis.run(RedisScripts.FIND, home.partition(), bytesOfName(id), bytes(home.version()))
             .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(home.queue(), id, reply)));
     }
 
     private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
         boolean leased = text(reply.get(0)).equals("L");
-        long time = number(reply.get(1));
+        long time = Replies.ceil(reply.get(1));
         Attempts attempts = Attempts.of(reply.get(2));
         Details details = Details.of(reply.get(3));
         Envelope envelope = this.codec.read(Replies.envelopeOf((byte[]) reply.get(4)));
@@ -72,31 +76,34 @@ public final class RedisMessageInspector implements MessageInspector {
     public CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : new DeadLetterCursor(0, "");
         return this.redis
-            .run(RedisScripts.DEAD_LETTERS, partition, bytes(from.letterId()), bytes(from.diedMillis()),
+            .run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(from.letterId()), bytes(from.diedMillis()),
                     bytes(limit + 1))
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
-                for (int i = 0; i < reply.size(); i += 2) {
-                    letters.add(toLetter(partition, text(reply.get(i)), (byte[]) reply.get(i + 1)));
+                for (int i = 0; i < reply.size(); i += LETTER_FIELDS) {
+                    letters.add(toLetter(partition, name(reply.get(i)), Replies.floor(reply.get(i + 1)),
+                            (byte[]) reply.get(i + 2)));
                 }
-                return DeadLetterCursor.page(letters, limit);
+                DeadLetterPage page = DeadLetterCursor.page(letters, limit);
+                // Scores beyond what can be told would lead to the same page for ever.
+                return (cursor != null && cursor.equals(page.nextCursor())) ? new DeadLetterPage(page.letters(), null)
+                        : page;
             });
     }
 
     @Override
     public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
-        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytes(letterId), bytes(0), bytes(0))
+        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(letterId), bytes(0), bytes(0))
             .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
-                    : Optional.of(LetterContent.parse((byte[]) reply.get(1)).toMessage(letterId)));
+                    : Optional.of(LetterContent.parse((byte[]) reply.get(2)).toMessage(letterId)));
     }
 
-    private DeadLetter toLetter(Partition partition, String letterId, byte[] content) {
+    private DeadLetter toLetter(Partition partition, String letterId, long died, byte[] content) {
         LetterContent letter = LetterContent.parse(content);
         Envelope envelope = readOrNull(letter.stamped());
         return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), letter.group(),
-                Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(letter.died()), letter.failures(),
-                letter.lapses(), letter.cause(), letter.firstFailureOrNull(),
-                (envelope != null) ? EnvelopeCodec.text(envelope) : null,
+                Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(died), letter.failures(), letter.lapses(),
+                letter.cause(), letter.firstFailureOrNull(), (envelope != null) ? EnvelopeCodec.text(envelope) : null,
                 (envelope != null) ? envelope.headers() : Map.of());
     }
 

@@ -32,6 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import static io.delayqueue.redis.Replies.bytes;
+import static io.delayqueue.redis.Replies.bytesOfName;
+import static io.delayqueue.redis.Replies.name;
 import static io.delayqueue.redis.Replies.number;
 import static io.delayqueue.redis.Replies.text;
 
@@ -154,7 +156,7 @@ public final class RedisMessageStore implements MessageStore {
         for (int i = 0; i < size; i++) {
             Attempts tried = plain ? Attempts.NONE : Attempts.of(attempts.get(i));
             Details known = plain ? Details.NONE : Details.of(details.get(i));
-            messages.add(new ClaimedMessage(new Lease(partition, text(reply.get(CLAIM_HEADER + 2 * i)), token),
+            messages.add(new ClaimedMessage(new Lease(partition, name(reply.get(CLAIM_HEADER + 2 * i)), token),
                     Instant.ofEpochMilli(Replies.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
                     tried.lapses(), tried.suspect(), known.expiresAt(), known.group(),
                     Replies.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
@@ -167,7 +169,7 @@ public final class RedisMessageStore implements MessageStore {
     private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {
         List<DeadLetterEvent> events = new ArrayList<>();
         for (int i = 0; i < buried.size(); i += 3) {
-            String letterId = text(buried.get(i));
+            String letterId = name(buried.get(i));
             events.add(new DeadLetterEvent(partition.queue().value(), Lease.idOf(letterId), letterId,
                     (int) number(buried.get(i + 1)), text(buried.get(i + 2))));
         }
@@ -191,14 +193,14 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> start(Lease lease) {
-        return this.redis.run(RedisScripts.START, lease.partition(), bytes(lease.id()), bytes(lease.token()))
+        return this.redis.run(RedisScripts.START, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
     @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
         return this.redis
-            .run(RedisScripts.RETRY, lease.partition(), bytes(lease.id()), bytes(lease.token()),
+            .run(RedisScripts.RETRY, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()),
                     bytes(DueTime.ceilToMillis(delay)), bytes(failure))
             .thenApply((reply) -> isDone(lease.partition(), reply));
     }
@@ -216,14 +218,14 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
         return this.redis
-            .run(RedisScripts.DEAD_LETTER, lease.partition(), bytes(lease.id()), bytes(lease.token()),
+            .run(RedisScripts.DEAD_LETTER, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()),
                     bytes(death.cause()), bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))
             .thenApply((reply) -> isDone(lease.partition(), reply));
     }
 
     @Override
     public CompletableFuture<CancelResult> cancel(Home home, String id) {
-        return this.redis.run(RedisScripts.CANCEL, home.partition(), bytes(id), bytes(home.version()))
+        return this.redis.run(RedisScripts.CANCEL, home.partition(), bytesOfName(id), bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
                 return CANCEL_RESULTS[(int) number(reply.get(1))];
@@ -233,7 +235,7 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
         return this.redis
-            .run(RedisScripts.RESCHEDULE, home.partition(), bytes(id), Arguments.due(due), bytes(home.version()))
+            .run(RedisScripts.RESCHEDULE, home.partition(), bytesOfName(id), Arguments.due(due), bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
                 return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
@@ -243,7 +245,8 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
         byte[] stamp = Arguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
-        return this.redis.run(RedisScripts.REDRIVE, home.partition(), bytes(letterId), stamp, bytes(home.version()))
+        return this.redis
+            .run(RedisScripts.REDRIVE, home.partition(), bytesOfName(letterId), stamp, bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
                 return REDRIVE_RESULTS[(int) number(reply.get(1))];
@@ -252,7 +255,7 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
-        return this.redis.run(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytes(letterId))
+        return this.redis.run(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytesOfName(letterId))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 

@@ -1,10 +1,14 @@
 package io.delayqueue.redis;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +20,18 @@ final class Replies {
     static final int STAMP = 8;
 
     private static final double MOST = (1L << 53) - 1;
+
+    private static final int MILLIS_DIGITS = 15;
+
+    private static final long LATEST = 999_999_999_999_999L;
+
+    private static final int COUNT_DIGITS = 9;
+
+    private static final int MOST_COUNTED = 999_999_999;
+
+    private static final char ESCAPE = '%';
+
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     private Replies() {
     }
@@ -32,6 +48,57 @@ final class Replies {
         return new String((byte[]) value, StandardCharsets.UTF_8);
     }
 
+    /**
+     * The name of a message, a group or a dead letter. Whoever writes to Redis without
+     * this library may give any bytes as one: what no caller could have given is escaped
+     * as in a URL, so that a name can be logged, and leads back to what it names.
+     */
+    static String name(Object value) {
+        byte[] bytes = (byte[]) value;
+        for (byte character : bytes) {
+            if (!isPlain(character)) {
+                return escaped(bytes);
+            }
+        }
+        return new String(bytes, StandardCharsets.US_ASCII);
+    }
+
+    private static boolean isPlain(byte character) {
+        return character > ' ' && character <= '~' && character != ESCAPE;
+    }
+
+    private static String escaped(byte[] bytes) {
+        StringBuilder name = new StringBuilder();
+        for (byte character : bytes) {
+            if (isPlain(character)) {
+                name.append((char) character);
+            }
+            else {
+                name.append(ESCAPE).append(HEX.toHexDigits(character));
+            }
+        }
+        return name.toString();
+    }
+
+    /** As it is stored, from what {@link #name} made of it. */
+    static byte[] bytesOfName(String name) {
+        if (name.indexOf(ESCAPE) < 0) {
+            return bytes(name);
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = 0; i < name.length(); i++) {
+            if (name.charAt(i) == ESCAPE && i + 2 < name.length() && HexFormat.isHexDigit(name.charAt(i + 1))
+                    && HexFormat.isHexDigit(name.charAt(i + 2))) {
+                bytes.write(HexFormat.fromHexDigits(name, i + 1, i + 3));
+                i += 2;
+            }
+            else {
+                bytes.writeBytes(bytes(name.substring(i, i + 1)));
+            }
+        }
+        return bytes.toByteArray();
+    }
+
     static long number(Object value) {
         return (value instanceof Long number) ? number : Long.parseLong(text(value));
     }
@@ -44,7 +111,7 @@ final class Replies {
         byte[] digits = (byte[]) score;
         long number = 0;
         for (byte digit : digits) {
-            if (digit < '0' || digit > '9') {
+            if (digit < '0' || digit > '9' || number > LATEST) {
                 return ceil(text(score));
             }
             number = 10 * number + digit - '0';
@@ -52,15 +119,34 @@ final class Replies {
         return number;
     }
 
-    /** As Redis writes it; not farther from now than a number that is exact. */
     private static long ceil(String score) {
+        return (long) Math.ceil(value(score));
+    }
+
+    /** A score, rounded down. */
+    static long floor(Object score) {
+        return (long) Math.floor(value(text(score)));
+    }
+
+    /** As Redis writes it; not farther from now than a number that is exact. */
+    private static double value(String score) {
         double value = score.endsWith("inf") ? MOST : Double.parseDouble(score);
-        return (long) Math.ceil(Math.max(-MOST, Math.min(score.startsWith("-inf") ? -value : value, MOST)));
+        return Math.max(-MOST, Math.min(score.startsWith("-inf") ? -value : value, MOST));
     }
 
     /** An instant from milliseconds, {@code null} from an empty text. */
     static @Nullable Instant instantOrNull(Object millis) {
-        return (((byte[]) millis).length == 0) ? null : Instant.ofEpochMilli(number(millis));
+        return (((byte[]) millis).length == 0) ? null : Instant.ofEpochMilli(ceil(millis));
+    }
+
+    /** A number of digits as a time in milliseconds, or as late as times may be. */
+    static long millis(String digits) {
+        return (digits.length() <= MILLIS_DIGITS) ? Long.parseLong(digits) : LATEST;
+    }
+
+    /** A number of digits as a count, or as much as is worth counting. */
+    static int count(String digits) {
+        return (digits.length() <= COUNT_DIGITS) ? Integer.parseInt(digits) : MOST_COUNTED;
     }
 
     static Instant ofMicros(long micros) {
@@ -85,12 +171,16 @@ final class Replies {
 
         static final Attempts NONE = new Attempts(0, 0, false);
 
+        /** What scripts take for one; anything else is nothing to them too. */
+        private static final Pattern FORM = Pattern.compile("(\\d+):(\\d+):(\\d):[A-Za-z]:\\d+:.*", Pattern.DOTALL);
+
         static Attempts of(Object entry) {
             if (((byte[]) entry).length == 0) {
                 return NONE;
             }
-            String[] fields = text(entry).split(":", 4);
-            return new Attempts(Integer.parseInt(fields[0]), Integer.parseInt(fields[1]), !fields[2].equals("0"));
+            Matcher fields = FORM.matcher(text(entry));
+            return fields.matches() ? new Attempts(Replies.count(fields.group(1)), Replies.count(fields.group(2)),
+                    !fields.group(3).equals("0")) : NONE;
         }
 
     }
@@ -100,14 +190,22 @@ final class Replies {
 
         static final Details NONE = new Details(null, MessageLimits.NORMAL_PRIORITY, null);
 
+        /** As {@link Attempts}. */
+        private static final Pattern FORM = Pattern.compile("(\\d+):(\\d+):(\\d):?(.*)", Pattern.DOTALL);
+
         static Details of(Object entry) {
             if (((byte[]) entry).length == 0) {
                 return NONE;
             }
-            String[] fields = text(entry).split(":", 4);
-            long expiry = Long.parseLong(fields[1]);
-            return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields[2]),
-                    (fields.length > 3) ? fields[3] : null);
+            // Names are read as bytes, of which some may be no characters.
+            Matcher fields = FORM.matcher(new String((byte[]) entry, StandardCharsets.ISO_8859_1));
+            if (!fields.matches()) {
+                return NONE;
+            }
+            long expiry = millis(fields.group(2));
+            String group = name(fields.group(4).getBytes(StandardCharsets.ISO_8859_1));
+            return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields.group(3)),
+                    group.isEmpty() ? null : group);
         }
 
     }

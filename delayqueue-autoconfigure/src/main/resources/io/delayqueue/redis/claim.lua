@@ -148,11 +148,11 @@ for _, lane in ipairs(lanes) do
   local due = redis.call('ZRANGE', lane, '0', '0', 'WITHSCORES')[2]
   if due then next_at = math.min(next_at or math.huge, math.ceil(tonumber(due))) end
 end
--- Another producer may have given any score; 0 stands for an empty queue.
-if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 local behind = next_at ~= nil and next_at <= now_ms
 if #taken > 0 then first = math.min(first or math.huge, deadline) end
 if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) end
+-- Another producer may have given any score; 0 stands for an empty queue.
+if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 
 -- Whether the caller keeps the partition; if it asks, it is written down, and told.
 local bid, node = ARGV[4], ARGV[5]

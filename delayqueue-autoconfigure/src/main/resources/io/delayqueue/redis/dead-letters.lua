@@ -10,13 +10,15 @@
 -- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last; 0 for the
 --          letter itself and no page
 --
--- Returns  { letter, content, letter, content, ... }   content: see bury in prelude.lua
+-- Returns  { letter, died, content, letter, died, content, ... }
+--          died: its score, ms; content: see bury in prelude.lua. Another writer may have
+--          given them anything
 --
 -- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond
 
 if ARGV[3] == '0' then
   local content = redis.call('HGET', LETTERS, ARGV[1])
-  return content and { ARGV[1], content } or {}
+  return content and { ARGV[1], '0', content } or {}
 end
 
 local start = 0
@@ -30,11 +32,13 @@ if ARGV[1] ~= '' then
     if precedes(letter, ARGV[1]) then stop = middle else start = middle + 1 end
   end
 end
-local letters = redis.call('ZREVRANGE', DEAD, start, start + tonumber(ARGV[3]) - 1)
-if #letters == 0 then return {} end
+local found = redis.call('ZREVRANGE', DEAD, start, start + tonumber(ARGV[3]) - 1, 'WITHSCORES')
+if #found == 0 then return {} end
+local letters = {}
+for i = 1, #found, 2 do letters[#letters + 1] = found[i] end
 local contents = redis.call('HMGET', LETTERS, unpack(letters))
 local reply = {}
 for i, letter in ipairs(letters) do
-  reply[#reply + 1], reply[#reply + 2] = letter, contents[i] or ''
+  reply[3 * i - 2], reply[3 * i - 1], reply[3 * i] = letter, found[2 * i], contents[i] or ''
 end
 return reply

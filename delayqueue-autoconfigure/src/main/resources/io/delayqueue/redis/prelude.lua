@@ -241,7 +241,7 @@ local function groups()
       redis.call('HDEL', HEADS, group)
       return nil
     end
-    local next_id, next_due = string.sub(first, #group + 18), tonumber(string.sub(first, #group + 2, #group + 16))
+    local next_id, next_due = string.sub(first, #group + 18), tonumber(string.sub(first, #group + 2, #group + 16)) or 0
     local _, _, lane = details_of(next_id)
     redis.call('ZREM', FOLLOWERS, first)
     redis.call('HSET', HEADS, group, next_id)
@@ -381,7 +381,7 @@ end
 -- Wakes the workers if a message became due before they plan to look. Returns what announce
 -- does.
 local function wake(due, now, body)
-  local mark = redis.pcall('GET', WAKE)
-  if type(mark) == 'string' and due >= tonumber(mark) then return 0 end
+  local mark = tonumber(redis.pcall('GET', WAKE))
+  if mark and due >= mark then return 0 end
   return announce(due, now, body)
 end

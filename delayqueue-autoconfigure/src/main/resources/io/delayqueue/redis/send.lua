@@ -60,8 +60,8 @@ else
   end
 end
 
-local mark = redis.pcall('GET', WAKE)
-if type(mark) ~= 'string' or earliest < tonumber(mark) then
+local mark = tonumber(redis.pcall('GET', WAKE))
+if not mark or earliest < mark then
   -- prelude
   if announce(earliest, now) == 1 then
     if #ARGV == 4 then reply = { reply } end

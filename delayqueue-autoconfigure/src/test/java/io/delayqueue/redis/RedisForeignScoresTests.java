@@ -61,4 +61,13 @@ class RedisForeignScoresTests {
         assertThat(claim.nextIn()).isGreaterThan(Duration.ofDays(365));
     }
 
+    @Test
+    void aLeaseThatNeverEndsKeepsNobodyBusy() {
+        String stem = this.namespace + ":{foreign}:";
+        this.server.commands().hset(stem + "messages", "m", "sforeign{\"payload\":1}");
+        this.server.commands().zadd(stem + "leased", Double.POSITIVE_INFINITY, "m");
+
+        assertThat(claimAfter().nextIn()).isGreaterThan(Duration.ofDays(365));
+    }
+
 }

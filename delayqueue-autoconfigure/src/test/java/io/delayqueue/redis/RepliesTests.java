@@ -1,6 +1,12 @@
 package io.delayqueue.redis;
 
+import java.time.Instant;
+
+import io.delayqueue.redis.Replies.Attempts;
+import io.delayqueue.redis.Replies.Details;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,6 +22,37 @@ class RepliesTests {
         assertThat(Replies.ceil(Replies.bytes("inf"))).isEqualTo((1L << 53) - 1);
         assertThat(Replies.ceil(Replies.bytes("-inf"))).isEqualTo(1 - (1L << 53));
         assertThat(Replies.ceil(Replies.bytes("1e+300"))).isEqualTo((1L << 53) - 1);
+    }
+
+    @Test
+    void namesLeadBackToWhatTheyNameAndCanBeLogged() {
+        assertThat(Replies.name(Replies.bytes("order:42~17"))).isEqualTo("order:42~17");
+        byte[] hostile = { 'a', '\n', 0, (byte) 0xff, '%', '4' };
+        assertThat(Replies.name(hostile)).isEqualTo("a%0A%00%FF%254");
+        assertThat(Replies.bytesOfName("a%0A%00%FF%254")).isEqualTo(hostile);
+        assertThat(Replies.bytesOfName("100%")).isEqualTo(Replies.bytes("100%"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "", "x", "1:2", "-1:0:0:h:1:", "1:0:0:h:x:", ":::::" })
+    void attemptsThatNobodyCanReadAreNone(String entry) {
+        assertThat(Attempts.of(Replies.bytes(entry))).isEqualTo(new Attempts(0, 0, false));
+    }
+
+    @Test
+    void countsAndTimesBeyondAllBoundsAreVeryLarge() {
+        String large = "9".repeat(400);
+
+        assertThat(Attempts.of(Replies.bytes(large + ":1:2:l:1:a:b\n"))).isEqualTo(new Attempts(999_999_999, 1, true));
+        assertThat(Details.of(Replies.bytes(large + ":" + large + ":9:g\n")))
+            .isEqualTo(new Details(Instant.ofEpochMilli(999_999_999_999_999L), 9, "g%0A"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "", "x", "0:0:0:0:0:4:0:", "0:0:0:0:0:4:1:0:", "0:0:0:0:0:4+9:0:0:",
+            "inf:nan:0:0:0:4:0:0:", "0:0:0:0:0:4:999999999:999999999:" })
+    void aLetterThatNobodyCanReadSaysSo(String content) {
+        assertThat(LetterContent.parse(Replies.bytes(content))).isSameAs(LetterContent.UNREADABLE);
     }
 
 }
