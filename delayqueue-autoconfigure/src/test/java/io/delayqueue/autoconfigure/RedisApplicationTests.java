@@ -12,6 +12,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.AfterEach;
@@ -53,7 +54,7 @@ class RedisApplicationTests {
         return new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class,
                     DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class))
-            .withPropertyValues("spring.data.redis.port=" + port, "delayqueue.namespace=wiring");
+            .withPropertyValues(RedisUser.asAsked("spring.data.redis.port=" + port, "delayqueue.namespace=wiring"));
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.api.sync.RedisServerCommands;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
@@ -76,7 +77,7 @@ final class Applications implements AfterEachCallback, AutoCloseable {
             .registerShutdownHook(false)
             .properties("spring.main.banner-mode=off", "spring.main.log-startup-info=false",
                     "delayqueue.namespace=" + this.namespace)
-            .run(arguments(properties));
+            .run(arguments(RedisUser.asAsked(properties)));
         this.running.push(context);
         return new Application(context);
     }

@@ -13,6 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.delayqueue.testing.RedisUser;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,7 +48,7 @@ final class ChildJvm implements AutoCloseable {
                 "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), "-cp",
                 System.getProperty("java.class.path"), ChildApplication.class.getName(),
                 "--spring.main.banner-mode=off"));
-        for (String property : properties) {
+        for (String property : RedisUser.asAsked(properties)) {
             command.add("--" + property);
         }
         try {

@@ -115,7 +115,9 @@ class TransactionIntegrationTests {
 
     private void start(String client) {
         Application application = this.applications.start(TransactionConfiguration.class,
-                Applications.at(this.redis.port(), "spring.data.redis.client-type=" + client));
+                // Its own transactions need more rights than the library does.
+                Applications.at(this.redis.port(), "spring.data.redis.client-type=" + client,
+                        "spring.data.redis.username=default", "spring.data.redis.password="));
         this.queue = application.queue();
         this.template = application.context().getBean("transactional", StringRedisTemplate.class);
         this.transaction = new TransactionTemplate(application.context().getBean(EmptyTransactions.class));

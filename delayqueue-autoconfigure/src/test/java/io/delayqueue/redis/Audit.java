@@ -45,7 +45,7 @@ final class Audit {
 
     /** Fails if the structures disagree. */
     void check() {
-        try (RedisConnection connection = this.factory.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(this.factory)) {
             List<String> placed = new ArrayList<>(sorted(connection, 1));
             for (int lane = FIRST_LANE; lane < FOLLOWERS; lane++) {
                 placed.addAll(sorted(connection, lane));
@@ -94,7 +94,7 @@ final class Audit {
 
     /** Fails if a key is left. */
     void checkNothingLeft() {
-        try (RedisConnection connection = this.factory.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(this.factory)) {
             for (byte[] key : this.keys) {
                 assertThat(!isSetting(key) && connection.keyCommands().exists(key)).as(text(key)).isFalse();
             }
@@ -108,7 +108,7 @@ final class Audit {
     /** The keys that there are. */
     Set<String> present() {
         Set<String> present = new TreeSet<>();
-        try (RedisConnection connection = this.factory.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(this.factory)) {
             for (byte[] key : this.keys) {
                 if (!isSetting(key) && Boolean.TRUE.equals(connection.keyCommands().exists(key))) {
                     present.add(text(key));

@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -19,7 +20,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -84,14 +84,14 @@ class ClusterServerCheckTests {
     void aMasterThatLacksARightIsRefused() {
         RedisServer first = cluster.masterOf("{" + RedisKeys.tagOfProbe(0) + "}");
         RedisServer strict = cluster.masters().stream().filter((master) -> master != first).findFirst().orElseThrow();
-        strict.commands().aclSetuser("default", AclSetuserArgs.Builder.removeCommand(CommandType.ZMSCORE));
+        strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.removeCommand(CommandType.ZMSCORE));
         try {
             assertThatExceptionOfType(UnsuitableRedisException.class).isThrownBy(this::checkByLettuce)
                 .withMessageContaining(
                         "The Redis user lacks a permission at %s:%d: ZMSCORE".formatted(strict.host(), strict.port()));
         }
         finally {
-            strict.commands().aclSetuser("default", AclSetuserArgs.Builder.addCommand(CommandType.ZMSCORE));
+            strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.ZMSCORE));
         }
     }
 
@@ -152,8 +152,7 @@ class ClusterServerCheckTests {
     }
 
     private static LettuceConnectionFactory lettuce(LettuceClientConfigurationBuilder configuration) {
-        return Connections.started(
-                new LettuceConnectionFactory(new RedisClusterConfiguration(cluster.nodes()), configuration.build()));
+        return Connections.started(new LettuceConnectionFactory(Connections.at(cluster), configuration.build()));
     }
 
     private boolean checkByLettuce() {

@@ -12,6 +12,7 @@ import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.ClientListArgs;
 import io.lettuce.core.KillArgs;
@@ -26,7 +27,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -58,7 +58,7 @@ class ClusterSubscriptionTests {
     }).build();
 
     private final LettuceConnectionFactory factory = Connections
-        .started(new LettuceConnectionFactory(new RedisClusterConfiguration(this.cluster.nodes()),
+        .started(new LettuceConnectionFactory(Connections.at(this.cluster),
                 LettuceClientConfiguration.builder().clientResources(this.resources).build()));
 
     private final RedisAccess redis = RedisAccess.to(this.factory, "dq", Duration.ofSeconds(5));
@@ -151,13 +151,14 @@ class ClusterSubscriptionTests {
     @Test
     void aMasterThatRefusesIsAskedAgain(CapturedOutput output) {
         RedisServer strict = this.cluster.masters().get(1);
-        strict.commands().aclSetuser("default", AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
+        strict.commands()
+            .aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
         Semaphore rung = new Semaphore(0);
         this.wakeUps.listen(queue("q"), (signal) -> rung.release());
         Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Cannot subscribe"));
         assertThat(strict.commands().pubsubNumpat()).isZero();
 
-        strict.commands().aclSetuser("default", AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
+        strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
 
         awaitPatterns(1);
         Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("of the cluster again"));

@@ -71,7 +71,7 @@ class RedisGroupsTests {
 
     @AfterEach
     void removeAll() {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             connection.serverCommands().flushAll();
         }
     }
@@ -203,7 +203,7 @@ class RedisGroupsTests {
 
     /** The commands that scripts run because of a call, and how often. */
     private <T> Map<String, Long> commandsOf(Supplier<CompletableFuture<T>> call) {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             Properties before = connection.serverCommands().info("commandstats");
             done(call.get());
             Properties after = connection.serverCommands().info("commandstats");
@@ -224,7 +224,7 @@ class RedisGroupsTests {
     }
 
     private void change(Consumer<RedisConnection> change) {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             change.accept(connection);
         }
     }

@@ -314,14 +314,14 @@ class RedisKeeperTests {
     }
 
     private @Nullable String text(String kind) {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             byte[] value = connection.stringCommands().get(key(kind));
             return (value != null) ? new String(value, StandardCharsets.UTF_8) : null;
         }
     }
 
     private long term() {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             return connection.keyCommands().pTtl(key("keeper"));
         }
     }

@@ -176,7 +176,7 @@ class RedisKeysTests {
 
     @Test
     void aForeignProducersMessageIsClaimed() {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
             connection.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(0), bytes("f"));
         }
@@ -237,7 +237,7 @@ class RedisKeysTests {
 
     @Test
     void aFractionalScoreIsRoundedUp() {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
             connection.zSetCommands().zAdd(bytes(key("scheduled")), at(0) + 0.25, bytes("f"));
         }
@@ -292,7 +292,7 @@ class RedisKeysTests {
     }
 
     private long mark() {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             byte[] mark = connection.stringCommands().get(bytes(key("wake")));
             assertThat(mark).isNotNull();
             return Long.parseLong(new String(mark, StandardCharsets.UTF_8));
@@ -300,19 +300,19 @@ class RedisKeysTests {
     }
 
     private void set(String kind, String value) {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             connection.stringCommands().set(bytes(key(kind)), bytes(value));
         }
     }
 
     private void hashSet(String kind, String field, String value) {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             connection.hashCommands().hSet(bytes(key(kind)), bytes(field), bytes(value));
         }
     }
 
     private void hashDelete(String kind, String field) {
-        try (RedisConnection connection = connections.getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
             connection.hashCommands().hDel(bytes(key(kind)), bytes(field));
         }
     }

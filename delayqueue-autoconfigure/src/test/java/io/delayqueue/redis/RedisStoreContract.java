@@ -105,7 +105,7 @@ abstract class RedisStoreContract extends MessageStoreContract {
 
     private Set<String> keys() {
         Set<String> names = new TreeSet<>();
-        try (RedisConnection connection = factory().getConnection()) {
+        try (RedisConnection connection = Connections.ofFixture(factory())) {
             byte[] pattern = (this.namespace + ":*").getBytes(StandardCharsets.UTF_8);
             connection.keyCommands().keys(pattern).forEach((key) -> names.add(new String(key, StandardCharsets.UTF_8)));
         }

@@ -74,6 +74,9 @@ public final class RedisServer implements AutoCloseable {
         uri.setTimeout(Lettuce.COMMAND_TIMEOUT);
         RedisServer server = new RedisServer(uri, null, true);
         server.commands().ping();
+        if (RedisUser.isAsked()) {
+            RedisUser.allowOn(server);
+        }
         return server;
     }
 
@@ -82,6 +85,9 @@ public final class RedisServer implements AutoCloseable {
         if (binary != RedisBinary.AT_URL && binary.isAtLeast(7)) {
             // DEBUG works as it is in 6.2, which does not know this line.
             lines.add("enable-debug-command local");
+        }
+        if (RedisUser.isAsked()) {
+            lines.add(RedisUser.inConfiguration());
         }
         lines.addAll(List.of(settings));
         return lines;
