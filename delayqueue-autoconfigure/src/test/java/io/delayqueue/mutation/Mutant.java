@@ -16,6 +16,11 @@ record Mutant(String file, int line, String code, String change, String text) {
         return this.file + " | " + this.code + " | " + this.change;
     }
 
+    /** Whether a condition never holds. */
+    boolean removesGuard() {
+        return this.change.endsWith(" -> false");
+    }
+
     /** Where it is, for people. */
     @Override
     public String toString() {

@@ -24,7 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * difference. Takes its time, so the build does not run it:
  * {@code scripts/mutate-scripts}.
  * <p>
- * {@code -Ddq.mutants=claim.lua} takes those only whose place begins so.
+ * {@code -Ddq.mutants=claim.lua} takes those only whose place begins so, and
+ * {@code -Ddq.mutants.guards=true} those that take a guard away: what it guards against
+ * is let pass, or what it guards is never done.
  */
 class ScriptMutations {
 
@@ -81,8 +83,10 @@ class ScriptMutations {
 
     private static List<Mutant> chosen() {
         String chosen = System.getProperty("dq.mutants", "");
+        boolean guards = Boolean.getBoolean("dq.mutants.guards");
         return all().stream()
             .filter((mutant) -> Stream.of(chosen.split(",", -1)).anyMatch(mutant.toString()::startsWith))
+            .filter((mutant) -> !guards || mutant.removesGuard())
             .toList();
     }
 

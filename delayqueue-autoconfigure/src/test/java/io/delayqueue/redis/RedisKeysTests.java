@@ -174,6 +174,35 @@ class RedisKeysTests {
         this.audit.checkNothingLeft();
     }
 
+    /** P10: the wake mark goes with the last message, whoever finds that it is gone. */
+    @Test
+    void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
+        for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(Home.first(QUEUE.queue()), "a")),
+                () -> done(this.store.reschedule(Home.first(QUEUE.queue()), "a", DueTime.NOW)))) {
+            send("a", Duration.ZERO);
+            claim();
+            done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
+            this.clock.advance(LEASE);
+            assertThat(this.audit.present()).contains(key("wake"));
+
+            call.run();
+
+            this.audit.checkNothingLeft();
+        }
+    }
+
+    /** P5: what is noted of a lease that is no more proves nothing. */
+    @Test
+    void aTokenOfNoLeaseEndsNothing() {
+        send("a", Duration.ZERO);
+        hashSet("renewed", "a", "5");
+
+        assertThat(done(this.store.acknowledge(QUEUE, List.of(new Lease(QUEUE, "a", "5"))))).containsExactly(false);
+        assertThat(done(this.store.retry(new Lease(QUEUE, "a", "5"), LEASE, "boom"))).isFalse();
+
+        assertThat(claim().messages()).hasSize(1);
+    }
+
     @Test
     void aForeignProducersMessageIsClaimed() {
         try (RedisConnection connection = Connections.ofFixture(connections)) {
