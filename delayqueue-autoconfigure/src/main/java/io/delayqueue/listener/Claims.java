@@ -60,6 +60,8 @@ final class Claims {
 
     private final Lookout lookout;
 
+    private final StoreClock clock = new StoreClock();
+
     private final long start;
 
     /** Whether there is no room for what may be due: who gives some back rings. */
@@ -213,6 +215,10 @@ final class Claims {
             return null;
         }
         keep(sent, answer.claim().messages().size());
+        StoreClock.Jump jump = this.clock.told(sent.sentAt(), answer.at(), answer.claim().now());
+        if (jump != null) {
+            this.context.clocks().jumped(this.queue.partition(), jump);
+        }
         this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
         this.lookout.found(answer.claim(), sent.bid(), answer.at() - this.start);
         return answer;

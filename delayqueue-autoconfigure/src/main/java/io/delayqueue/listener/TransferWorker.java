@@ -33,6 +33,8 @@ public final class TransferWorker implements SmartLifecycle {
 
     private final WorkerSettings settings;
 
+    private final ClockWatch clocks = new ClockWatch(System::nanoTime);
+
     private final AtomicReference<@Nullable WorkerRun> current = new AtomicReference<>();
 
     /**
@@ -52,7 +54,7 @@ public final class TransferWorker implements SmartLifecycle {
 
     @Override
     public void start() {
-        WorkerRun run = new WorkerRun(this.ports, this.events, this.settings);
+        WorkerRun run = new WorkerRun(this.ports, this.events, this.clocks, this.settings);
         if (!this.current.compareAndSet(null, run)) {
             return;
         }
@@ -90,6 +92,14 @@ public final class TransferWorker implements SmartLifecycle {
         }, "delayqueue-stop");
         thread.setDaemon(true);
         thread.start();
+    }
+
+    /**
+     * How often the store's clock has jumped since this worker was made, as far as it has
+     * looked; each was logged as a warning.
+     */
+    public long clockJumps() {
+        return this.clocks.count();
     }
 
     /**

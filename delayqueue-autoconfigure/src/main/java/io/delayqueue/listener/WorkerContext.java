@@ -22,6 +22,7 @@ import org.springframework.context.ApplicationEventPublisher;
  * @param threads run handlers, each at once, and turns of loops
  * @param timer renewals and timeouts
  * @param outage whether the store is away
+ * @param clocks told of jumps of the store's clock
  * @param partitions how queues are spread
  * @param kept the partitions that this node keeps; {@code null} if nobody tells of
  * keepers
@@ -29,8 +30,8 @@ import org.springframework.context.ApplicationEventPublisher;
  * @param nanoTime the clock for spans
  */
 record WorkerContext(MessageStore store, ApplicationEventPublisher events, WorkerThreads threads, Timer timer,
-        Outage outage, PartitionTable partitions, @Nullable KeptPartitions kept, WorkerSettings settings,
-        LongSupplier nanoTime) {
+        Outage outage, ClockWatch clocks, PartitionTable partitions, @Nullable KeptPartitions kept,
+        WorkerSettings settings, LongSupplier nanoTime) {
 
     private static final Logger logger = LoggerFactory.getLogger(WorkerContext.class);
 

@@ -41,11 +41,11 @@ final class WorkerRun {
 
     private final Housekeeping housekeeping;
 
-    WorkerRun(StorePorts ports, ApplicationEventPublisher events, WorkerSettings settings) {
+    WorkerRun(StorePorts ports, ApplicationEventPublisher events, ClockWatch clocks, WorkerSettings settings) {
         this.wakeUps = ports.wakeUps();
         this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits());
         this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
-                new Outage(System::nanoTime), ports.partitions(),
+                new Outage(System::nanoTime), clocks, ports.partitions(),
                 this.wakeUps.tellsOfKeepers() ? new KeptPartitions(settings.safetyPoll(), System::nanoTime) : null,
                 settings, System::nanoTime);
         this.housekeeping = new Housekeeping(this.context);

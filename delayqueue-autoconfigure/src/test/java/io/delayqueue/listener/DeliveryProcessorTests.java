@@ -193,8 +193,8 @@ class DeliveryProcessorTests {
         this.bed.maxAttempts = 1;
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
             throw new IllegalStateException("listener");
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
-                this.bed.context.settings(), this.bed.clock);
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
+                TestBed.PARTITIONS, null, this.bed.context.settings(), this.bed.clock);
         PollLoop loop = TestBed.loop(this.bed.queue(), context);
         this.bed.handleOnce(loop);
         this.bed.store.add("next", Duration.ZERO);

@@ -69,6 +69,8 @@ final class FakeStore implements MessageStore, WakeUps {
     /** How calls fail; {@code null} for a store that does not answer. */
     volatile @Nullable DelayQueueException failure;
 
+    private Duration stepped = Duration.ZERO;
+
     /** Acknowledgements of this message are refused. */
     volatile String poison = "";
 
@@ -87,6 +89,11 @@ final class FakeStore implements MessageStore, WakeUps {
         Entry entry = new Entry(this.clock.instant().plus(delay), envelope);
         this.messages.put(id, entry);
         return entry;
+    }
+
+    /** Has its clock jump. */
+    void step(Duration by) {
+        this.stepped = this.stepped.plus(by);
     }
 
     /** Makes calls of that name fail from now on. */
@@ -146,7 +153,7 @@ final class FakeStore implements MessageStore, WakeUps {
             return hanging;
         }
         return call("claim", request.limit(), () -> {
-            Instant now = this.clock.instant();
+            Instant now = this.clock.instant().plus(this.stepped);
             this.messages.values().forEach((entry) -> entry.lapseIfOver(now));
             List<ClaimedMessage> claimed = new ArrayList<>();
             this.messages.entrySet()

@@ -27,8 +27,8 @@ class PollLoopKeeperTests {
     private final KeptPartitions kept = new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock);
 
     private final WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-    }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, this.kept,
-            this.bed.context.settings(), this.bed.clock);
+    }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
+            TestBed.PARTITIONS, this.kept, this.bed.context.settings(), this.bed.clock);
 
     private CompletableFuture<Void> running = new CompletableFuture<>();
 

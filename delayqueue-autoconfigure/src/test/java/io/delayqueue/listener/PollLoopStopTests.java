@@ -150,8 +150,8 @@ class PollLoopStopTests {
         KeptPartitions kept = new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock);
         AtomicReference<Runnable> hook = new AtomicReference<>();
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, kept,
-                this.bed.context.settings(), () -> {
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
+                TestBed.PARTITIONS, kept, this.bed.context.settings(), () -> {
                     Runnable task = hook.getAndSet(null);
                     if (task != null) {
                         task.run();

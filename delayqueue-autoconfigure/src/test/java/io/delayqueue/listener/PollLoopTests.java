@@ -46,7 +46,8 @@ class PollLoopTests {
         }, (task) -> {
             bed.clock.advance(Duration.ofMillis(700));
             task.run();
-        }, bed.timer, bed.context.outage(), TestBed.PARTITIONS, null, bed.context.settings(), bed.clock);
+        }, bed.timer, bed.context.outage(), bed.context.clocks(), TestBed.PARTITIONS, null, bed.context.settings(),
+                bed.clock);
         PollLoop loop = TestBed
             .loop(new ListenedQueue("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
 
@@ -165,8 +166,8 @@ class PollLoopTests {
     /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
     private PollLoop sleepyLoop() {
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
-                new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
+                null, new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
         return TestBed.loop(this.bed.queue(), context);
     }
 
@@ -266,8 +267,8 @@ class PollLoopTests {
     void goesOnAfterAnyError() {
         boolean[] broken = { false };
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
-                this.bed.context.settings(), () -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
+                null, this.bed.context.settings(), () -> {
                     if (broken[0]) {
                         broken[0] = false;
                         throw new StackOverflowError("a bug");
@@ -307,8 +308,8 @@ class PollLoopTests {
 
         };
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, forgetful, this.bed.context.outage(), TestBed.PARTITIONS, null, this.bed.context.settings(),
-                this.bed.clock);
+        }, Runnable::run, forgetful, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS, null,
+                this.bed.context.settings(), this.bed.clock);
         TestBed.loop(this.bed.queue(), context).start(this.bed.store);
         this.bed.store.add("m", Duration.ZERO);
 

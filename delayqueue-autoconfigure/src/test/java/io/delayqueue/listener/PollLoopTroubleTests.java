@@ -158,8 +158,9 @@ class PollLoopTroubleTests {
 
     private WorkerContext keeping() {
         return new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS,
-                new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock), this.bed.context.settings(), this.bed.clock);
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
+                TestBed.PARTITIONS, new KeptPartitions(TestBed.SAFETY_POLL, this.bed.clock),
+                this.bed.context.settings(), this.bed.clock);
     }
 
     @Test
@@ -235,8 +236,8 @@ class PollLoopTroubleTests {
                 throw new OutOfMemoryError("unable to create native thread");
             }
             this.bed.handlers.add(task);
-        }, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null, this.bed.context.settings(),
-                this.bed.clock);
+        }, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS, null,
+                this.bed.context.settings(), this.bed.clock);
         PollLoop loop = TestBed.loop(queue(), context);
         loop.turn();
 
@@ -293,8 +294,8 @@ class PollLoopTroubleTests {
     void neverWaitsLongerThanTheSafetyPoll() {
         Duration safetyPoll = Duration.ofMillis(50);
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
-                new WorkerSettings(Duration.ZERO, safetyPoll, null, false), this.bed.clock);
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
+                null, new WorkerSettings(Duration.ZERO, safetyPoll, null, false), this.bed.clock);
         for (int i = 0; i < 100; i++) {
             assertThat(TestBed.loop(queue(), context).turn()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
                     safetyPoll);

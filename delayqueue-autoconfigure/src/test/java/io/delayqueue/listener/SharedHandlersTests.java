@@ -41,8 +41,8 @@ class SharedHandlersTests {
         this.bed.store.hanging.put(OTHER, never);
         this.bed.store.add("m", Duration.ZERO);
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null,
-                new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
+                null, new WorkerSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
         Handlers handlers = new Handlers(2, Runnable::run, this.bed.clock);
         PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), context, handlers);
         PollLoop other = new PollLoop(this.bed.queue(), context, handlers);
@@ -123,8 +123,8 @@ class SharedHandlersTests {
             task.run();
             // The handler has finished, and another loop takes its place at once.
             shared.get().reserve(1, other);
-        }, this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, null, this.bed.context.settings(),
-                this.bed.clock);
+        }, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS, null,
+                this.bed.context.settings(), this.bed.clock);
         shared.set(new Handlers(2, context.threads(), this.bed.clock));
         shared.get().join();
         assertThat(shared.get().reserve(1, other)).isOne();
@@ -166,8 +166,8 @@ class SharedHandlersTests {
             return (Runnable) () -> watching[0] = false;
         });
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), table, null,
-                this.bed.context.settings(), this.bed.clock);
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), table,
+                null, this.bed.context.settings(), this.bed.clock);
         loops[0] = new QueueLoops(this.bed.queue(), context, (loop) -> {
         });
 
@@ -183,8 +183,8 @@ class SharedHandlersTests {
         AtomicInteger deepest = new AtomicInteger();
         long base = StackWalker.getInstance().walk((frames) -> frames.count());
         WorkerContext context = new WorkerContext(this.bed.store, (event) -> {
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), TestBed.PARTITIONS, kept,
-                this.bed.context.settings(), () -> {
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
+                TestBed.PARTITIONS, kept, this.bed.context.settings(), () -> {
                     deepest.accumulateAndGet((int) (long) StackWalker.getInstance().walk((frames) -> frames.count()),
                             Math::max);
                     return this.bed.clock.getAsLong();

@@ -248,7 +248,7 @@ class SmallPartsTests {
         void removesOldDeadLettersInBatchesUntilNoneIsLeftAndComesAgain() {
             TestBed bed = new TestBed();
             WorkerContext context = new WorkerContext(bed.store, (event) -> {
-            }, Runnable::run, bed.timer, bed.context.outage(), TestBed.PARTITIONS, null,
+            }, Runnable::run, bed.timer, bed.context.outage(), bed.context.clocks(), TestBed.PARTITIONS, null,
                     new WorkerSettings(Duration.ZERO, Duration.ofSeconds(5), Duration.ofDays(7), false), bed.clock);
             bed.store.purged.addAll(List.of(100, 100, 3));
             Housekeeping housekeeping = new Housekeeping(context);

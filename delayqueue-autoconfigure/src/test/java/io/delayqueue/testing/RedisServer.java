@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 import io.lettuce.core.RedisURI;
@@ -43,6 +42,13 @@ public final class RedisServer implements AutoCloseable {
      */
     public static RedisServer start(RedisBinary binary, String... settings) {
         return launch(binary, withDefaults(binary, settings), List.of(), false);
+    }
+
+    /**
+     * Starts a server that goes by a clock of the test's.
+     */
+    public static RedisServer start(RedisBinary binary, SteppedClock clock, String... settings) {
+        return launch(clock.shownTo(binary.path()), withDefaults(binary, settings), List.of(), false);
     }
 
     static RedisServer startSentinel(RedisBinary binary, List<String> settings) {
@@ -96,10 +102,13 @@ public final class RedisServer implements AutoCloseable {
     private static RedisServer launch(RedisBinary binary, List<String> settings, List<String> arguments,
             boolean shared) {
         Assumptions.assumeTrue(binary != RedisBinary.AT_URL, "The server at a URL cannot be started by a test");
-        Path executable = binary.path();
+        return launch(binary.path(), settings, arguments, shared);
+    }
+
+    private static RedisServer launch(Path executable, List<String> settings, List<String> arguments, boolean shared) {
         for (int attempt = 1;; attempt++) {
             int port = FreePorts.next();
-            Path directory = TestDirectories.create(binary.name().toLowerCase(Locale.ROOT) + "-" + port);
+            Path directory = TestDirectories.create("redis-" + port);
             RedisProcess process = new RedisProcess(executable, directory, port, settings, arguments);
             try {
                 process.start();
