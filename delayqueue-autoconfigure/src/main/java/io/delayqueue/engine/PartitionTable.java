@@ -133,8 +133,10 @@ public final class PartitionTable {
         if (cause instanceof DelayQueueException known && known.effect() == Effect.NONE) {
             return known;
         }
-        return new StoreUnavailableException("The partitions of queue '%s' cannot be read: %s; nothing was changed"
-            .formatted(queue, cause.getMessage()), Effect.NONE, cause);
+        return new StoreUnavailableException(
+                "The partitions of queue '%s' cannot be read, so nothing was changed; reading them failed by: %s"
+                    .formatted(queue, cause.getMessage()),
+                Effect.NONE, cause);
     }
 
     /**

@@ -11,12 +11,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 import io.delayqueue.BatchSendException;
+import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.ReceivedMessage;
+import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.integration.OrderHandler.Order;
@@ -108,6 +110,54 @@ class FullRedisSendTests {
                 .toList());
         }
         return batches;
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    void groupsSuccessorsAndPartitionsGoOn(RedisBinary binary) {
+        try (RedisServer redis = RedisServer.start(binary)) {
+            DelayQueueOperations queue = this.applications.withoutHandler(redis, FOUR).queue();
+            for (int i = 0; i < 4; i++) {
+                queue.send(message("orders", "m" + i).group("g").delay(Duration.ofMillis(i)).build());
+                queue.send(message("spread", "m" + i).delay(Duration.ZERO).build());
+            }
+            ReceivedMessage first = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            queue.send(message("orders", "m0").group("g").build());
+            redis.commands().configSet("maxmemory", "1");
+
+            // Its successor comes to the end of the group.
+            assertThat(first.acknowledge()).isTrue();
+            assertThat(queue.find("orders", "m0").orElseThrow().failures()).isZero();
+            ReceivedMessage second = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            assertThat(second.id()).isEqualTo("m1");
+            assertThat(second.retry(Duration.ZERO, "boom")).isTrue();
+            ReceivedMessage again = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            assertThat(again.id()).isEqualTo("m1");
+            assertThat(again.deadLetter("enough")).isTrue();
+            assertThat(queue.cancel("orders", "m2")).isEqualTo(CancelResult.CANCELLED);
+            assertThat(queue.reschedule("orders", "m0", Duration.ZERO)).isEqualTo(RescheduleResult.RESCHEDULED);
+            for (String id : List.of("m3", "m0")) {
+                ReceivedMessage next = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+                assertThat(next.id()).isEqualTo(id);
+                assertThat(next.acknowledge()).isTrue();
+            }
+            assertThat(queue.deadLetters("orders").redriveAll()).isEqualTo(1);
+            assertThat(queue.receive("orders", Applications.PATIENCE).orElseThrow().acknowledge()).isTrue();
+
+            assertThat(queue.repartition("spread", 2)).isEqualTo(4);
+            ReceivedMessage dying = queue.receive("spread", Applications.PATIENCE).orElseThrow();
+            assertThat(dying.deadLetter("enough")).isTrue();
+            for (int i = 0; i < 3; i++) {
+                assertThat(queue.receive("spread", Applications.PATIENCE).orElseThrow().acknowledge()).isTrue();
+            }
+            // There a redrive is a send.
+            assertThatExceptionOfType(StoreRefusedException.class)
+                .isThrownBy(() -> queue.deadLetters("spread").redriveAll())
+                .withMessageContaining("OOM");
+            assertThat(queue.deadLetters("spread").purgeAll()).isEqualTo(1);
+            assertThat(this.applications.keys(redis)).allMatch((key) -> key.endsWith(":partitions"));
+            this.applications.close();
+        }
     }
 
     @ParameterizedTest

@@ -12,9 +12,11 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.Examination;
 import io.delayqueue.MessageState;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
@@ -75,6 +77,8 @@ class ReplayedScriptTests {
 
     private MessageStore store;
 
+    private DelayQueueDoctor doctor;
+
     ReplayedScriptTests() {
         this.cases.put("send", this::aBatchOfSends);
         this.cases.put("schedule", this::aBatchOfSendsToGroups);
@@ -94,6 +98,8 @@ class ReplayedScriptTests {
         this.cases.put("statistics", this::aLookAtTheCounts);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
         this.cases.put("partitions", this::aRepartition);
+        this.cases.put("survey", () -> anExamination("survey"));
+        this.cases.put("examine", () -> anExamination("examine"));
         this.cases.put("probe", this::aStartOfAnApplication);
     }
 
@@ -110,6 +116,7 @@ class ReplayedScriptTests {
                 Applications.at(this.loss.port()));
         this.queue = application.queue();
         this.store = application.context().getBean(MessageStore.class);
+        this.doctor = application.context().getBean(DelayQueueDoctor.class);
     }
 
     @AfterEach
@@ -281,6 +288,14 @@ class ReplayedScriptTests {
 
         assertThat(page.letters()).hasSize(1);
         assertThat(this.queue.deadLetters("orders").purgeAll()).isEqualTo(1);
+    }
+
+    private void anExamination(String script) {
+        this.queue.sendAll(plain(2, FAR));
+        Examination examination = repeated(script, () -> this.doctor.examine("orders"));
+
+        assertThat(examination.findings()).isEmpty();
+        cancelAll(2);
     }
 
     private void aRepartition() {

@@ -3,8 +3,9 @@ package io.delayqueue.integration;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.stream.Stream;
+import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.integration.OrderHandler.Order;
@@ -127,6 +128,21 @@ class UnsuitableRedisIntegrationTests {
             assertThat(application.queue().deadLetters("orders").purgeAll()).isEqualTo(1);
             assertThat(LogCount.of(output, "WARN", "may not")).isZero();
             this.applications.close();
+        }
+    }
+
+    /** Only hints expire, and so may be evicted by the others. */
+    @Test
+    void thePoliciesThatTouchMessagesAreWarnedOfAndNoOthers(CapturedOutput output) {
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred())) {
+            for (String policy : List.of("allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu",
+                    "volatile-random", "volatile-ttl", "noeviction")) {
+                redis.commands().configSet("maxmemory-policy", policy);
+                try (Application started = this.applications.withHandler(redis)) {
+                    assertThat(LogCount.of(output, "WARN", "maxmemory-policy '" + policy + "'")).as(policy)
+                        .isEqualTo(policy.startsWith("allkeys-") ? 1 : 0);
+                }
+            }
         }
     }
 
