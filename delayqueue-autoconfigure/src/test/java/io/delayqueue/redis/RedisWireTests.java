@@ -1,0 +1,278 @@
+package io.delayqueue.redis;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.stream.Stream;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.redis.WireScene.Stage;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.DataType;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static io.delayqueue.redis.WireScene.HOME;
+import static io.delayqueue.redis.WireScene.LEASE;
+import static io.delayqueue.redis.WireScene.QUEUE;
+import static io.delayqueue.redis.WireScene.done;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P1, P3: what is stored stays readable. The stored bytes of every kind of message are
+ * kept in {@code src/test/resources/wire/<version>}: the library writes just those of the
+ * latest version, and goes on with those of every version as with its own.
+ * <p>
+ * Who changes the stored form adds a version: {@code -Ddq.wire.write=2} writes it. Nodes
+ * of both versions share a Redis while an application is updated, so the former version
+ * must also be able to read what the new one writes, or be told of it in the changelog.
+ */
+class RedisWireTests {
+
+    private static final String LATEST = "1";
+
+    private static final List<String> VERSIONS = List.of("1");
+
+    private static final Path FIXTURES = Path.of("src/test/resources/wire");
+
+    private static final String SEPARATOR = "\t";
+
+    private static LettuceConnectionFactory connections;
+
+    private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void writesTheseBytes(WireScene scene) throws IOException {
+        try (Theatre theatre = new Theatre()) {
+            scene.play(theatre.stage);
+
+            List<String> written = scene.isStampedAtRandom() ? withoutStamps(theatre.dump()) : theatre.dump();
+
+            String version = System.getProperty("dq.wire.write");
+            if (version != null) {
+                Path file = FIXTURES.resolve(version).resolve(scene.file());
+                Files.createDirectories(file.getParent());
+                Files.write(file, written);
+            }
+            assertThat(written).isEqualTo(fixture(LATEST, scene));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("fixtures")
+    void goesOnFromTheseBytes(String version, WireScene scene) throws IOException {
+        try (Theatre own = new Theatre(); Theatre stored = new Theatre()) {
+            scene.play(own.stage);
+            stored.load(fixture(version, scene));
+            stored.clock.advance(Duration.between(stored.clock.now(), own.clock.now()));
+
+            assertThat(stored.look()).isEqualTo(own.look());
+            assertThat(stored.goOn()).isEqualTo(own.goOn()).isNotEmpty();
+            assertThat(stored.dump()).allMatch((line) -> line.contains(":partitions") || line.contains(":keeper"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("fixtures")
+    void cancelsWhatTheseBytesSay(String version, WireScene scene) throws IOException {
+        try (Theatre own = new Theatre(); Theatre stored = new Theatre()) {
+            scene.play(own.stage);
+            stored.load(fixture(version, scene));
+            stored.clock.advance(Duration.between(stored.clock.now(), own.clock.now()));
+
+            assertThat(stored.cancel()).isEqualTo(own.cancel());
+            assertThat(stored.goOn()).isEqualTo(own.goOn());
+        }
+    }
+
+    private static List<String> withoutStamps(List<String> lines) {
+        return lines.stream().map((line) -> line.replaceFirst("\ts[\\w-]{7}\\{", "\tsRANDOM_{")).toList();
+    }
+
+    static Stream<Arguments> fixtures() {
+        return VERSIONS.stream()
+            .flatMap((version) -> Stream.of(WireScene.values())
+                .filter((scene) -> Files.exists(FIXTURES.resolve(version).resolve(scene.file())))
+                .map((scene) -> Arguments.of(version, scene)));
+    }
+
+    private static List<String> fixture(String version, WireScene scene) throws IOException {
+        return Files.readAllLines(FIXTURES.resolve(version).resolve(scene.file()));
+    }
+
+    /** A queue under a namespace of its own. */
+    private final class Theatre implements AutoCloseable {
+
+        private final String namespace = "wire-" + UUID.randomUUID();
+
+        private final ManualClock clock = new ManualClock();
+
+        private final RedisAccess redis = new RedisAccess(
+                new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock),
+                this.namespace);
+
+        private final RedisMessageStore store = new RedisMessageStore(this.redis);
+
+        private final RedisMessageInspector inspector = new RedisMessageInspector(this.redis,
+                RedisWireTests.this.codec);
+
+        private final Stage stage = new Stage(this.store, new RedisPartitionRecords(this.redis), this.clock);
+
+        /** All keys, in order: type, name, field or member, value or score. */
+        List<String> dump() {
+            List<String> lines = new ArrayList<>();
+            try (RedisConnection connection = connections.getConnection()) {
+                for (byte[] key : new RedisKeys(this.namespace, QUEUE).all()) {
+                    String name = text(key).substring(this.namespace.length());
+                    DataType type = connection.keyCommands().type(key);
+                    if (type == DataType.STRING) {
+                        lines.add(String.join(SEPARATOR, "string", name, text(connection.stringCommands().get(key))));
+                    }
+                    else if (type == DataType.HASH) {
+                        TreeSet<String> fields = new TreeSet<>();
+                        connection.hashCommands()
+                            .hGetAll(key)
+                            .forEach((field, value) -> fields
+                                .add(String.join(SEPARATOR, "hash", name, text(field), text(value))));
+                        lines.addAll(fields);
+                    }
+                    else if (type == DataType.ZSET) {
+                        connection.zSetCommands()
+                            .zRangeWithScores(key, 0, -1)
+                            .forEach((tuple) -> lines.add(String.join(SEPARATOR, "zset", name, text(tuple.getValue()),
+                                    "%.0f".formatted(tuple.getScore()))));
+                    }
+                }
+            }
+            return lines;
+        }
+
+        void load(List<String> lines) {
+            try (RedisConnection connection = connections.getConnection()) {
+                for (String line : lines) {
+                    String[] fields = line.split(SEPARATOR);
+                    byte[] key = bytes(this.namespace + fields[1]);
+                    switch (fields[0]) {
+                        case "string" -> connection.stringCommands().set(key, bytes(fields[2]));
+                        case "hash" -> connection.hashCommands().hSet(key, bytes(fields[2]), bytes(fields[3]));
+                        case "zset" ->
+                            connection.zSetCommands().zAdd(key, Double.parseDouble(fields[3]), bytes(fields[2]));
+                        default -> throw new IllegalArgumentException(line);
+                    }
+                }
+            }
+        }
+
+        /** What is to be seen. */
+        List<String> look() {
+            List<String> seen = new ArrayList<>();
+            for (String id : List.of("a", "b")) {
+                seen.add(String.valueOf(done(this.inspector.find(home(), id))));
+            }
+            seen.add(String.valueOf(letters()));
+            seen.add(String.valueOf(done(this.inspector.statistics(QUEUE))));
+            seen.add(String.valueOf(done(this.stage.records().read(QUEUE))));
+            return seen;
+        }
+
+        private List<DeadLetter> letters() {
+            return done(this.inspector.deadLetters(QUEUE, null, 100)).letters();
+        }
+
+        /** By the version of the partitions that is recorded. */
+        private io.delayqueue.engine.Home home() {
+            int version = done(this.stage.records().read(QUEUE)).map((partitions) -> partitions.version()).orElse(0);
+            return new io.delayqueue.engine.Home(HOME.partition(), version);
+        }
+
+        List<String> cancel() {
+            return Stream.of("a", "b").map((id) -> done(this.store.cancel(home(), id)).toString()).toList();
+        }
+
+        /** Handles what is due, redrives what is dead, and handles that, to the end. */
+        List<String> goOn() {
+            List<String> happened = new ArrayList<>();
+            for (int round = 0; round < 5; round++) {
+                Claim claim = done(this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DEAD_LETTER)));
+                happened
+                    .add("next %s, expired %d, buried %s".formatted(claim.nextAt(), claim.expired(), claim.buried()));
+                claim.messages().forEach((message) -> happened.add(told(message)));
+                List<Lease> leases = claim.messages().stream().map(ClaimedMessage::lease).toList();
+                if (!leases.isEmpty()) {
+                    happened.add("acknowledged " + done(this.store.acknowledge(QUEUE, leases)));
+                }
+                if (round > 2) {
+                    letters().forEach((letter) -> happened
+                        .add("redriven " + done(this.store.redrive(home(), letter.letterId()))));
+                }
+                this.clock.advance(Duration.ofSeconds(9));
+                if (round > 0) {
+                    this.clock.advance(LEASE);
+                }
+            }
+            Claim last = done(this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)));
+            last.messages().forEach((message) -> {
+                happened.add(told(message));
+                done(this.store.acknowledge(QUEUE, List.of(message.lease())));
+            });
+            return happened;
+        }
+
+        private String told(ClaimedMessage message) {
+            return "%s %s %d %d %s %s %s %s".formatted(message.lease(), message.dueAt(), message.failures(),
+                    message.lapses(), message.suspect(), message.expiresAt(), message.group(),
+                    text(message.envelope()));
+        }
+
+        private static byte[] bytes(String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+
+        private static String text(byte[] bytes) {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public void close() {
+            try (RedisConnection connection = connections.getConnection()) {
+                connection.keyCommands().del(new RedisKeys(this.namespace, QUEUE).all());
+            }
+            this.redis.close();
+        }
+
+    }
+
+}

@@ -1,0 +1,263 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.testing.ManualClock;
+import org.jspecify.annotations.Nullable;
+
+/** What may be stored: a way to each kind of message, and to all else in a queue. */
+enum WireScene {
+
+    PLAIN {
+        @Override
+        void play(Stage stage) {
+            stage.send("a", TEN);
+            stage.send("b", Duration.ZERO);
+        }
+    },
+
+    LANE {
+        @Override
+        void play(Stage stage) {
+            stage.send(message("a", MessageLimits.MAX_PRIORITY, null, null));
+            stage.send(message("b", MessageLimits.MIN_PRIORITY, null, null));
+        }
+    },
+
+    EXPIRY {
+        @Override
+        void play(Stage stage) {
+            stage.send(message("a", MessageLimits.NORMAL_PRIORITY, TEN, null));
+        }
+    },
+
+    GROUP {
+        @Override
+        void play(Stage stage) {
+            stage.send(message("a", MessageLimits.NORMAL_PRIORITY, null, "g"));
+            stage.send(message("b", 7, TEN, "g"));
+        }
+    },
+
+    LEASED {
+        @Override
+        void play(Stage stage) {
+            stage.leased("a");
+        }
+    },
+
+    RENEWED {
+        @Override
+        void play(Stage stage) {
+            Lease lease = stage.leased("a");
+            stage.clock().advance(TEN);
+            done(stage.store().extend(QUEUE, List.of(lease), LEASE));
+        }
+    },
+
+    RETRIED {
+        @Override
+        void play(Stage stage) {
+            done(stage.store().retry(stage.leased("a"), TEN, "first:failure"));
+        }
+    },
+
+    RELEASED {
+        @Override
+        void play(Stage stage) {
+            done(stage.store().release(QUEUE, List.of(stage.leased("a")), TEN));
+        }
+    },
+
+    LAPSED {
+        @Override
+        void play(Stage stage) {
+            stage.leased("a");
+            stage.clock().advance(LEASE);
+            done(stage.store().reschedule(HOME, "a", DueTime.after(TEN)));
+        }
+    },
+
+    STARTED_SUSPECT {
+        @Override
+        void play(Stage stage) {
+            stage.leased("a");
+            stage.clock().advance(LEASE);
+            done(stage.store().start(stage.claim(ExpiredPolicy.DROP)));
+        }
+    },
+
+    LAPSED_AFTER_A_START {
+        @Override
+        void play(Stage stage) {
+            STARTED_SUSPECT.play(stage);
+            stage.clock().advance(LEASE);
+            done(stage.store().reschedule(HOME, "a", DueTime.after(TEN)));
+        }
+    },
+
+    SUCCESSOR {
+        @Override
+        void play(Stage stage) {
+            stage.leased("a");
+            stage.send(message("a", 7, TEN, null));
+        }
+    },
+
+    CANCELLED_WHILE_LEASED {
+        @Override
+        void play(Stage stage) {
+            stage.leased("a");
+            done(stage.store().cancel(HOME, "a"));
+        }
+    },
+
+    REPLACED {
+        @Override
+        void play(Stage stage) {
+            done(stage.store().retry(stage.leased("a"), TEN, "failure"));
+            stage.send(new NewMessage("a", false, DueTime.after(TEN), OnDuplicate.REPLACE, 4, null, null,
+                    envelope("a again"), 77));
+        }
+    },
+
+    DEAD {
+        @Override
+        void play(Stage stage) {
+            done(stage.store().retry(stage.leased("a"), TEN, "first failure"));
+            stage.clock().advance(TEN);
+            done(stage.store()
+                .deadLetter(stage.claim(ExpiredPolicy.DROP), new Death("last failure", true, stage.clock().now())));
+        }
+    },
+
+    DEAD_OF_A_GROUP {
+        @Override
+        void play(Stage stage) {
+            stage.send(message("a", 7, LEASE, "g"));
+            stage.clock().advance(TEN);
+            done(stage.store()
+                .deadLetter(stage.claim(ExpiredPolicy.DROP), new Death("failure", false, stage.clock().now())));
+        }
+    },
+
+    EXPIRED_AND_KEPT {
+        @Override
+        void play(Stage stage) {
+            stage.send(message("a", 4, TEN, null));
+            stage.clock().advance(LEASE);
+            stage.claim(ExpiredPolicy.DEAD_LETTER);
+        }
+    },
+
+    REDRIVEN {
+        @Override
+        void play(Stage stage) {
+            Lease lease = stage.leased("a");
+            done(stage.store().deadLetter(lease, new Death("failure", true, stage.clock().now())));
+            done(stage.store().redrive(HOME, lease.letterId()));
+        }
+    },
+
+    KEEPER {
+        @Override
+        void play(Stage stage) {
+            stage.send("a", TEN);
+            done(stage.store()
+                .claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP,
+                        new KeeperBid("node1", KeeperBid.Kind.CONFIRM, 2, Duration.ofHours(1)))));
+        }
+    },
+
+    PARTITIONS {
+        @Override
+        void play(Stage stage) {
+            stage.send("a", TEN);
+            done(stage.records().found(QUEUE.queue(), 4));
+            done(stage.records().raise(QUEUE, new Partitions(3, List.of(1, 4), true)));
+        }
+    };
+
+    static final Partition QUEUE = Partition.first(new QueueName("wire"));
+
+    static final Home HOME = Home.first(QUEUE.queue());
+
+    static final Duration TEN = Duration.ofSeconds(10);
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+
+    /** Fills an empty queue. */
+    abstract void play(Stage stage);
+
+    /** Whether the stamp in it is another each time. */
+    boolean isStampedAtRandom() {
+        return this == REDRIVEN;
+    }
+
+    String file() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-') + ".txt";
+    }
+
+    private static NewMessage message(String id, int lane, @Nullable Duration timeToLive, @Nullable String group) {
+        return new NewMessage(id, false, DueTime.after(TEN), OnDuplicate.KEEP, lane, timeToLive, group, envelope(id),
+                id.hashCode() + lane);
+    }
+
+    /** As {@code EnvelopeCodec} writes it. */
+    static byte[] envelope(String content) {
+        return "{\"headers\":{\"trace\":\"42\"},\"payload\":{\"content\":\"%s\"}}".formatted(content)
+            .getBytes(StandardCharsets.UTF_8);
+    }
+
+    static <T> T done(CompletableFuture<T> answer) {
+        return answer.join();
+    }
+
+    /**
+     * Where scenes are played.
+     */
+    record Stage(RedisMessageStore store, RedisPartitionRecords records, ManualClock clock) {
+
+        void send(NewMessage message) {
+            done(this.store.schedule(HOME, List.of(message)));
+        }
+
+        void send(String id, Duration delay) {
+            send(new NewMessage(id, false, DueTime.after(delay), OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, null,
+                    null, envelope(id), id.hashCode()));
+        }
+
+        Lease leased(String id) {
+            send(id, Duration.ZERO);
+            return claim(ExpiredPolicy.DROP);
+        }
+
+        /** The lease of what is due; any if there is none. */
+        Lease claim(ExpiredPolicy policy) {
+            return done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, policy))).messages()
+                .stream()
+                .map((message) -> message.lease())
+                .findFirst()
+                .orElse(new Lease(QUEUE, "none", "1"));
+        }
+
+    }
+
+}
