@@ -1,0 +1,45 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.Random;
+import java.util.UUID;
+
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.model.Conformance;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/** The model that is walked through says what Redis does, calls made twice included. */
+class RedisModelConformanceTests {
+
+    private static final int WALKS = Integer.getInteger("dq.model.walks", 8);
+
+    @Test
+    void redisAnswersAsTheModelDoes() {
+        long seed = Long.getLong("dq.seed", System.nanoTime());
+        System.out.println("Ways of the model with -Ddq.seed=" + seed);
+        Random random = new Random(seed);
+        EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
+        ManualClock clock = new ManualClock();
+        LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        PinnedTimeRunner runner = new PinnedTimeRunner(RedisAccess.runner(factory, Duration.ofSeconds(30)), clock);
+        RedisAccess redis = new RedisAccess(runner, "model-" + UUID.randomUUID());
+        try {
+            for (int walk = 0; walk < WALKS; walk++) {
+                new Conformance(new RedisMessageStore(redis), new RedisMessageInspector(redis, codec), clock,
+                        runner::twice, walk)
+                    .walk(random, 40, true);
+            }
+        }
+        finally {
+            redis.close();
+            factory.destroy();
+        }
+    }
+
+}
