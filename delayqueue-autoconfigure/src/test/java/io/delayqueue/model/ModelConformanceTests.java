@@ -17,7 +17,7 @@ class ModelConformanceTests {
 
     private static final int DEPTH = 4;
 
-    private static final int LONG_WALKS = 400;
+    private static final int LONG_WALKS = 150;
 
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 

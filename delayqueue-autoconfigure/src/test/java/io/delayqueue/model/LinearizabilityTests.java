@@ -1,0 +1,274 @@
+package io.delayqueue.model;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.memory.ProcessClock;
+import io.delayqueue.model.Answer.Code;
+import io.delayqueue.model.Answer.Grant;
+import io.delayqueue.model.Linearization.Event;
+import io.delayqueue.redis.RedisAccess;
+import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P5, P7, P8, P11: what threads are told who do everything to a few ids at a time can have
+ * happened in one order. Some of them never hear of some of their calls. Leases are long
+ * and delays none or long, so that no time passes in it; a claim that finds nothing says
+ * nothing, as a message is due by the next millisecond.
+ */
+class LinearizabilityTests {
+
+    private static final int THREADS = 5;
+
+    private static final int CALLS = 14;
+
+    private static final int IDS = 3;
+
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private static final Duration TIME = Duration.ofSeconds(Integer.getInteger("dq.model.seconds", 2));
+
+    private final long seed = Long.getLong("dq.seed", System.nanoTime());
+
+    @Test
+    void threadsOfOneRedisAgreeOnAnOrder() throws Exception {
+        RedisServer server = RedisServer.shared(RedisBinary.preferred());
+        LettuceConnectionFactory factory = new LettuceConnectionFactory(
+                new RedisStandaloneConfiguration(server.host(), server.port()));
+        factory.afterPropertiesSet();
+        factory.start();
+        try (RedisAccess redis = RedisAccess.to(factory, "linear-" + UUID.randomUUID(), Duration.ofSeconds(30))) {
+            checkRounds(new RedisMessageStore(redis));
+        }
+        finally {
+            factory.destroy();
+        }
+    }
+
+    @Test
+    void threadsOfTheStoreInMemoryAgreeOnAnOrder() throws Exception {
+        checkRounds(new InMemoryMessageStore(new EnvelopeCodec(JsonMapper.builder().build()), new ProcessClock()));
+    }
+
+    private void checkRounds(MessageStore store) throws Exception {
+        Random seeds = new Random(this.seed);
+        long end = System.nanoTime() + TIME.toNanos();
+        int rounds = 0;
+        int events = 0;
+        while (rounds == 0 || System.nanoTime() < end) {
+            Round round = new Round(store, Partition.first(new QueueName("round" + rounds)));
+            round.run(seeds);
+            for (int id = 0; id < IDS; id++) {
+                List<Event> history = round.historyOf("id" + id);
+                events += history.size();
+                assertThat(Linearization.exists(history))
+                    .as("-Ddq.seed=%d, round %d: no order of%n%s", this.seed, rounds, told(history))
+                    .isTrue();
+            }
+            rounds++;
+        }
+        System.out.printf("%d rounds, %d calls of one id, -Ddq.seed=%d%n", rounds, events, this.seed);
+    }
+
+    private static String told(List<Event> history) {
+        StringBuilder text = new StringBuilder();
+        history.forEach((event) -> text.append(event).append(System.lineSeparator()));
+        return text.toString();
+    }
+
+    /** What a thread did and heard; the token is that of the store. */
+    private record Heard(String id, long start, long end, Call call, String token, @Nullable Answer answer) {
+    }
+
+    /** Some threads and an empty queue. */
+    private static final class Round {
+
+        private final MessageStore store;
+
+        private final Partition queue;
+
+        private final Home home;
+
+        private final Queue<Heard> heard = new ConcurrentLinkedQueue<>();
+
+        /** The leases that somebody was told of: others try to use them too. */
+        private final Queue<Lease> leases = new ConcurrentLinkedQueue<>();
+
+        private final AtomicInteger contents = new AtomicInteger();
+
+        Round(MessageStore store, Partition queue) {
+            this.store = store;
+            this.queue = queue;
+            this.home = Home.first(queue.queue());
+        }
+
+        void run(Random seeds) throws Exception {
+            ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+            CountDownLatch go = new CountDownLatch(1);
+            try {
+                List<Future<?>> actors = new ArrayList<>();
+                for (int i = 0; i < THREADS; i++) {
+                    Random random = new Random(seeds.nextLong());
+                    actors.add(threads.submit(() -> {
+                        go.await();
+                        for (int call = 0; call < CALLS; call++) {
+                            call(random);
+                        }
+                        return null;
+                    }));
+                }
+                go.countDown();
+                for (Future<?> actor : actors) {
+                    actor.get(1, TimeUnit.MINUTES);
+                }
+            }
+            finally {
+                threads.shutdownNow();
+            }
+        }
+
+        private void call(Random random) {
+            String id = "id" + random.nextInt(IDS);
+            int time = random.nextInt(4) == 0 ? 1 : 0;
+            int dice = random.nextInt(20);
+            List<Lease> known = List.copyOf(this.leases);
+            if (dice < 5) {
+                send(id, random.nextBoolean() ? Op.KEEP : Op.REPLACE, time, random);
+            }
+            else if (dice < 7) {
+                note(random, id, "", Call.byId(Op.CANCEL, 0),
+                        () -> Answer.of(Code.valueOf(this.store.cancel(this.home, id).join().name())));
+            }
+            else if (dice < 8) {
+                note(random, id, "", Call.byId(Op.RESCHEDULE, time), () -> Answer.of(Code
+                    .valueOf(this.store.reschedule(this.home, id, DueTime.after(of(time))).join().name())));
+            }
+            else if (dice < 13 || known.isEmpty()) {
+                claim(random);
+            }
+            else {
+                settle(known.get(Math.max(0, known.size() - 1 - random.nextInt(4))), random, time);
+            }
+        }
+
+        private void send(String id, Op op, int time, Random random) {
+            int content = this.contents.incrementAndGet();
+            NewMessage message = new NewMessage(id, false, DueTime.after(of(time)),
+                    (op == Op.KEEP) ? OnDuplicate.KEEP : OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null, null,
+                    "{\"payload\":%d}".formatted(content).getBytes(StandardCharsets.UTF_8));
+            note(random, id, "", Call.send(op, content, time), () -> Answer.of(Code
+                .valueOf(this.store.schedule(this.home, List.of(message)).join().get(0).outcome().name())));
+        }
+
+        private void claim(Random random) {
+            long start = System.nanoTime();
+            List<ClaimedMessage> got = this.store.claim(this.queue, new ClaimRequest(1, LONG, ExpiredPolicy.DROP))
+                .join()
+                .messages();
+            long end = System.nanoTime();
+            for (ClaimedMessage message : got) {
+                boolean lost = random.nextInt(10) == 0;
+                Lease lease = message.lease();
+                String envelope = new String(message.envelope(), StandardCharsets.UTF_8);
+                Answer answer = new Answer(Code.GOT, new Grant(0, Integer.parseInt(envelope.replaceAll("\\D", "")),
+                        message.failures(), message.lapses(), message.suspect()));
+                this.heard.add(new Heard(lease.id(), start, lost ? Long.MAX_VALUE : end, Call.claim(0, 1), lease.token(),
+                        lost ? null : answer));
+                if (!lost) {
+                    this.leases.add(lease);
+                }
+            }
+        }
+
+        private void settle(Lease lease, Random random, int time) {
+            Op op = List.of(Op.START, Op.EXTEND, Op.ACKNOWLEDGE, Op.ACKNOWLEDGE, Op.RETRY, Op.RELEASE, Op.DEAD_LETTER)
+                .get(random.nextInt(7));
+            Call call = (op == Op.DEAD_LETTER) ? Call.deadLetter(0, true)
+                    : Call.byLease(op, 0, (op == Op.EXTEND) ? 1 : time);
+            note(random, lease.id(), lease.token(), call, () -> Answer.of(switch (op) {
+                case START -> this.store.start(lease).join();
+                case EXTEND -> this.store.extend(this.queue, List.of(lease), LONG).join().get(0);
+                case ACKNOWLEDGE -> this.store.acknowledge(this.queue, List.of(lease)).join().get(0);
+                case RETRY -> this.store.retry(lease, of(time), "failure").join();
+                case RELEASE -> this.store.release(this.queue, List.of(lease), of(time)).join().get(0);
+                default -> this.store.deadLetter(lease, new Death("cause", true, Instant.EPOCH)).join();
+            }));
+        }
+
+        /** Makes a call, whose answer sometimes is not heard. */
+        private void note(Random random, String id, String token, Call call, Supplier<Answer> made) {
+            long start = System.nanoTime();
+            Answer answer = made.get();
+            long end = System.nanoTime();
+            boolean lost = random.nextInt(10) == 0;
+            this.heard.add(new Heard(id, start, lost ? Long.MAX_VALUE : end, call, token, lost ? null : answer));
+        }
+
+        /** The calls of one id, its tokens numbered. */
+        List<Event> historyOf(String id) {
+            Map<String, Integer> numbers = new HashMap<>(Map.of("", 0));
+            List<Heard> mine = this.heard.stream().filter((each) -> each.id.equals(id)).toList();
+            mine.stream()
+                .map(Heard::token)
+                .filter((token) -> !token.isEmpty())
+                .map(Long::valueOf)
+                .sorted()
+                .distinct()
+                .forEach((token) -> numbers.put(Long.toString(token), numbers.size()));
+            return mine.stream().map((each) -> {
+                int token = numbers.getOrDefault(each.token, 0);
+                Answer answer = each.answer;
+                Grant grant = (answer != null) ? answer.grant() : null;
+                return new Event(each.start, each.end, each.call.withToken(token),
+                        (answer != null && grant != null) ? new Answer(answer.code(), grant.withToken(token)) : answer);
+            }).toList();
+        }
+
+        private static Duration of(int time) {
+            return (time == 0) ? Duration.ZERO : LONG;
+        }
+
+    }
+
+}
