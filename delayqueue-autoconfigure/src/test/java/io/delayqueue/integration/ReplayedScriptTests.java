@@ -14,6 +14,7 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Examination;
@@ -97,6 +98,8 @@ class ReplayedScriptTests {
         this.cases.put("find", this::aLookAtAMessage);
         this.cases.put("statistics", this::aLookAtTheCounts);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
+        this.cases.put("survey", () -> anExamination("survey"));
+        this.cases.put("examine", () -> anExamination("examine"));
         this.cases.put("partitions", this::aRepartition);
         this.cases.put("survey", () -> anExamination("survey"));
         this.cases.put("examine", () -> anExamination("examine"));
@@ -345,6 +348,15 @@ class ReplayedScriptTests {
                 .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
             this.applications.close();
         }
+    }
+
+    private void anExamination(String script) {
+        this.queue.sendAll(grouped(3, FAR));
+        Examination examination = repeated(script, () -> this.doctor.examine("orders"));
+
+        assertThat(examination.isSound()).as(examination::toString).isTrue();
+        assertThat(examination.examined()).isGreaterThanOrEqualTo(3);
+        cancelAll(3);
     }
 
     private <T> T repeated(String script, Supplier<T> call) {
