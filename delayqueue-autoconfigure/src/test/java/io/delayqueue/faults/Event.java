@@ -76,7 +76,7 @@ record Event(long at, String node, long call, Kind kind, String id, Map<String, 
     /** What happens; each call begins and, unless its process dies, ends. */
     enum Kind {
 
-        /** Number, queue, delay in ms, fate; perhaps group and mode. */
+        /** Number, queue, delay in ms, fate and mode; perhaps group, and ttl in ms. */
         SEND,
 
         /** Outcome and due time, or failed with an effect. */
@@ -84,26 +84,35 @@ record Event(long at, String node, long call, Kind kind, String id, Map<String, 
 
         CANCEL, CANCEL_END, RESCHEDULE, RESCHEDULE_END,
 
+        /** Of a dead letter: number; result as the product says it. */
+        REDRIVE, REDRIVE_END, PURGE, PURGE_END,
+
         CLAIM,
 
-        /** One message of the answer to a claim: token, the store's now, group. */
+        /**
+         * One message of the answer to a claim: queue, number, token, the store's now,
+         * the lease asked for in ms, due, failures, lapses; perhaps group, and expires.
+         */
         CLAIMED,
 
         CLAIM_END,
 
-        /** Op is acknowledge, retry, release, dead-letter, extend or start; token. */
+        /**
+         * Op is acknowledge, retry, release, dead-letter, extend or start; queue, token;
+         * lease or delay in ms.
+         */
         SETTLE,
 
         /** Result is true, false or failed. */
         SETTLE_END,
 
-        /** A handler starts: number, attempt, lapses. */
+        /** A handler starts: number, queue, attempt, lapses; perhaps group. */
         HANDLE,
 
         /** It ends: result is ok or failed. */
         HANDLE_END,
 
-        /** A dead letter at the end of the run: number, failures, lapses. */
+        /** A dead letter at the end of the run: number, failures, lapses, died, cause. */
         LETTER,
 
         /** What should not be there at the end: a key, a message, a finding. */
@@ -112,7 +121,10 @@ record Event(long at, String node, long call, Kind kind, String id, Map<String, 
         /** From here on the run is in the phase that facts name. */
         PHASE,
 
-        /** Something was broken, or mended. */
+        /**
+         * Something: its text, and its state, which is broken or mended; or a node that
+         * dies, and is the one that says so, or is named as node.
+         */
         FAULT,
 
         /** What a node or Redis uses: heap, threads, files and so on. */

@@ -211,21 +211,15 @@ final class FaultRun implements AutoCloseable {
         do {
             var page = queue.deadLetters(name).list(cursor, 100);
             for (DeadLetter letter : page.letters()) {
-                this.history.write(Kind.LETTER, letter.id(), 0, "number", numberOf(letter), "failures",
-                        Integer.toString(letter.failures()), "lapses", Integer.toString(letter.lapses()), "cause",
-                        letter.reason());
+                this.history.write(Kind.LETTER, letter.id(), 0, "number",
+                        Job.numberIn(String.valueOf(letter.payload())), "failures", Integer.toString(letter.failures()),
+                        "lapses", Integer.toString(letter.lapses()), "died",
+                        Long.toString(Event.micros(letter.diedAt())), "cause", letter.reason());
             }
             cursor = page.nextCursor();
         }
         while (cursor != null);
         queue.deadLetters(name).purgeAll();
-    }
-
-    private static String numberOf(DeadLetter letter) {
-        String payload = letter.payload();
-        String before = "\"number\":\"";
-        int start = payload.indexOf(before) + before.length();
-        return payload.substring(start, payload.indexOf('"', start));
     }
 
     private List<String> nodeProperties(int port) {

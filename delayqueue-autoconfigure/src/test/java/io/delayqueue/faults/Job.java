@@ -7,6 +7,15 @@ package io.delayqueue.faults;
  */
 record Job(String number, Fate fate) {
 
+    private static final String BEFORE = "\"number\":\"";
+
+    /** The number of the job that a text in JSON holds; empty if there is none. */
+    static String numberIn(String json) {
+        int at = json.indexOf(BEFORE);
+        int start = at + BEFORE.length();
+        return (at < 0) ? "" : json.substring(start, json.indexOf('"', start));
+    }
+
     /** What its handler does. */
     enum Fate {
 

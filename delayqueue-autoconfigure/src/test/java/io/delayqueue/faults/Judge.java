@@ -27,6 +27,8 @@ final class Judge {
 
     private final Map<String, Sent> sent;
 
+    private final List<Held> held;
+
     private final Map<String, List<Event>> handled = new TreeMap<>();
 
     private final Map<String, List<Event>> letters = new TreeMap<>();
@@ -36,6 +38,7 @@ final class Judge {
         this.maxAttempts = maxAttempts;
         this.maxLapses = maxLapses;
         this.sent = Sent.in(history);
+        this.held = Held.in(history);
         group(Kind.HANDLE, this.handled);
         group(Kind.LETTER, this.letters);
     }
@@ -53,18 +56,22 @@ final class Judge {
         Judge judge = new Judge(history, maxAttempts, maxLapses);
         judge.sent.values().forEach(judge::lookAt);
         judge.lookForStrangers();
-        judge.violations.addAll(new Leases(history).violations());
-        judge.violations.addAll(new Cancels(history, judge.sent).violations());
+        Starts starts = new Starts(history, judge.sent, judge.held);
+        judge.violations.addAll(starts.violations());
+        judge.violations.addAll(new Leases(judge.held).violations());
+        judge.violations.addAll(new Attempts(judge.sent, judge.held).violations());
+        judge.violations.addAll(new Answers(history, judge.sent, judge.held).violations());
+        judge.violations.addAll(new GroupOrder(judge.sent, judge.held).violations());
         judge.history.of(Kind.LEFT)
             .forEach((event) -> judge.violations.add(new Violation("P10", "left over: " + event.toLine())));
-        return new Verdict(judge.violations, new Lateness(history, judge.sent).byPhase(), judge.counts());
+        Map<String, Integer> counts = judge.counts();
+        counts.put("started after their lease", starts.late());
+        return new Verdict(judge.violations, new Lateness(history, judge.sent).byPhase(), counts,
+                new Deaths(history, judge.held).delays());
     }
 
     private void lookAt(Sent message) {
         List<Event> starts = this.handled.getOrDefault(message.number(), List.of());
-        for (Event start : starts) {
-            lookAt(message, start);
-        }
         List<Event> dead = this.letters.getOrDefault(message.number(), List.of());
         if (dead.size() > 1) {
             report("P9", "%d dead letters of %s", dead.size(), message);
@@ -76,29 +83,45 @@ final class Judge {
         if (message.isAcknowledged() && !done && dead.isEmpty() && !message.isExcused()) {
             report("P1", "lost: %s, which was started %d times", message, starts.size());
         }
-        for (Event letter : dead) {
-            // A process may die between a handler's good end and its acknowledgement, and
-            // so may the next.
-            boolean lapsed = letter.micros("lapses") >= this.maxLapses;
-            if (!message.isDoomed() && !lapsed) {
-                report("P9", "dead for no reason: %s: %s", message, letter.toLine());
+        for (Event start : starts) {
+            if (start.micros("attempt") > this.maxAttempts || start.micros("lapses") >= this.maxLapses) {
+                report("P9", "one attempt too many: %s", start.toLine());
             }
-            if (letter.micros("failures") > this.maxAttempts || letter.micros("lapses") > this.maxLapses) {
-                report("P9", "died too late: %s: %s", message, letter.toLine());
-            }
+        }
+        dead.forEach((letter) -> lookAt(message, letter));
+        if (message.due() < message.askedFor()) {
+            report("P2", "told to be due earlier than asked for: %s", message);
         }
     }
 
-    private void lookAt(Sent message, Event start) {
+    private void lookAt(Sent message, Event letter) {
+        // A process may die between a handler's good end and its acknowledgement, and so
+        // may
+        // the next.
+        boolean lapsed = letter.micros("lapses") >= this.maxLapses;
+        boolean failed = letter.micros("failures") >= this.maxAttempts;
+        boolean expired = letter.is("cause", "expired");
         if (message.failedForSure()) {
-            report("P1", "a send failed with no effect, and yet: %s", start.toLine());
+            report("P1", "a send failed with no effect, and yet: %s", letter.toLine());
         }
-        long due = message.earliestDue(start.at());
-        if (start.at() < due) {
-            report("P2", "%d us early: %s, due at %d", due - start.at(), start.toLine(), due);
+        if (expired) {
+            Long expiry = message.expiresAt();
+            if (!message.expires() || (expiry != null && letter.micros("died") < expiry)) {
+                report("P9", "expired before its time: %s: %s", message, letter.toLine());
+            }
+            return;
         }
-        if (start.micros("attempt") > this.maxAttempts || start.micros("lapses") >= this.maxLapses) {
-            report("P9", "one attempt too many: %s", start.toLine());
+        if (!lapsed && !message.isDoomed()) {
+            report("P9", "dead for no reason: %s: %s", message, letter.toLine());
+        }
+        else if (!lapsed && !failed) {
+            report("P9", "died too early: %s: %s", message, letter.toLine());
+        }
+        if (letter.micros("failures") > this.maxAttempts || letter.micros("lapses") > this.maxLapses) {
+            report("P9", "died too late: %s: %s", message, letter.toLine());
+        }
+        if (!lapsed && message.isDoomed() && !letter.get("cause").contains(message.number())) {
+            report("P9", "dead of another cause: %s: %s", message, letter.toLine());
         }
     }
 
@@ -110,8 +133,9 @@ final class Judge {
     private void lookForStrangers() {
         Set<String> strangers = new HashSet<>(this.handled.keySet());
         strangers.addAll(this.letters.keySet());
+        this.held.forEach((lease) -> strangers.add(lease.number()));
         strangers.removeAll(this.sent.keySet());
-        strangers.forEach((number) -> report("P1", "nobody sent %s", number));
+        strangers.forEach((number) -> report("P1", "nobody sent '%s'", number));
     }
 
     private Map<String, Integer> counts() {
@@ -121,11 +145,19 @@ final class Judge {
         counts.put("sends of unknown effect", (int) this.sent.values().stream().filter(Sent::isUnknown).count());
         counts.put("handled more than once",
                 (int) this.handled.values().stream().filter((starts) -> starts.size() > 1).count());
+        counts.put("handled again after a good end",
+                (int) this.handled.values().stream().filter(this::isHandledAgain).count());
+        counts.put("leases that ran out",
+                (int) this.held.stream().filter((lease) -> lease.claimed().is("suspect", "true")).count());
         Map<String, Integer> refused = new HashMap<>();
         this.history.of(Kind.SETTLE_END)
             .forEach((event) -> refused.merge("settlements " + event.get("result"), 1, Integer::sum));
         counts.putAll(refused);
         return counts;
+    }
+
+    private boolean isHandledAgain(List<Event> starts) {
+        return starts.subList(0, starts.size() - 1).stream().anyMatch(this::endedWell);
     }
 
     private void report(String promise, String text, Object... values) {

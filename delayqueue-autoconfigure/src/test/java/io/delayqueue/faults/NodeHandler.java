@@ -45,7 +45,7 @@ final class NodeHandler {
                     good ? "ok" : "failed");
         }
         if (!good) {
-            throw new IllegalStateException("As its fate is");
+            throw new IllegalStateException("It is the fate of " + job.number());
         }
     }
 

@@ -1,6 +1,8 @@
 package io.delayqueue.faults;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -62,19 +64,29 @@ final class RecordingStore implements MessageStore {
         this.history.write(Kind.CLAIM, "", call, "queue", partition.toString());
         return passing("claim", () -> this.store.claim(partition, request)).whenComplete((claim, failure) -> {
             if (claim != null) {
-                claim.messages().forEach((message) -> write(call, claim, message));
+                claim.messages().forEach((message) -> write(call, claim, message, request.leaseTime()));
             }
             this.history.write(Kind.CLAIM_END, "", call, "result", (failure == null) ? "true" : "failed");
         });
     }
 
-    private void write(long call, Claim claim, ClaimedMessage message) {
+    private void write(long call, Claim claim, ClaimedMessage message, Duration leaseTime) {
         List<String> facts = new ArrayList<>(List.of("queue", message.lease().queue().value(), "token",
-                message.lease().token(), "now", Long.toString(Event.micros(claim.now()))));
+                message.lease().token(), "now", micros(claim.now()), "lease", Long.toString(leaseTime.toMillis()),
+                "number", Job.numberIn(new String(message.envelope(), StandardCharsets.UTF_8)), "due",
+                micros(message.dueAt()), "failures", Integer.toString(message.failures()), "lapses",
+                Integer.toString(message.lapses()), "suspect", Boolean.toString(message.suspect())));
         if (message.group() != null) {
             facts.addAll(List.of("group", message.group()));
         }
+        if (message.expiresAt() != null) {
+            facts.addAll(List.of("expires", micros(message.expiresAt())));
+        }
         this.history.write(Kind.CLAIMED, message.lease().id(), call, facts.toArray(String[]::new));
+    }
+
+    private static String micros(Instant instant) {
+        return Long.toString(Event.micros(instant));
     }
 
     @Override
@@ -99,12 +111,14 @@ final class RecordingStore implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return settling("retry", lease, () -> this.store.retry(lease, delay, failure));
+        return settling("retry", List.of(lease), delay,
+                () -> this.store.retry(lease, delay, failure).thenApply(List::of))
+            .thenApply((results) -> results.get(0));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return settling("release", leases, Duration.ZERO, () -> this.store.release(partition, leases, delay));
+        return settling("release", leases, delay, () -> this.store.release(partition, leases, delay));
     }
 
     @Override
@@ -143,14 +157,19 @@ final class RecordingStore implements MessageStore {
             .thenApply((results) -> results.get(0));
     }
 
-    private CompletableFuture<List<Boolean>> settling(String operation, List<Lease> leases, Duration leaseTime,
+    /**
+     * @param span the time that the operation asks for, if it does: of a lease, or a
+     * delay
+     */
+    private CompletableFuture<List<Boolean>> settling(String operation, List<Lease> leases, Duration span,
             Supplier<CompletableFuture<List<Boolean>>> call) {
         List<Long> calls = new ArrayList<>();
         for (Lease lease : leases) {
             long number = this.history.nextCall();
             calls.add(number);
             this.history.write(Kind.SETTLE, lease.id(), number, "op", operation, "queue", lease.queue().value(),
-                    "token", lease.token(), "lease", Long.toString(leaseTime.toMillis()));
+                    "token", lease.token(), (operation.equals("extend") ? "lease" : "delay"),
+                    Long.toString(span.toMillis()));
         }
         return passing(operation, call).whenComplete((results, failure) -> {
             for (int i = 0; i < leases.size(); i++) {

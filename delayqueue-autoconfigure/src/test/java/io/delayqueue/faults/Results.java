@@ -36,6 +36,9 @@ final class Results {
         verdict.lateness().forEach((phase, values) -> lateness.put(phase, percentiles(values)));
         line.put("latenessMicros", lateness);
         line.put("counts", verdict.counts());
+        if (verdict.delaysAfterDeaths().length > 0) {
+            line.put("delayAfterDeathMicros", percentiles(verdict.delaysAfterDeaths()));
+        }
         try {
             Files.writeString(FILE, JsonMapper.builder().build().writeValueAsString(line) + "\n",
                     StandardOpenOption.CREATE, StandardOpenOption.APPEND);

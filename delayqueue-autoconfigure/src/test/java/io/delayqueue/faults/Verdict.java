@@ -8,8 +8,11 @@ import java.util.Map;
  *
  * @param lateness by the phase that a message was due in, in microseconds, ascending
  * @param counts how often what happened
+ * @param delaysAfterDeaths from the death of a node until the messages that it held were
+ * claimed again, in microseconds, ascending
  */
-record Verdict(List<Violation> violations, Map<String, long[]> lateness, Map<String, Integer> counts) {
+record Verdict(List<Violation> violations, Map<String, long[]> lateness, Map<String, Integer> counts,
+        long[] delaysAfterDeaths) {
 
     Verdict {
         violations = List.copyOf(violations);

@@ -172,8 +172,12 @@ final class Workload {
 
     private long begin(Draft draft) {
         long call = this.history.nextCall();
-        this.history.write(Kind.SEND, draft.id(), call, "number", draft.job().number(), "queue", draft.queue(), "fate",
-                draft.job().fate().name(), "mode", draft.mode(), "delay", Long.toString(draft.delay()));
+        List<String> facts = new ArrayList<>(List.of("number", draft.job().number(), "queue", draft.queue(), "fate",
+                draft.job().fate().name(), "mode", draft.mode(), "delay", Long.toString(draft.delay())));
+        if (!draft.group().isEmpty()) {
+            facts.addAll(List.of("group", draft.group()));
+        }
+        this.history.write(Kind.SEND, draft.id(), call, facts.toArray(String[]::new));
         return call;
     }
 
