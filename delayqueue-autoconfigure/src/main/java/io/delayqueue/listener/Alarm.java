@@ -118,9 +118,22 @@ final class Alarm {
             plan(this.turn.get());
         }
         catch (Throwable ex) {
-            logger.error("A loop failed; it goes on with the next ring, a safety poll later at most", ex);
+            tell(ex);
         }
         return !this.rings.compareAndSet(1, 0);
+    }
+
+    /**
+     * What is thrown here would end the loop for good, and with no memory left, telling
+     * fails as well.
+     */
+    private static void tell(Throwable failure) {
+        try {
+            logger.error("A loop failed; it goes on with the next ring, a safety poll later at most", failure);
+        }
+        catch (Throwable ex) {
+            // The next turn may be better off.
+        }
     }
 
     private void plan(@Nullable Duration wait) {

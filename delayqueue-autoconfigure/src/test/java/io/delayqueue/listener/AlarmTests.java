@@ -150,4 +150,34 @@ class AlarmTests {
         }
     }
 
+    @Test
+    void goOnAfterAFailureThatCannotBeTold() {
+        Deque<Runnable> threads = new ArrayDeque<>();
+        Alarm alarm = new Alarm(() -> {
+            if (++this.turns == 1) {
+                throw new IllegalStateException() {
+
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    public String getMessage() {
+                        throw new OutOfMemoryError("as where there is none left");
+                    }
+
+                };
+            }
+            return null;
+        }, threads::add, this.timer, this.clock);
+        alarm.start();
+        try {
+            threads.remove().run();
+        }
+        catch (OutOfMemoryError ex) {
+            // Ends the thread.
+        }
+        alarm.ring();
+        threads.remove().run();
+        assertThat(this.turns).isEqualTo(2);
+    }
+
 }
