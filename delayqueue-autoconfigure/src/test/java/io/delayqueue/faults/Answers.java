@@ -35,8 +35,7 @@ final class Answers {
         for (Event cancel : history.of(Kind.CANCEL)) {
             history.endOf(cancel)
                 .filter((end) -> end.is("result", "CANCELLED"))
-                .ifPresent((end) -> this.cancelled
-                    .computeIfAbsent(Sent.idInQueue(cancel), (none) -> new ArrayList<>())
+                .ifPresent((end) -> this.cancelled.computeIfAbsent(Sent.idInQueue(cancel), (none) -> new ArrayList<>())
                     .add(new Call(cancel.at(), end)));
         }
         history.of(Kind.CANCEL).forEach(this::lookAtCall);

@@ -8,16 +8,19 @@ import java.util.Map;
 import io.delayqueue.faults.Event.Kind;
 
 /**
- * How long messages wait whose node was killed: from then until they are claimed again.
- * Threads: confined to one.
+ * How long messages wait whose node was killed while another was at work: from then until
+ * they are claimed again. Threads: confined to one.
  */
 final class Deaths {
+
+    private final Map<String, Long> begun = new HashMap<>();
 
     private final Map<String, Long> killed = new HashMap<>();
 
     private final List<Long> delays = new ArrayList<>();
 
     Deaths(History history, List<Held> held) {
+        history.of(Kind.CLAIM).forEach((event) -> this.begun.merge(event.node(), event.at(), Math::min));
         history.of(Kind.FAULT)
             .stream()
             .filter((event) -> event.is("state", "dies"))
@@ -37,10 +40,18 @@ final class Deaths {
             Long at = this.killed.get(held.claimed().node());
             boolean left = at != null && next.now() > at && held.number().equals(next.number())
                     && held.settlements().stream().noneMatch((end) -> end.ends() && end.possible());
-            if (left) {
+            if (left && isAnotherThere(held.claimed().node(), at, next.now())) {
                 this.delays.add(next.now() - at);
             }
         }
+    }
+
+    /** Whether another node was at work all the time. */
+    private boolean isAnotherThere(String node, long from, long until) {
+        return this.begun.entrySet()
+            .stream()
+            .filter((other) -> !other.getKey().equals(node) && other.getValue() <= from)
+            .anyMatch((other) -> this.killed.getOrDefault(other.getKey(), Long.MAX_VALUE) > until);
     }
 
     /** In microseconds, ascending; of what was held, and not about to be settled. */

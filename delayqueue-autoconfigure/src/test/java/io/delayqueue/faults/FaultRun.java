@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayQueueOperations;
@@ -34,6 +35,8 @@ final class FaultRun implements AutoCloseable {
     /** So many that no fault kills a message that does not deserve it. */
     static final int MAX_LAPSES = 50;
 
+    private static final String MAX_LAPSES_SETTING = "delayqueue.listener.max-lapses=";
+
     static final Duration LEASE = Duration.ofSeconds(2);
 
     static final Duration SAFETY_POLL = Duration.ofSeconds(1);
@@ -52,12 +55,19 @@ final class FaultRun implements AutoCloseable {
 
     private final List<String> settings;
 
+    private final int maxLapses;
+
     private int spared;
 
     FaultRun(String name, long seed, RedisServer redis, int nodes, String... settings) {
         this.redis = redis;
         this.seed = seed;
         this.settings = List.of(settings);
+        this.maxLapses = this.settings.stream()
+            .filter((setting) -> setting.startsWith(MAX_LAPSES_SETTING))
+            .mapToInt((setting) -> Integer.parseInt(setting.substring(MAX_LAPSES_SETTING.length())))
+            .findFirst()
+            .orElse(MAX_LAPSES);
         try {
             Path runs = Files.createDirectories(Path.of("target", "faults").toAbsolutePath());
             this.directory = Files.createTempDirectory(runs, name + "-" + seed + "-");
@@ -144,7 +154,7 @@ final class FaultRun implements AutoCloseable {
             this.history.write(Kind.LEFT, "", 0, "text", "key " + key);
         });
         History all = History.read(this.directory);
-        Verdict verdict = Judge.judge(all, MAX_ATTEMPTS, MAX_LAPSES);
+        Verdict verdict = Judge.judge(all, MAX_ATTEMPTS, this.maxLapses);
         Results.add(suite, fault, this.seed, all, verdict);
         return verdict;
     }
@@ -226,9 +236,9 @@ final class FaultRun implements AutoCloseable {
         List<String> properties = new ArrayList<>(List.of("spring.data.redis.port=" + port,
                 "delayqueue.namespace=faults", "delayqueue.listener.lease=" + LEASE.toMillis() + "ms",
                 "delayqueue.safety-poll=" + SAFETY_POLL.toMillis() + "ms", "delayqueue.command-timeout=1s",
-                "delayqueue.listener.max-attempts=" + MAX_ATTEMPTS, "delayqueue.listener.max-lapses=" + MAX_LAPSES,
-                "delayqueue.listener.backoff.initial=50ms", "delayqueue.listener.shutdown-timeout=5s",
-                "delayqueue.queues." + Workload.SPREAD + ".partitions=4"));
+                "delayqueue.listener.max-attempts=" + MAX_ATTEMPTS, MAX_LAPSES_SETTING + MAX_LAPSES,
+                "delayqueue.listener.backoff.initial=50ms", "delayqueue.listener.expired=dead-letter",
+                "delayqueue.listener.shutdown-timeout=5s", "delayqueue.queues." + Workload.SPREAD + ".partitions=4"));
         properties.addAll(this.settings);
         return properties;
     }
@@ -256,6 +266,8 @@ final class FaultRun implements AutoCloseable {
 
         private boolean sending;
 
+        private int ahead;
+
         Seat(String name, TcpProxy proxy) {
             this.name = name;
             this.proxy = proxy;
@@ -277,7 +289,24 @@ final class FaultRun implements AutoCloseable {
             List<String> properties = new ArrayList<>(nodeProperties(this.proxy.port()));
             String node = this.name + "." + this.processes.size();
             properties.add("test.seed=" + (FaultRun.this.seed * 31 + node.hashCode()));
-            this.processes.add(NodeProcess.start(node, FaultRun.this.directory, List.of(), properties));
+            properties.add("test.ahead-micros=" + TimeUnit.SECONDS.toMicros(this.ahead));
+            List<String> wrapper = (this.ahead != 0) ? List.of("faketime", "-f", "%+ds".formatted(this.ahead))
+                    : List.of();
+            this.processes.add(NodeProcess.start(node, FaultRun.this.directory, wrapper, properties));
+        }
+
+        /** Has the clocks of processes that start from now on be ahead, or behind. */
+        void setAhead(int seconds) {
+            this.ahead = seconds;
+        }
+
+        /** Kills the process, if it still runs, and notes that it dies. */
+        void kill() {
+            if (node().isAlive()) {
+                FaultRun.this.history.write(Kind.FAULT, "", 0, "text", "node killed", "state", "dies", "node",
+                        node().name());
+            }
+            node().close();
         }
 
         /** Stops the process in good order. */
@@ -290,7 +319,7 @@ final class FaultRun implements AutoCloseable {
 
         /** Another process, which sends if the last did. */
         void restart() {
-            node().close();
+            kill();
             start();
             node().tell(this.sending ? "send on" : "send off");
         }

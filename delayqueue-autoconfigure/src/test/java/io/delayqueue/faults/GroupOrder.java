@@ -48,9 +48,9 @@ final class GroupOrder {
             if (isFirst(member.lease())) {
                 there.stream()
                     .filter((ahead) -> ahead.message().due() < member.message().due())
-                    .forEach((ahead) -> this.violations.add(new Violation("groups",
-                            "out of turn: %s, ahead of which stood %s".formatted(member.lease().toLine(),
-                                    ahead.message()))));
+                    .forEach((ahead) -> this.violations
+                        .add(new Violation("groups", "out of turn: %s, ahead of which stood %s"
+                            .formatted(member.lease().toLine(), ahead.message()))));
             }
         }
     }

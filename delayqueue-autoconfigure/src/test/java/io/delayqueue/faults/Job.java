@@ -1,5 +1,7 @@
 package io.delayqueue.faults;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The payload of a message that a node sends.
  *
@@ -28,11 +30,51 @@ record Job(String number, Fate fate) {
         /** Takes longer than a lease. */
         SLOW,
 
-        /** Fails at each attempt. */
-        DOOMED,
+        /** Is given back at first, with no attempt burned. */
+        COMES_BACK,
+
+        /** Waits until its node is told to go on. */
+        WAITS,
+
+        /** Takes longer than a lease, and no interrupt ends it. */
+        DEAF,
 
         /** Ends its process. */
-        POISON
+        POISON,
+
+        /** Fails at each attempt. */
+        DOOMED("It is the fate of"),
+
+        /** Never ends by itself. */
+        HANGS("HandlerTimeoutException"),
+
+        STACK_OVERFLOW("StackOverflowError"),
+
+        CANNOT_BE_LINKED("NoClassDefFoundError: It is the fate of"),
+
+        /** An error that nobody knows. */
+        OWN_ERROR("ItsOwnError: It is the fate of"),
+
+        /** Takes all memory there is. */
+        FILLS_THE_HEAP("OutOfMemoryError");
+
+        private final @Nullable String cause;
+
+        Fate() {
+            this.cause = null;
+        }
+
+        /**
+         * @param cause of its death, as it never ends well
+         */
+        Fate(@Nullable String cause) {
+            this.cause = cause;
+        }
+
+        /** What its dead letter names; {@code null} if it does not deserve one. */
+        @Nullable String cause() {
+            return this.cause;
+        }
 
     }
 

@@ -73,7 +73,8 @@ final class Judge {
     private void lookAt(Sent message) {
         List<Event> starts = this.handled.getOrDefault(message.number(), List.of());
         List<Event> dead = this.letters.getOrDefault(message.number(), List.of());
-        if (dead.size() > 1) {
+        // A redrive takes two steps in a queue that was spread, and may end between them.
+        if (dead.size() > 1 && !message.isRedriven()) {
             report("P9", "%d dead letters of %s", dead.size(), message);
         }
         boolean done = starts.stream().anyMatch(this::endedWell);
@@ -89,7 +90,7 @@ final class Judge {
             }
         }
         dead.forEach((letter) -> lookAt(message, letter));
-        if (message.due() < message.askedFor()) {
+        if (message.isAcknowledged() && message.due() < message.askedFor()) {
             report("P2", "told to be due earlier than asked for: %s", message);
         }
     }
@@ -120,9 +121,15 @@ final class Judge {
         if (letter.micros("failures") > this.maxAttempts || letter.micros("lapses") > this.maxLapses) {
             report("P9", "died too late: %s: %s", message, letter.toLine());
         }
-        if (!lapsed && message.isDoomed() && !letter.get("cause").contains(message.number())) {
+        String cause = message.causeOfDeath();
+        if (!lapsed && cause != null && !isNamed(cause, message, letter)) {
             report("P9", "dead of another cause: %s: %s", message, letter.toLine());
         }
+    }
+
+    private static boolean isNamed(String cause, Sent message, Event letter) {
+        String expected = cause.endsWith("fate of") ? cause + " " + message.number() : cause;
+        return letter.get("cause").contains(expected);
     }
 
     private boolean endedWell(Event start) {
@@ -147,6 +154,10 @@ final class Judge {
                 (int) this.handled.values().stream().filter((starts) -> starts.size() > 1).count());
         counts.put("handled again after a good end",
                 (int) this.handled.values().stream().filter(this::isHandledAgain).count());
+        this.history.of(Kind.FAULT)
+            .stream()
+            .filter((event) -> event.is("state", "dies"))
+            .forEach((event) -> counts.merge(event.get("text"), 1, Integer::sum));
         counts.put("leases that ran out",
                 (int) this.held.stream().filter((lease) -> lease.claimed().is("suspect", "true")).count());
         Map<String, Integer> refused = new HashMap<>();

@@ -262,7 +262,7 @@ class JudgeOfLeasesTests {
     void aSendIsTurnedAwayForNothing() {
         this.story.sent("m", 100, "id", "well", "outcome", "KEPT")
             .sent("o", 0, "id", "x", "delay", "200")
-            .sent("kept", 100, "id", "x", "outcome", "KEPT")
+            .sent("kept", 100, "id", "x", "outcome", "KEPT", "delay", "500", "due", "200000")
             .claimed("n0", "o", 200)
             .handled("n0", "o", 201, "ok")
             .settled("n0", "o", 200, "acknowledge", 210, "true");

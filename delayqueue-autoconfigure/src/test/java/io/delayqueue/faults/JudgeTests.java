@@ -176,8 +176,7 @@ class JudgeTests {
     @Test
     void aHandlerIsAMicrosecondEarly() {
         sent("m", 0, "delay", "10", "due", "10001");
-        this.story.claimed("n0", "m", 10, "now", "10001", "due", "10001", "token",
-                "2010001")
+        this.story.claimed("n0", "m", 10, "now", "10001", "due", "10001", "token", "2010001")
             .handled("n0", "m", 10, "ok")
             .settled("n0", "m", 10, "acknowledge", 20, "true", "token", "2010001");
         sent("o", 0, "delay", "10");
@@ -310,8 +309,13 @@ class JudgeTests {
     @Test
     void whatADeadNodeHeldWaits() {
         sent("m", 0);
-        this.story.claimed("n7", "m", 10)
+        sent("o", 0);
+        this.story.event(Kind.CLAIM, "n0", 0)
+            .claimed("n7", "m", 10)
             .handled("n7", "m", 11, "none")
+            .claimed("n7", "o", 10)
+            .handled("n7", "o", 11, "ok")
+            .settled("n7", "o", 10, "acknowledge", 99, "none")
             .fault("node killed", 100, "dies", "node", "n7")
             .claimed("n0", "m", 2_050, "suspect", "true")
             .handled("n0", "m", 2_051, "ok")

@@ -40,8 +40,7 @@ final class Leases {
                     earlier.endedFrom()));
             for (Held earlier : live) {
                 report("P4", "two live leases of %s: %s, held until %d, and %s", key, earlier.toLine(),
-                        earlier.untilAsOf(later.now()),
-                        later.toLine());
+                        earlier.untilAsOf(later.now()), later.toLine());
             }
             live.add(later);
         }

@@ -23,9 +23,9 @@ import org.springframework.core.env.Environment;
 
 /**
  * An application in a JVM of its own that sends and handles, and does what it is told on
- * standard input: {@code send on}, {@code send off}, {@code arm <point>}, {@code sample},
- * {@code stop}. Ends when standard input does, so that it does not outlive its parent;
- * see {@link NodeProcess}.
+ * standard input: {@code send on}, {@code send off}, {@code give <fate>}, {@code arm
+ * <point>}, {@code go on}, {@code sample}, {@code stop}. Ends when standard input does,
+ * so that it does not outlive its parent; see {@link NodeProcess}.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -42,21 +42,30 @@ public class Node {
         Workload workload = new Workload(context.getBean(DelayQueueOperations.class),
                 context.getBean(HistoryFile.class), environment.getRequiredProperty("test.node"));
         workload.start(environment.getRequiredProperty("test.seed", Long.class),
-                environment.getProperty("test.rate", Integer.class, 50));
+                environment.getProperty("test.rate", Integer.class, 50), environment.getProperty("test.fates", ""));
+        context.getBean(Taker.class).start();
         System.out.println(READY);
         try (BufferedReader reader = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             String line;
             while ((line = reader.readLine()) != null) {
                 if (line.startsWith("send ")) {
                     workload.turn(line.endsWith("on"));
+                    context.getBean(Taker.class).turn(line.endsWith("on"));
                 }
                 else if (line.startsWith("arm ")) {
                     context.getBean(Points.class).arm(line.substring(4));
+                }
+                else if (line.startsWith("give ")) {
+                    workload.give(Job.Fate.valueOf(line.substring(5)));
+                }
+                else if (line.equals("go on")) {
+                    context.getBean(NodeHandler.class).goOn();
                 }
                 else if (line.equals("sample")) {
                     sample(context.getBean(HistoryFile.class));
                 }
                 else if (line.equals("stop")) {
+                    context.getBean(Taker.class).stop();
                     context.close();
                     System.exit(0);
                 }
@@ -90,7 +99,16 @@ public class Node {
 
     @Bean
     NodeHandler handler(HistoryFile history, Points points, Environment environment) {
-        return new NodeHandler(history, points, environment.getProperty("test.slow-millis", Long.class, 3000L));
+        return new NodeHandler(history, points, slowMillis(environment));
+    }
+
+    @Bean
+    Taker taker(DelayQueueOperations queue, HistoryFile history, Environment environment) {
+        return new Taker(queue, history, slowMillis(environment));
+    }
+
+    private static long slowMillis(Environment environment) {
+        return environment.getProperty("test.slow-millis", Long.class, 3000L);
     }
 
     @Bean

@@ -9,10 +9,14 @@ final class NodeFaults {
 
     /** Calls of a store that a node is killed before and after. */
     private static final List<String> CALLS = List.of("schedule", "claim", "acknowledge", "retry", "release",
-            "dead-letter", "extend", "start", "cancel", "reschedule", "resign");
+            "dead-letter", "extend", "start", "cancel", "reschedule");
 
     /** Longer than a point that is rare takes to be passed. */
     private static final int LOOKS = 100;
+
+    private static final int MANY = 16;
+
+    private static final int TRIES = 5;
 
     private NodeFaults() {
     }
@@ -20,7 +24,6 @@ final class NodeFaults {
     static Fault kill() {
         return new Fault("node killed", (run, random) -> {
             FaultRun.Seat seat = run.mortal(random);
-            seat.node().close();
             seat.restart();
             seat.node().awaitReady();
         });
@@ -39,17 +42,43 @@ final class NodeFaults {
         });
     }
 
+    /** Killed before or after it notes that it begins with what another has left. */
+    static Fault killAtStart(String point) {
+        return new Fault("node killed at " + point, (run, random) -> {
+            FaultRun.Seat heir = run.mortal(random);
+            heir.node().tell("arm " + point);
+            // More than one node has handlers for, so that the others have some of them.
+            for (int i = 0; i < MANY; i++) {
+                heir.node().tell("give " + Job.Fate.SLOW);
+            }
+            Thread.sleep(FaultRun.LEASE.toMillis() / 2);
+            for (FaultRun.Seat seat : run.seats()) {
+                if (seat != heir) {
+                    seat.restart();
+                }
+            }
+            for (int i = 0; i < 2 * LOOKS && heir.node().isAlive(); i++) {
+                Thread.sleep(50);
+            }
+            heir.restart();
+            for (FaultRun.Seat seat : run.seats()) {
+                seat.node().awaitReady();
+            }
+        });
+    }
+
     /** Killed at a point that it only passes while it stops. */
     static Fault killWhileStopping(String point) {
         return new Fault("node killed while stopping at " + point, (run, random) -> {
-            FaultRun.Seat seat = run.mortal(random);
-            seat.node().tell("arm " + point);
-            seat.node().tell("stop");
-            for (int i = 0; i < LOOKS && seat.node().isAlive(); i++) {
-                Thread.sleep(50);
+            // One that has just begun may have nothing yet to pass there with.
+            boolean died = false;
+            for (int i = 0; i < TRIES && !died; i++) {
+                FaultRun.Seat seat = run.mortal(random);
+                seat.node().tell("arm " + point);
+                died = seat.node().stop() != 0;
+                seat.restart();
+                seat.node().awaitReady();
             }
-            seat.restart();
-            seat.node().awaitReady();
         });
     }
 
@@ -93,7 +122,7 @@ final class NodeFaults {
 
     static List<Fault> all() {
         List<Fault> all = new ArrayList<>(List.of(kill(), suspend(), stop(), rollingRestart()));
-        points().forEach((point) -> all.add(killAt(point)));
+        points().forEach((point) -> all.add(point.startsWith("start.") ? killAtStart(point) : killAt(point)));
         List.of("resign.before", "resign.after", "acknowledge.after", "handler.end")
             .forEach((point) -> all.add(killWhileStopping(point)));
         return all;

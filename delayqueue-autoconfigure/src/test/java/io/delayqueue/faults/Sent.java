@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.faults.Event.Kind;
+import io.delayqueue.faults.Job.Fate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,12 +142,12 @@ final class Sent {
 
     /** Whether its handler never ends well. */
     boolean isDoomed() {
-        return this.begin.is("fate", "DOOMED");
+        return causeOfDeath() != null;
     }
 
-    /** Whether it ends the processes that handle it. */
-    boolean isPoison() {
-        return this.begin.is("fate", "POISON");
+    /** What its dead letter names; {@code null} if it does not deserve one. */
+    @Nullable String causeOfDeath() {
+        return Fate.valueOf(this.begin.get("fate")).cause();
     }
 
     /** Whether its content is in the store by the answer. */
@@ -235,7 +236,7 @@ final class Sent {
 
     /** From when on it must not be handled; {@code null} if never. */
     @Nullable Long expiresAt() {
-        return (this.begin.fact("ttl") != null && !isRescheduled()) ? due() + this.begin.micros("ttl") * MILLI : null;
+        return (expires() && !isRescheduled() && !this.redriven) ? due() + this.begin.micros("ttl") * MILLI : null;
     }
 
     boolean expires() {

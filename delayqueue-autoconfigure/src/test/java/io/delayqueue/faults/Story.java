@@ -128,6 +128,11 @@ final class Story {
         return event(Kind.FAULT, at, facts(others, "text", text, "state", state));
     }
 
+    Story event(Kind kind, String node, long at) {
+        add(at, node, ++this.calls, kind, "", Map.of());
+        return this;
+    }
+
     Story phase(String name, long at) {
         return event(Kind.PHASE, at, Map.of("name", name));
     }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -37,9 +38,16 @@ final class Workload {
 
     static final String GROUPED = "grouped";
 
-    static final List<String> QUEUES = List.of(PLAIN, SPREAD, GROUPED);
+    /** Has no listener: a {@link Taker} receives. */
+    static final String TAKEN = "taken";
+
+    static final List<String> QUEUES = List.of(PLAIN, SPREAD, GROUPED, TAKEN);
+
+    private static final String USUAL = "FAILS_ONCE=5,SLOW=2,COMES_BACK=1,DOOMED=5";
 
     private static final Duration LONGEST_DELAY = Duration.ofMillis(1500);
+
+    private static final int TRIES = 20;
 
     private final DelayQueueOperations queue;
 
@@ -49,6 +57,8 @@ final class Workload {
 
     private final AtomicLong numbers = new AtomicLong();
 
+    private final List<Fate> fates = new ArrayList<>();
+
     private volatile boolean sending;
 
     Workload(DelayQueueOperations queue, HistoryFile history, String node) {
@@ -57,8 +67,16 @@ final class Workload {
         this.node = node;
     }
 
-    /** Starts a thread that sends while the switch is on. */
-    void start(long seed, int perSecond) {
+    /**
+     * Starts a thread that sends while the switch is on.
+     * @param fates how many of a hundred messages have which fate, as
+     * {@code SLOW=5,DOOMED=10}; empty for the usual
+     */
+    void start(long seed, int perSecond, String fates) {
+        for (String fate : fates.isEmpty() ? USUAL.split(",") : fates.split(",")) {
+            String[] parts = fate.split("=");
+            this.fates.addAll(Collections.nCopies(Integer.parseInt(parts[1]), Fate.valueOf(parts[0])));
+        }
         Thread thread = new Thread(() -> send(new SplittableRandom(seed), perSecond), "sender-" + seed);
         thread.setDaemon(true);
         thread.start();
@@ -92,7 +110,11 @@ final class Workload {
             sendAll(batch);
             return;
         }
-        Draft draft = draft(queue, random, (kind < 60) ? fate(random) : Fate.QUICK, "KEEP");
+        Draft draft = draft(queue, random, (kind < 55) ? fate(random) : Fate.QUICK, "KEEP");
+        if (kind >= 55 && kind < 60) {
+            send(draft.withTimeToLive(50 + random.nextLong(LONGEST_DELAY.toMillis())));
+            return;
+        }
         if (kind < 30) {
             send(draft.withoutId());
             return;
@@ -110,29 +132,44 @@ final class Workload {
             Draft next = draft(queue, random, Fate.QUICK, "REPLACE").withIdOf(draft);
             later.add(new Later(then, () -> send(next)));
         }
+        else if (kind >= 65) {
+            Draft twin = draft(queue, random, Fate.QUICK, "KEEP").withIdOf(draft);
+            later.add(new Later(then, () -> send(twin)));
+        }
     }
 
-    private static Fate fate(SplittableRandom random) {
+    private Fate fate(SplittableRandom random) {
         int kind = random.nextInt(100);
-        return (kind < 88) ? Fate.QUICK : (kind < 93) ? Fate.FAILS_ONCE : (kind < 95) ? Fate.SLOW : Fate.DOOMED;
+        return (kind < this.fates.size()) ? this.fates.get(kind) : Fate.QUICK;
     }
 
-    Draft draft(String queue, SplittableRandom random, Fate fate, String mode) {
+    /** Sends one message, due now, and others like it until one is acknowledged. */
+    void give(Fate fate) {
+        boolean given = false;
+        for (int i = 0; i < TRIES && !given; i++) {
+            Draft draft = draft(PLAIN, new SplittableRandom(), fate, "KEEP");
+            given = send(new Draft(PLAIN, draft.id(), draft.job(), "KEEP", 0, "", -1, 0));
+        }
+    }
+
+    private Draft draft(String queue, SplittableRandom random, Fate fate, String mode) {
         String number = this.node + "-" + this.numbers.incrementAndGet();
         String group = queue.equals(GROUPED) ? "group-" + random.nextInt(20) : "";
         int priority = (random.nextInt(10) == 0)
                 ? random.nextInt(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY) : -1;
         long delay = random.nextLong(LONGEST_DELAY.toMillis());
-        return new Draft(queue, "id-" + number, new Job(number, fate), mode, delay, group, priority);
+        return new Draft(queue, "id-" + number, new Job(number, fate), mode, delay, group, priority, 0);
     }
 
-    void send(Draft draft) {
+    private boolean send(Draft draft) {
         long call = begin(draft);
         try {
             sent(call, draft, this.queue.send(draft.message()));
+            return true;
         }
         catch (DelayQueueException ex) {
             failed(call, draft, ex.effect().name());
+            return false;
         }
     }
 
@@ -177,6 +214,9 @@ final class Workload {
         if (!draft.group().isEmpty()) {
             facts.addAll(List.of("group", draft.group()));
         }
+        if (draft.ttl() > 0) {
+            facts.addAll(List.of("ttl", Long.toString(draft.ttl())));
+        }
         this.history.write(Kind.SEND, draft.id(), call, facts.toArray(String[]::new));
         return call;
     }
@@ -217,15 +257,24 @@ final class Workload {
     private record Later(Instant at, Runnable action) {
     }
 
-    /** A message to send; the empty id is generated, the negative priority the normal. */
-    record Draft(String queue, String id, Job job, String mode, long delay, String group, int priority) {
+    /**
+     * A message to send; the empty id is generated, the negative priority the normal, and
+     * a time to live of zero is for ever.
+     */
+    private record Draft(String queue, String id, Job job, String mode, long delay, String group, int priority,
+            long ttl) {
 
         Draft withoutId() {
-            return new Draft(this.queue, "", this.job, this.mode, this.delay, this.group, this.priority);
+            return new Draft(this.queue, "", this.job, this.mode, this.delay, this.group, this.priority, this.ttl);
         }
 
         Draft withIdOf(Draft other) {
-            return new Draft(this.queue, other.id, this.job, this.mode, this.delay, other.group, this.priority);
+            return new Draft(this.queue, other.id, this.job, this.mode, this.delay, other.group, this.priority,
+                    this.ttl);
+        }
+
+        Draft withTimeToLive(long millis) {
+            return new Draft(this.queue, this.id, this.job, this.mode, this.delay, this.group, this.priority, millis);
         }
 
         DelayedMessage message() {
@@ -237,6 +286,9 @@ final class Workload {
             }
             if (!this.group.isEmpty()) {
                 builder.group(this.group);
+            }
+            if (this.ttl > 0) {
+                builder.timeToLive(Duration.ofMillis(this.ttl));
             }
             if (this.priority >= 0) {
                 builder.priority(this.priority);
