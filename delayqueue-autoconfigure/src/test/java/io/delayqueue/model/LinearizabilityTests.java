@@ -52,10 +52,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P5, P7, P8, P11: what threads are told who do everything to a few ids at a time can have
- * happened in one order. Some of them never hear of some of their calls. Leases are long
- * and delays none or long, so that no time passes in it; a claim that finds nothing says
- * nothing, as a message is due by the next millisecond.
+ * P5, P7, P8, P11: what threads are told who do everything to a few ids at a time can
+ * have happened in one order. Some of them never hear of some of their calls. Leases are
+ * long and delays none or long, so that no time passes in it; a claim that finds nothing
+ * says nothing, as a message is due by the next millisecond.
  */
 class LinearizabilityTests {
 
@@ -181,8 +181,8 @@ class LinearizabilityTests {
                         () -> Answer.of(Code.valueOf(this.store.cancel(this.home, id).join().name())));
             }
             else if (dice < 8) {
-                note(random, id, "", Call.byId(Op.RESCHEDULE, time), () -> Answer.of(Code
-                    .valueOf(this.store.reschedule(this.home, id, DueTime.after(of(time))).join().name())));
+                note(random, id, "", Call.byId(Op.RESCHEDULE, time), () -> Answer
+                    .of(Code.valueOf(this.store.reschedule(this.home, id, DueTime.after(of(time))).join().name())));
             }
             else if (dice < 13 || known.isEmpty()) {
                 claim(random);
@@ -197,8 +197,8 @@ class LinearizabilityTests {
             NewMessage message = new NewMessage(id, false, DueTime.after(of(time)),
                     (op == Op.KEEP) ? OnDuplicate.KEEP : OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null, null,
                     "{\"payload\":%d}".formatted(content).getBytes(StandardCharsets.UTF_8));
-            note(random, id, "", Call.send(op, content, time), () -> Answer.of(Code
-                .valueOf(this.store.schedule(this.home, List.of(message)).join().get(0).outcome().name())));
+            note(random, id, "", Call.send(op, content, time), () -> Answer
+                .of(Code.valueOf(this.store.schedule(this.home, List.of(message)).join().get(0).outcome().name())));
         }
 
         private void claim(Random random) {
@@ -213,8 +213,8 @@ class LinearizabilityTests {
                 String envelope = new String(message.envelope(), StandardCharsets.UTF_8);
                 Answer answer = new Answer(Code.GOT, new Grant(0, Integer.parseInt(envelope.replaceAll("\\D", "")),
                         message.failures(), message.lapses(), message.suspect()));
-                this.heard.add(new Heard(lease.id(), start, lost ? Long.MAX_VALUE : end, Call.claim(0, 1), lease.token(),
-                        lost ? null : answer));
+                this.heard.add(new Heard(lease.id(), start, lost ? Long.MAX_VALUE : end, Call.claim(0, 1),
+                        lease.token(), lost ? null : answer));
                 if (!lost) {
                     this.leases.add(lease);
                 }

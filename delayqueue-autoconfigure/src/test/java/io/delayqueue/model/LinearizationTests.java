@@ -29,13 +29,15 @@ class LinearizationTests {
 
     @Test
     void noticesAnAnswerThatCannotBe() {
-        assertThat(Linearization.exists(List.of(event(1, 2, SEND, Code.SCHEDULED), event(3, 4, CANCEL, Code.NOT_FOUND))))
+        assertThat(
+                Linearization.exists(List.of(event(1, 2, SEND, Code.SCHEDULED), event(3, 4, CANCEL, Code.NOT_FOUND))))
             .isFalse();
     }
 
     @Test
     void takesCallsThatOverlapInAnyOrder() {
-        assertThat(Linearization.exists(List.of(event(1, 9, SEND, Code.SCHEDULED), event(3, 4, CANCEL, Code.NOT_FOUND))))
+        assertThat(
+                Linearization.exists(List.of(event(1, 9, SEND, Code.SCHEDULED), event(3, 4, CANCEL, Code.NOT_FOUND))))
             .isTrue();
     }
 
@@ -61,14 +63,12 @@ class LinearizationTests {
     void aCallWithoutAnAnswerMayHaveHappenedOrNot() {
         Event lost = Event.unanswered(3, CANCEL);
 
-        assertThat(Linearization.exists(List.of(event(1, 2, SEND, Code.SCHEDULED), lost,
-                event(5, 6, CANCEL, Code.NOT_FOUND))))
-            .isTrue();
-        assertThat(Linearization.exists(List.of(event(1, 2, SEND, Code.SCHEDULED), lost,
-                event(5, 6, CANCEL, Code.CANCELLED))))
-            .isTrue();
-        assertThat(Linearization.exists(List.of(event(1, 2, SEND, Code.SCHEDULED),
-                event(3, 4, CANCEL, Code.NOT_FOUND), Event.unanswered(5, CANCEL))))
+        assertThat(Linearization
+            .exists(List.of(event(1, 2, SEND, Code.SCHEDULED), lost, event(5, 6, CANCEL, Code.NOT_FOUND)))).isTrue();
+        assertThat(Linearization
+            .exists(List.of(event(1, 2, SEND, Code.SCHEDULED), lost, event(5, 6, CANCEL, Code.CANCELLED)))).isTrue();
+        assertThat(Linearization.exists(List.of(event(1, 2, SEND, Code.SCHEDULED), event(3, 4, CANCEL, Code.NOT_FOUND),
+                Event.unanswered(5, CANCEL))))
             .isFalse();
     }
 
