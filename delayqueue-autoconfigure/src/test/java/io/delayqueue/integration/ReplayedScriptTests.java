@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
@@ -98,8 +97,6 @@ class ReplayedScriptTests {
         this.cases.put("find", this::aLookAtAMessage);
         this.cases.put("statistics", this::aLookAtTheCounts);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
-        this.cases.put("survey", () -> anExamination("survey"));
-        this.cases.put("examine", () -> anExamination("examine"));
         this.cases.put("partitions", this::aRepartition);
         this.cases.put("survey", () -> anExamination("survey"));
         this.cases.put("examine", () -> anExamination("examine"));
@@ -291,14 +288,6 @@ class ReplayedScriptTests {
 
         assertThat(page.letters()).hasSize(1);
         assertThat(this.queue.deadLetters("orders").purgeAll()).isEqualTo(1);
-    }
-
-    private void anExamination(String script) {
-        this.queue.sendAll(plain(2, FAR));
-        Examination examination = repeated(script, () -> this.doctor.examine("orders"));
-
-        assertThat(examination.findings()).isEmpty();
-        cancelAll(2);
     }
 
     private void aRepartition() {
