@@ -96,9 +96,8 @@ final class Judge {
     }
 
     private void lookAt(Sent message, Event letter) {
-        // A process may die between a handler's good end and its acknowledgement, and so
-        // may
-        // the next.
+        // A process may die between a handler's good end and its acknowledgement, and
+        // so may the next.
         boolean lapsed = letter.micros("lapses") >= this.maxLapses;
         boolean failed = letter.micros("failures") >= this.maxAttempts;
         boolean expired = letter.is("cause", "expired");

@@ -19,6 +19,8 @@ final class NodeProcess implements AutoCloseable {
 
     private static final long PATIENCE_SECONDS = 120;
 
+    private static final long MOMENT_SECONDS = 10;
+
     private final String name;
 
     private final Process process;
@@ -128,10 +130,14 @@ final class NodeProcess implements AutoCloseable {
     /** Kills it; on return it is gone. */
     @Override
     public void close() {
-        // A wrapper stays in between, and what it has started would live on.
-        this.process.descendants().forEach(ProcessHandle::destroyForcibly);
-        this.process.destroyForcibly();
+        // A wrapper stays in between: what it has started would live on, and it clears
+        // up once that is gone.
+        List<ProcessHandle> wrapped = this.process.descendants().toList();
+        wrapped.forEach(ProcessHandle::destroyForcibly);
         try {
+            if (wrapped.isEmpty() || !this.process.waitFor(MOMENT_SECONDS, TimeUnit.SECONDS)) {
+                this.process.destroyForcibly();
+            }
             this.process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
         }
         catch (InterruptedException ex) {

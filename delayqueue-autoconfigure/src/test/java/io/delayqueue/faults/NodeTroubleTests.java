@@ -28,6 +28,8 @@ class NodeTroubleTests {
 
     private static final String NONE_SLOW = "test.fates=FAILS_ONCE=5,COMES_BACK=5,DOOMED=5";
 
+    private static final int LOOKS = 2_000;
+
     private static final long MOMENT = 2_000;
 
     private final long seed = Seeds.next();
@@ -40,7 +42,8 @@ class NodeTroubleTests {
             run.phase("poison");
             run.seats().get(0).node().tell("give " + Fate.POISON);
             // The lease that was no one's fault as far as is known, and two that count.
-            for (int deaths = 0; deaths < 3;) {
+            int deaths = 0;
+            for (int i = 0; i < LOOKS && deaths < 3; i++) {
                 Thread.sleep(50);
                 for (FaultRun.Seat seat : run.seats()) {
                     if (!seat.node().isAlive()) {
@@ -50,6 +53,7 @@ class NodeTroubleTests {
                     }
                 }
             }
+            assertThat(deaths).isEqualTo(3);
             assertThat(wellAtTheEnd(run, "poison").counts().get("LETTER")).isPositive();
         }
     }
