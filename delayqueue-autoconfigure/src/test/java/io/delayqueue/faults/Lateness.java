@@ -13,7 +13,8 @@ import io.delayqueue.faults.Event.Kind;
 
 /**
  * How late handlers first started, by the phase of the run that their messages were due
- * in. Threads: confined to one.
+ * in. What waits for others is left out: followers of a group, and what a {@link Taker}
+ * takes one by one. Threads: confined to one.
  */
 final class Lateness {
 
@@ -28,7 +29,7 @@ final class Lateness {
         for (Event start : history.of(Kind.HANDLE)) {
             Sent message = sent.get(start.get("number"));
             if (message != null && !message.isRescheduled() && start.fact("group") == null
-                    && seen.add(message.number())) {
+                    && !start.is("queue", Workload.TAKEN) && seen.add(message.number())) {
                 long due = message.due();
                 this.byPhase.computeIfAbsent(this.phases.floorEntry(due).getValue(), (none) -> new ArrayList<>())
                     .add(start.at() - due);

@@ -125,7 +125,8 @@ class NodeTroubleTests {
 
     @Test
     void nobodyNoticesARollingRestart() throws Exception {
-        try (RedisServer redis = redis(); FaultRun run = start(redis)) {
+        // A node that starts may be slow, and a claim that it gives up costs a lease.
+        try (RedisServer redis = redis(); FaultRun run = start(redis, "delayqueue.command-timeout=30s")) {
             run.phase("rolling restart");
             for (int i = 0; i < 2; i++) {
                 NodeFaults.rollingRestart().happen(run, this.random);

@@ -97,7 +97,8 @@ final class Taker {
         boolean back = job.fate() == Job.Fate.COMES_BACK && this.cameBack.add(job.number());
         boolean fails = job.fate() == Job.Fate.DOOMED || job.fate() == Job.Fate.FAILS_ONCE && message.attempt() == 1;
         if (job.fate() == Job.Fate.SLOW && message.extend(Duration.ofMillis(2 * this.slowMillis))) {
-            Thread.sleep(this.slowMillis);
+            // No longer, as all that comes after has to wait for it.
+            Thread.sleep(BACKOFF.toMillis());
         }
         this.history.write(Kind.HANDLE_END, message.id(), call, "number", job.number(), "result",
                 (back || fails) ? "failed" : "ok");
