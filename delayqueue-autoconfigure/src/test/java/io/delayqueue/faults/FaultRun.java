@@ -239,7 +239,12 @@ final class FaultRun implements AutoCloseable {
                 "delayqueue.listener.max-attempts=" + MAX_ATTEMPTS, MAX_LAPSES_SETTING + MAX_LAPSES,
                 "delayqueue.listener.backoff.initial=50ms", "delayqueue.listener.expired=dead-letter",
                 "delayqueue.listener.shutdown-timeout=5s", "delayqueue.queues." + Workload.SPREAD + ".partitions=4"));
-        properties.addAll(this.settings);
+        // Spring would join the values of a property that is there twice.
+        for (String setting : this.settings) {
+            String name = setting.substring(0, setting.indexOf('=') + 1);
+            properties.removeIf((property) -> property.startsWith(name));
+            properties.add(setting);
+        }
         return properties;
     }
 

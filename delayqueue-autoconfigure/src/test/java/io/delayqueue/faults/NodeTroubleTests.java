@@ -3,6 +3,7 @@ package io.delayqueue.faults;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.faults.Job.Fate;
 import io.delayqueue.testing.RedisBinary;
@@ -10,6 +11,7 @@ import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -20,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P1, P2, P4 to P10 and P12 is broken, and what deserves a dead letter has one.
  */
 @Tag("faults")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class NodeTroubleTests {
 
     private static final String FEW_LAPSES = "delayqueue.listener.max-lapses=2";

@@ -1,6 +1,7 @@
 package io.delayqueue.faults;
 
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -8,6 +9,7 @@ import java.util.stream.Stream;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -19,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * chooses among them.
  */
 @Tag("faults")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class SingleFaultTests {
 
     private static final String DIES = "node killed ";
