@@ -105,7 +105,7 @@ final class Judge {
             report("P1", "a send failed with no effect, and yet: %s", letter.toLine());
         }
         if (expired) {
-            Long expiry = message.expiresAt();
+            Long expiry = message.earliestExpiry();
             if (!message.expires() || (expiry != null && letter.micros("died") < expiry)) {
                 report("P9", "expired before its time: %s: %s", message, letter.toLine());
             }

@@ -187,6 +187,20 @@ class JudgeTests {
     }
 
     @Test
+    void whatIsHandledBeforeItsSendIsAnsweredIsDueAsFirstAskedFor() {
+        // Repeated by the client after the first was done, it is told the later time.
+        sent("m", 0, "delay", "10", "due", "50000", "answered", "100");
+        this.story.claimed("n0", "m", 20)
+            .handled("n0", "m", 21, "ok")
+            .settled("n0", "m", 20, "acknowledge", 30, "true");
+        sent("o", 0, "delay", "10", "due", "50000");
+        this.story.claimed("n0", "o", 20)
+            .handled("n0", "o", 21, "ok")
+            .settled("n0", "o", 20, "acknowledge", 30, "true");
+        expect("P2 claimed 30000 us early", "P2 29000 us early");
+    }
+
+    @Test
     void aClaimIsAMicrosecondEarlyAndItsHandlerIsNot() {
         sent("m", 0, "delay", "10", "due", "10001");
         this.story.claimed("n0", "m", 10, "due", "10001")

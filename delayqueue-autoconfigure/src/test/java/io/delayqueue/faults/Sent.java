@@ -208,7 +208,9 @@ final class Sent {
     /** The earliest time at which a handler that started then was allowed to. */
     long earliestDue(long startedAt) {
         Change last = null;
-        long earliest = due();
+        // What a client repeats when a reply is lost may be done by then, and is sent
+        // anew.
+        long earliest = (startedAt < endAt()) ? askedFor() : due();
         for (Change change : this.reschedules) {
             earliest = Math.min(earliest, change.earliest());
             if (last == null || change.begin() > last.begin()) {
@@ -234,9 +236,16 @@ final class Sent {
         return this.begin.at() / MILLI * MILLI + this.begin.micros("delay") * MILLI;
     }
 
-    /** From when on it must not be handled; {@code null} if never. */
+    /** From when on it must not be handled; {@code null} if never, or if nobody knows. */
     @Nullable Long expiresAt() {
-        return (expires() && !isRescheduled() && !this.redriven) ? due() + this.begin.micros("ttl") * MILLI : null;
+        boolean known = this.end != null && this.end.fact("due") != null && !isRescheduled() && !this.redriven;
+        return (known && expires()) ? due() + this.begin.micros("ttl") * MILLI : null;
+    }
+
+    /** Before when it does not expire; {@code null} if nobody knows. */
+    @Nullable Long earliestExpiry() {
+        boolean known = !isRescheduled() && !this.redriven;
+        return (known && expires()) ? askedFor() + this.begin.micros("ttl") * MILLI : null;
     }
 
     boolean expires() {

@@ -51,7 +51,7 @@ final class Starts {
             report("P2", "claimed %d us early: %s, due at %d", due - lease.now(), lease.toLine(), due);
         }
         Long expiry = message.expiresAt();
-        if (expiry != null && lease.now() >= expiry && message.end() != null) {
+        if (expiry != null && lease.now() >= expiry) {
             report("expiry", "claimed %d us after it expired: %s", lease.now() - expiry, lease.toLine());
         }
     }

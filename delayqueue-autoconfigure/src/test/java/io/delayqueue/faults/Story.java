@@ -30,8 +30,9 @@ final class Story {
     }
 
     /**
-     * A send, which ends a millisecond later; {@code id} is another than the number's,
-     * {@code end} is {@code none} if nobody lived to see it.
+     * A send, which ends a millisecond later or when it is {@code answered}; {@code id}
+     * is another than the number's, {@code end} is {@code none} if nobody lived to see
+     * it.
      */
     Story sent(String number, long at, String... others) {
         Map<String, String> facts = facts(others, "number", number, "queue", "plain", "fate", "QUICK", "mode", "KEEP",
@@ -40,7 +41,7 @@ final class Story {
         String id = facts.getOrDefault("id", number);
         long call = ++this.calls;
         Map<String, String> begin = new LinkedHashMap<>(facts);
-        begin.keySet().removeAll(List.of("outcome", "effect", "due", "end", "id"));
+        begin.keySet().removeAll(List.of("outcome", "effect", "due", "end", "id", "answered"));
         add(at, "s", call, Kind.SEND, id, begin);
         if (facts.containsKey("end")) {
             return this;
@@ -54,7 +55,8 @@ final class Story {
             end.put("outcome", facts.get("outcome"));
             end.put("due", facts.getOrDefault("due", micros(due)));
         }
-        add(at + 1, "s", call, Kind.SEND_END, id, end);
+        long answered = Long.parseLong(facts.getOrDefault("answered", Long.toString(at + 1)));
+        add(answered, "s", call, Kind.SEND_END, id, end);
         return this;
     }
 
