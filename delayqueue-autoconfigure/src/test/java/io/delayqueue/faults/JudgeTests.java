@@ -197,7 +197,7 @@ class JudgeTests {
         this.story.claimed("n0", "o", 20)
             .handled("n0", "o", 21, "ok")
             .settled("n0", "o", 20, "acknowledge", 30, "true");
-        expect("P2 claimed 30000 us early", "P2 29000 us early");
+        expect("P2 29000 us early", "P2 claimed 30000 us early");
     }
 
     @Test
