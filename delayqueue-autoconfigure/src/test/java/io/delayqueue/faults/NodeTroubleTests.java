@@ -27,6 +27,9 @@ class NodeTroubleTests {
 
     private static final String FEW_LAPSES = "delayqueue.listener.max-lapses=2";
 
+    /** A node that starts may be slow, and a claim that it gives up costs a lease. */
+    private static final String PATIENT = "delayqueue.command-timeout=30s";
+
     private static final String TIMEOUT = "delayqueue.listener.timeout=500ms";
 
     private static final String NONE_SLOW = "test.fates=FAILS_ONCE=5,COMES_BACK=5,DOOMED=5";
@@ -90,7 +93,7 @@ class NodeTroubleTests {
 
     @Test
     void aHandlerThatHangsWithoutATimeoutKeepsItsLease() throws Exception {
-        try (RedisServer redis = redis(); FaultRun run = start(redis)) {
+        try (RedisServer redis = redis(); FaultRun run = start(redis, PATIENT)) {
             give(run, Fate.WAITS);
             Thread.sleep(3 * FaultRun.LEASE.toMillis());
             run.phase("go on");
@@ -128,8 +131,7 @@ class NodeTroubleTests {
 
     @Test
     void nobodyNoticesARollingRestart() throws Exception {
-        // A node that starts may be slow, and a claim that it gives up costs a lease.
-        try (RedisServer redis = redis(); FaultRun run = start(redis, "delayqueue.command-timeout=30s")) {
+        try (RedisServer redis = redis(); FaultRun run = start(redis, PATIENT)) {
             run.phase("rolling restart");
             for (int i = 0; i < 2; i++) {
                 NodeFaults.rollingRestart().happen(run, this.random);
