@@ -14,4 +14,10 @@ public record Envelope(byte[] payload, Map<String, String> headers) {
         headers = Map.copyOf(headers);
     }
 
+    /** Without content, which may be private. */
+    @Override
+    public String toString() {
+        return "Envelope[%d bytes, %d headers]".formatted(this.payload.length, this.headers.size());
+    }
+
 }

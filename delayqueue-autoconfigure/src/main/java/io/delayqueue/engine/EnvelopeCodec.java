@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.delayqueue.PayloadConversionException;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
@@ -79,7 +80,7 @@ public final class EnvelopeCodec {
             // Not only Jackson's: a serializer of the application may throw anything.
             throw new PayloadConversionException(
                     "Payload of %s cannot be written as JSON: %s".formatted(payload.getClass().getName(), describe(ex)),
-                    ex);
+                    causeOf(ex));
         }
     }
 
@@ -220,6 +221,17 @@ public final class EnvelopeCodec {
         String location = (place != null && place.getLineNr() >= 0)
                 ? " at line %d, column %d".formatted(place.getLineNr(), place.getColumnNr()) : "";
         return failure.getClass().getSimpleName() + (path.isEmpty() ? "" : " in " + path) + location;
+    }
+
+    /**
+     * What code of the application threw; what Jackson says of it quotes keys of maps.
+     */
+    private static @Nullable Throwable causeOf(RuntimeException ex) {
+        Throwable cause = ex;
+        while (cause instanceof JacksonException) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 
     /**

@@ -72,6 +72,13 @@ public final class MessageReader {
      * @param headers headers given by the sender
      */
     public record Content(Object payload, Map<String, String> headers) {
+
+        /** Without content, which may be private. */
+        @Override
+        public String toString() {
+            return "Content[%s, %d headers]".formatted(this.payload.getClass().getName(), this.headers.size());
+        }
+
     }
 
 }

@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
@@ -15,6 +16,8 @@ final class FailureText {
     static final int MAX_CAUSE = 4000;
 
     private static final int MAX_LINE = 500;
+
+    private static final Pattern BRACKETS = Pattern.compile("\\[.*]", Pattern.DOTALL);
 
     private FailureText() {
     }
@@ -41,12 +44,15 @@ final class FailureText {
         return (text.length() <= length) ? text : text.substring(0, length - 3) + "...";
     }
 
-    /** Names fields and rules; the exception's own message quotes the values. */
+    /**
+     * Names fields and rules; the exception's own message quotes the values, and keys of
+     * maps stand between the brackets of a path.
+     */
     private static String errors(BindingResult result) {
         return result.getAllErrors()
             .stream()
             .map((error) -> (error instanceof FieldError field)
-                    ? "%s %s".formatted(field.getField(), field.getDefaultMessage())
+                    ? "%s %s".formatted(BRACKETS.matcher(field.getField()).replaceAll("[*]"), field.getDefaultMessage())
                     : String.valueOf(error.getDefaultMessage()))
             .sorted()
             .collect(Collectors.joining(", "));

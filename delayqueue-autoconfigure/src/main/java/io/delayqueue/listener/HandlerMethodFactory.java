@@ -4,11 +4,13 @@ import java.lang.reflect.Method;
 import java.util.List;
 
 import io.delayqueue.Delivery;
+import io.delayqueue.PayloadConversionException;
 import io.delayqueue.engine.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodParameter;
+import org.springframework.core.convert.ConversionException;
 import org.springframework.core.convert.ConversionService;
 import org.springframework.format.support.DefaultFormattingConversionService;
 import org.springframework.messaging.Message;
@@ -61,7 +63,7 @@ public final class HandlerMethodFactory {
         Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
         HandlerSignature signature = HandlerSignature.of(method, targetClass);
         HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
-        resolvers.addResolvers(List.of(new HeaderMethodArgumentResolver(this.conversionService, beanFactory),
+        resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
                 new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
                 new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
         return new HandlerMethodAdapter(this.codec, signature,
@@ -78,6 +80,28 @@ public final class HandlerMethodFactory {
         @Override
         public Object resolveArgument(MethodParameter parameter, Message<?> message) {
             return ((DeliveryMessage) message).delivery();
+        }
+
+    }
+
+    /** Quotes no header: the exception of a conversion does. */
+    private static final class HeaderArgumentResolver extends HeaderMethodArgumentResolver {
+
+        HeaderArgumentResolver(ConversionService conversionService, @Nullable ConfigurableBeanFactory beanFactory) {
+            super(conversionService, beanFactory);
+        }
+
+        @Override
+        public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) throws Exception {
+            try {
+                return super.resolveArgument(parameter, message);
+            }
+            catch (ConversionException ex) {
+                throw new PayloadConversionException(
+                        "The header for parameter %d of the handler cannot be read as %s".formatted(
+                                parameter.getParameterIndex() + 1, parameter.getGenericParameterType().getTypeName()),
+                        null);
+            }
         }
 
     }

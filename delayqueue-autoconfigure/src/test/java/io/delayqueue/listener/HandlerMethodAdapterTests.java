@@ -188,7 +188,9 @@ class HandlerMethodAdapterTests {
 
     @Test
     void refusesAHeaderThatCannotBeConvertedBeforeTheHandler() {
-        assertThatExceptionOfType(Exception.class).isThrownBy(() -> prepare("wrongHeader", "x"));
+        assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> prepare("wrongHeader", "x"))
+            .withMessage("The header for parameter 1 of the handler cannot be read as int")
+            .withNoCause();
     }
 
     @Test
