@@ -115,7 +115,10 @@ record Event(long at, String node, long call, Kind kind, String id, Map<String, 
         /** A dead letter at the end of the run: number, failures, lapses, died, cause. */
         LETTER,
 
-        /** What should not be there at the end: a key, a message, a finding. */
+        /**
+         * What should not be there at the end, a key, a message or an exit code; and the
+         * promise that it breaks.
+         */
         LEFT,
 
         /** From here on the run is in the phase that facts name. */

@@ -151,7 +151,7 @@ final class FaultRun implements AutoCloseable {
             seat.stop();
         }
         this.redis.commands().keys("faults:*").stream().filter(FaultRun::isOfAMessage).forEach((key) -> {
-            this.history.write(Kind.LEFT, "", 0, "text", "key " + key);
+            this.history.write(Kind.LEFT, "", 0, "promise", "P10", "text", "key " + key);
         });
         History all = History.read(this.directory);
         Verdict verdict = Judge.judge(all, MAX_ATTEMPTS, this.maxLapses);
@@ -213,7 +213,8 @@ final class FaultRun implements AutoCloseable {
             }
             Thread.sleep(50);
         }
-        this.history.write(Kind.LEFT, "", 0, "text", "not handled within " + LONGEST_DRAIN + ": " + statistics);
+        this.history.write(Kind.LEFT, "", 0, "promise", "P3", "text",
+                "not handled within " + LONGEST_DRAIN + ": " + statistics);
     }
 
     private void buryLetters(DelayQueueOperations queue, String name) {
@@ -318,7 +319,8 @@ final class FaultRun implements AutoCloseable {
         void stop() throws InterruptedException {
             int exit = node().stop();
             if (exit != 0) {
-                FaultRun.this.history.write(Kind.LEFT, "", 0, "text", node().name() + " ended with " + exit);
+                FaultRun.this.history.write(Kind.LEFT, "", 0, "promise", "P12", "text",
+                        node().name() + " ended with " + exit);
             }
         }
 

@@ -63,7 +63,8 @@ final class Judge {
         judge.violations.addAll(new Answers(history, judge.sent, judge.held).violations());
         judge.violations.addAll(new GroupOrder(judge.sent, judge.held).violations());
         judge.history.of(Kind.LEFT)
-            .forEach((event) -> judge.violations.add(new Violation("P10", "left over: " + event.toLine())));
+            .forEach((event) -> judge.violations
+                .add(new Violation(event.get("promise"), "left over: " + event.toLine())));
         Map<String, Integer> counts = judge.counts();
         counts.put("started after their lease", starts.late());
         return new Verdict(judge.violations, new Lateness(history, judge.sent).byPhase(), counts,

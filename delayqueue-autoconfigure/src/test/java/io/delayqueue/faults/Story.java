@@ -140,7 +140,7 @@ final class Story {
     }
 
     Story left(String text) {
-        return event(Kind.LEFT, 90_000, Map.of("text", text));
+        return event(Kind.LEFT, 90_000, Map.of("promise", "P10", "text", text));
     }
 
     private Story event(Kind kind, long at, Map<String, String> facts) {
