@@ -1,5 +1,7 @@
 package io.delayqueue.mutation;
 
+import java.util.regex.Pattern;
+
 /**
  * A script with one thing wrong.
  *
@@ -11,14 +13,22 @@ package io.delayqueue.mutation;
  */
 record Mutant(String file, int line, String code, String change, String text) {
 
+    private static final Pattern TRIAL = Pattern
+        .compile("(rehearse\\w*\\(\\)|permitted\\(\\)|redis\\.call\\('(?!DEL')\\w+', \\w+(, '\\w*')*\\)) -> nothing");
+
     /** Names it whatever stands above it. */
     String key() {
         return this.file + " | " + this.code + " | " + this.change;
     }
 
-    /** Whether a condition never holds. */
+    /** Whether a condition never holds, or a trial is left out. */
     boolean removesGuard() {
-        return this.change.endsWith(" -> false");
+        return this.change.endsWith(" -> false") || isTrial();
+    }
+
+    /** Whether what is left out changes nothing, and only shows that it is permitted. */
+    boolean isTrial() {
+        return TRIAL.matcher(this.change).matches();
     }
 
     /** Where it is, for people. */

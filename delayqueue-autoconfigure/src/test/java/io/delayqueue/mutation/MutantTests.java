@@ -37,12 +37,14 @@ import org.junit.platform.launcher.core.LauncherFactory;
  */
 final class MutantTests implements AutoCloseable {
 
-    private static final Duration LIMIT = Duration.ofSeconds(90);
+    private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("dq.mutants.limit", 90));
 
     /** A failure that took so long may be one of a script that runs still. */
-    private static final Duration STUCK = Duration.ofSeconds(4);
+    private static final Duration STUCK = LIMIT.dividedBy(20);
 
     private static final String CONTRACT = "io.delayqueue.redis.Redis70StoreTests";
+
+    private static final String TRIALS = "trials";
 
     private static final List<String> PARTS = List.of("SendKeep", "SendReplace", "Cancel", "Reschedule", "ClaimDue",
             "Acknowledge", "Retry", "Release", "Extend", "Start", "Die", "Redrive", "Purge", "Find", "Rounding",
@@ -65,8 +67,13 @@ final class MutantTests implements AutoCloseable {
         return thread;
     });
 
-    /** How often a unit failed for mutants of a script. */
+    /**
+     * How often a unit failed for mutants of a script, or for trials that were left out.
+     */
     private final Map<String, Integer> kills = new HashMap<>();
+
+    /** How long a unit took when it last noticed nothing. */
+    private final Map<String, Long> nanos = new HashMap<>();
 
     private MutantLoader fixtures;
 
@@ -81,6 +88,7 @@ final class MutantTests implements AutoCloseable {
         this.testClasses = target.resolve("test-classes");
         this.scripts = work.resolve("io/delayqueue/redis");
         this.fixtures = fixtures();
+        this.kills.put(TRIALS + " ForbiddenCommandTests", 1);
         try {
             Files.createDirectories(this.scripts);
             try (Stream<Path> files = Files.list(scripts)) {
@@ -103,23 +111,26 @@ final class MutantTests implements AutoCloseable {
     }
 
     /**
-     * Runs the tests on a script with other text.
+     * Runs the tests on a script with one thing wrong.
+     * @param original the text of that script
      * @return what failed first; empty if nothing did
      */
-    String run(String file, String original, String text) {
-        write(file, text);
+    String run(Mutant mutant, String original) {
+        write(mutant.file(), mutant.text());
+        String kind = mutant.isTrial() ? TRIALS : mutant.file();
         Path root = this.scripts.getParent().getParent().getParent();
         Thread current = Thread.currentThread();
         ClassLoader before = current.getContextClassLoader();
         try (MutantLoader loader = new MutantLoader(this.fixtures, (name) -> !isFixture(name), root, this.classes,
                 this.testClasses)) {
             current.setContextClassLoader(loader);
-            List<Unit> units = new ArrayList<>(unitsOf(file));
-            units.sort(Comparator.comparing((unit) -> -this.kills.getOrDefault(file + " " + unit.name(), 0)));
+            List<Unit> units = new ArrayList<>(unitsOf(mutant.file()));
+            units.sort(Comparator.<Unit>comparingInt((unit) -> -this.kills.getOrDefault(kind + " " + unit.name(), 0))
+                .thenComparingLong((unit) -> this.nanos.getOrDefault(unit.name(), 0L)));
             for (Unit unit : units) {
                 String failure = run(unit, loader);
                 if (!failure.isEmpty()) {
-                    this.kills.merge(file + " " + unit.name(), 1, Integer::sum);
+                    this.kills.merge(kind + " " + unit.name(), 1, Integer::sum);
                     return failure;
                 }
             }
@@ -130,7 +141,7 @@ final class MutantTests implements AutoCloseable {
         }
         finally {
             current.setContextClassLoader(before);
-            write(file, original);
+            write(mutant.file(), original);
         }
     }
 
@@ -143,18 +154,21 @@ final class MutantTests implements AutoCloseable {
         }
     }
 
-    /** The probe concerns no message. */
+    /** The probe concerns no message, and what only looks changes none. */
     private static List<Unit> unitsOf(String file) {
         if (file.equals("probe.lua")) {
             return List.of(new Unit("RedisServerCheckTests", "io.delayqueue.redis.RedisServerCheckTests", "", 0),
                     new Unit("UnsuitableRedis", "io.delayqueue.integration.UnsuitableRedisIntegrationTests", "", 0));
         }
+        if (file.equals("examine.lua") || file.equals("survey.lua")) {
+            return List.of(new Unit("RedisDoctorTests", "io.delayqueue.redis.RedisDoctorTests", "", 0));
+        }
         List<Unit> units = new ArrayList<>();
         units.add(new Unit("RedisRandomTransitionsTests", "io.delayqueue.redis.RedisRandomTransitionsTests",
                 "redisAnswersAsTheModelDoes", 2));
         PARTS.forEach((part) -> units.add(new Unit(part, CONTRACT, part, 0)));
-        for (String name : List.of("RedisKeysTests", "RedisKeeperTests", "RedisForeignScoresTests",
-                "RedisGroupsTests")) {
+        for (String name : List.of("RedisKeysTests", "RedisKeeperTests", "RedisForeignScoresTests", "RedisGroupsTests",
+                "ForbiddenCommandTests")) {
             units.add(new Unit(name, "io.delayqueue.redis." + name, "", 0));
         }
         units.add(new Unit("FullRedis", "io.delayqueue.integration.FullRedisIntegrationTests",
@@ -188,6 +202,9 @@ final class MutantTests implements AutoCloseable {
             })
             .build());
         alarm.cancel(false);
+        if (failure.get().isEmpty()) {
+            this.nanos.put(unit.name(), System.nanoTime() - start);
+        }
         if (!failure.get().isEmpty() && System.nanoTime() - start > STUCK.toNanos()) {
             killServers();
             this.fixtures = fixtures();

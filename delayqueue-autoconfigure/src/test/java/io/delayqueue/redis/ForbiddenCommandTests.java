@@ -32,9 +32,11 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -42,6 +44,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * P1: a permission that goes away, whichever and whenever, costs no message its place,
@@ -113,6 +116,9 @@ class ForbiddenCommandTests {
                 new Transition((test) -> List.of(), (test, none) -> test.send(plain("a", 0), plain("b", 0))));
         all.put("a message of a group is sent",
                 new Transition((test) -> List.of(), (test, none) -> test.send(message("a", 0, OnDuplicate.KEEP, "g"))));
+        all.put("a message whose turn is before that of its head is sent",
+                new Transition((test) -> test.sent(message("a", 9, OnDuplicate.KEEP, "g")),
+                        (test, none) -> test.send(message("b", 5, OnDuplicate.KEEP, "g"))));
         all.put("a message is replaced", new Transition((test) -> test.sent(message("a", 9, OnDuplicate.KEEP, "g")),
                 (test, none) -> test.send(message("a", 5, OnDuplicate.REPLACE, "g"))));
         all.put("a message is followed", new Transition((test) -> test.leased(plain("a", 0)),
@@ -157,6 +163,18 @@ class ForbiddenCommandTests {
                 (test, leases) -> test.store.extend(QUEUE, leases, LEASE.multipliedBy(2)).join()));
         all.put("a message is cancelled", new Transition((test) -> test.sent(message("a", 9, OnDuplicate.KEEP, "g")),
                 (test, none) -> test.store.cancel(HOME, "a").join()));
+        all.put("a plain message is cancelled", new Transition((test) -> test.sent(plain("a", 9)),
+                (test, none) -> test.store.cancel(HOME, "a").join()));
+        all.put("a message whose lease ran out is cancelled", new Transition((test) -> {
+            List<Lease> leases = test.leased(plain("a", 0));
+            test.clock.advance(LEASE);
+            return leases;
+        }, (test, leases) -> test.store.cancel(HOME, "a").join()));
+        all.put("the head of a group is cancelled", new Transition(
+                (test) -> test.sent(message("a", 5, OnDuplicate.KEEP, "g"), message("b", 9, OnDuplicate.KEEP, "g")),
+                (test, none) -> test.store.cancel(HOME, "a").join()));
+        all.put("a plain message is rescheduled", new Transition((test) -> test.sent(plain("a", 9)),
+                (test, none) -> test.store.reschedule(HOME, "a", DueTime.after(LEASE)).join()));
         all.put("a message is rescheduled", new Transition((test) -> test.sent(message("a", 9, OnDuplicate.KEEP, "g")),
                 (test, none) -> test.store.reschedule(HOME, "a", DueTime.after(LEASE)).join()));
         all.put("a dead letter is brought back", new Transition((test) -> {
@@ -188,6 +206,44 @@ class ForbiddenCommandTests {
             check(command, damages);
         }
         assertThat(damages).isEmpty();
+    }
+
+    @Test
+    void aCancelThatCannotBeNotedLeavesTheSuccessor() {
+        List<Lease> leases = leased(plain("a", 0));
+        send(message("a", 0, OnDuplicate.REPLACE, null));
+
+        withoutHset(() -> this.store.cancel(HOME, "a").join());
+
+        assertThat(this.store.acknowledge(QUEUE, leases).join()).containsExactly(true);
+        assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("a");
+    }
+
+    @Test
+    void aLeaseThatCannotBeExtendedIsStillItsHolders() {
+        List<Lease> leases = leased(plain("a", 0));
+        this.store.extend(QUEUE, leases, LEASE.multipliedBy(2)).join();
+
+        withoutHset(() -> this.store.extend(QUEUE, leases, LEASE.multipliedBy(3)).join());
+
+        assertThat(this.store.acknowledge(QUEUE, leases).join()).containsExactly(true);
+    }
+
+    @Test
+    void aStartThatCannotBeRecordedForgetsNoFailure() {
+        this.store.retry(leased(plain("a", 0)).get(0), Duration.ZERO, "boom").join();
+        Lease lease = claim().messages().get(0).lease();
+
+        withoutHset(() -> this.store.start(lease).join());
+
+        this.store.release(QUEUE, List.of(lease), Duration.ZERO).join();
+        assertThat(claim().messages()).extracting(ClaimedMessage::failures).containsExactly(1);
+    }
+
+    private void withoutHset(ThrowingCallable call) {
+        this.server.commands().aclSetuser(this.namespace, new AclSetuserArgs().removeCommand(CommandType.HSET));
+        assertThatThrownBy(call).isInstanceOf(CompletionException.class);
+        this.server.commands().aclSetuser(this.namespace, AclSetuserArgs.Builder.allCommands());
     }
 
     private void check(String command, List<String> damages) {
