@@ -33,7 +33,7 @@ final class RedisFailures {
     private static final Set<String> REFUSALS = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE",
             "MISCONF", "NOSCRIPT", "CROSSSLOT", "EXECABORT", "UNKILLABLE");
 
-    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MOVED", "ASK", "MASTERDOWN", "CLUSTERDOWN");
+    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MOVED", "MASTERDOWN", "CLUSTERDOWN");
 
     /** As Redis before 7.0 words an error inside a script. */
     private static final Pattern IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
@@ -77,7 +77,10 @@ final class RedisFailures {
         return errorCode(failure) != null || errorText(failure).startsWith(STALE);
     }
 
-    /** Whether another server has to be asked, or the same one on another connection. */
+    /**
+     * Whether another server has to be asked, or the same one on another connection. A
+     * slot of which only some keys have moved is still where it was.
+     */
     static boolean isElsewhere(Throwable failure) {
         return !isReply(failure) || ELSEWHERE.contains(String.valueOf(errorCode(failure)));
     }

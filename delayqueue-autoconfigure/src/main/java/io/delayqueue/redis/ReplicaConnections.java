@@ -2,12 +2,14 @@ package io.delayqueue.redis;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.masterreplica.StatefulRedisMasterReplicaConnection;
 import io.lettuce.core.resource.ClientResources;
 import org.jspecify.annotations.Nullable;
@@ -27,21 +29,50 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  */
 final class ReplicaConnections implements AutoCloseable {
 
+    /** Whoever is sent elsewhere tries again at once, each time by a new connection. */
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
     private final LettuceConnectionFactory application;
 
     private @Nullable LettuceConnectionFactory own;
+
+    /** By the monotonic clock. */
+    private long lastOpened;
 
     ReplicaConnections(LettuceConnectionFactory application) {
         this.application = application;
     }
 
-    /** A new connection, which nobody else uses. */
+    /**
+     * A new connection, which nobody else uses. If there was one before, it has failed:
+     * whoever has the slots of a cluster is asked again, which Lettuce does by itself
+     * only for commands that it sends to the nodes by their slots.
+     */
     @SuppressWarnings("unchecked") // Spring Data's connections speak bytes
     synchronized StatefulConnection<byte[], byte[]> open() {
         if (this.own == null) {
             this.own = start();
         }
+        else {
+            pause();
+            if (this.own.getNativeClient() instanceof RedisClusterClient cluster) {
+                cluster.refreshPartitions();
+            }
+        }
+        this.lastOpened = System.nanoTime();
         return (StatefulConnection<byte[], byte[]>) nativeOf(this.own.getConnection());
+    }
+
+    private void pause() {
+        long left = PAUSE.toNanos() - (System.nanoTime() - this.lastOpened);
+        if (left > 0) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(left);
+            }
+            catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private LettuceConnectionFactory start() {

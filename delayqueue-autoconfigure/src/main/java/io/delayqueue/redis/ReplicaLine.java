@@ -74,6 +74,10 @@ final class ReplicaLine {
         }
     }
 
+    boolean isBusy() {
+        return this.busy.get();
+    }
+
     private List<ReplicatedCall> take() {
         List<ReplicatedCall> batch = new ArrayList<>(this.again);
         this.again.clear();

@@ -96,6 +96,11 @@ final class ReplicaLink {
         return unsent;
     }
 
+    /** Whether nobody waits for an answer on it. */
+    boolean isIdle() {
+        return this.lines.values().stream().noneMatch(ReplicaLine::isBusy);
+    }
+
     void close() {
         this.connection.closeAsync();
     }

@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReplicatedScriptRunner implements ScriptRunner {
 
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
     private final ReplicaConnections connections;
 
     private final ReplicaWait wait;
@@ -140,8 +142,19 @@ final class ReplicatedScriptRunner implements ScriptRunner {
         finally {
             this.lock.unlock();
         }
-        // Other masters of a cluster may still have to answer on it.
-        CompletableFuture.delayedExecutor(this.limit.toNanos(), TimeUnit.NANOSECONDS).execute(old::close);
+        closeOnceIdle(old, System.nanoTime());
+    }
+
+    /** Other masters of a cluster may still have to answer on it. */
+    private void closeOnceIdle(ReplicaLink old, long retired) {
+        CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS).execute(() -> {
+            if (old.isIdle() || System.nanoTime() - retired > this.limit.toNanos()) {
+                old.close();
+            }
+            else {
+                closeOnceIdle(old, retired);
+            }
+        });
     }
 
     @Override

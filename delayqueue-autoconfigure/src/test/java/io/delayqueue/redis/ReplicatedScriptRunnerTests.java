@@ -23,6 +23,7 @@ import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,8 @@ import static org.awaitility.Awaitility.await;
 class ReplicatedScriptRunnerTests {
 
     private static final Home HOME = Home.first(new QueueName("replicated"));
+
+    private static final int SLOT = SlotHash.getSlot("{replicated}");
 
     private static final Duration LIMIT = Duration.ofSeconds(20);
 
@@ -222,6 +225,48 @@ class ReplicatedScriptRunnerTests {
     }
 
     @Test
+    void sendsFollowASlotThatMoves() {
+        try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1)) {
+            RedisMessageStore store = store(cluster);
+            send(store, "a");
+            RedisServer from = cluster.masterOfSlot(SLOT);
+            RedisServer to = cluster.masters().stream().filter((each) -> each != from).findFirst().orElseThrow();
+            long before = connectionsTo(cluster);
+
+            cluster.moveSlot(SLOT, to);
+
+            assertThat(send(store, "b")).isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(held(to)).containsExactlyInAnyOrder("a", "b");
+            assertThat(calls(to, "wait")).isPositive();
+            assertThat(connectionsTo(cluster) - before).isLessThan(100);
+        }
+    }
+
+    /** The old master lives on, and knows who has the slot now. */
+    @Test
+    void sendsFollowTheReplicaThatTookOver() {
+        try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1)) {
+            RedisMessageStore store = store(cluster);
+            send(store, "a");
+            RedisServer promoted = cluster.failover(cluster.masterOfSlot(SLOT));
+
+            assertThat(send(store, "b")).isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(held(promoted)).containsExactlyInAnyOrder("a", "b");
+        }
+    }
+
+    @Test
+    void connectionsAreNotOpenedInAStorm() {
+        try (ReplicaConnections opened = new ReplicaConnections(this.connections)) {
+            long begun = System.nanoTime();
+            for (int i = 0; i < 3; i++) {
+                opened.open().close();
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThanOrEqualTo(Duration.ofMillis(200));
+        }
+    }
+
+    @Test
     void aClientThatIsNotLettuceIsRefused() {
         JedisConnectionFactory jedis = Connections.jedis(this.master);
         assertThatThrownBy(() -> RedisAccess.to(jedis, "dq", LIMIT, ONE)).isInstanceOf(UnsuitableRedisException.class)
@@ -231,6 +276,14 @@ class ReplicatedScriptRunnerTests {
 
     private RedisMessageStore store(ReplicaWait wait) {
         RedisAccess redis = RedisAccess.to(this.connections, "dq", LIMIT, wait);
+        this.resources.add(redis);
+        return new RedisMessageStore(redis);
+    }
+
+    private RedisMessageStore store(RedisCluster cluster) {
+        LettuceConnectionFactory toCluster = Connections.lettuce(cluster);
+        this.resources.add(toCluster::destroy);
+        RedisAccess redis = RedisAccess.to(toCluster, "dq", LIMIT, ONE);
         this.resources.add(redis);
         return new RedisMessageStore(redis);
     }
@@ -252,6 +305,18 @@ class ReplicatedScriptRunnerTests {
     /** So that there is something to wait for; messages are not strings. */
     private static long writes(RedisServer server) {
         return calls(server, "set");
+    }
+
+    private static long connectionsTo(RedisCluster cluster) {
+        return cluster.masters().stream().mapToLong((each) -> {
+            String count = each.commands()
+                .info("stats")
+                .lines()
+                .filter((line) -> line.startsWith("total_connections_received:"))
+                .findFirst()
+                .orElseThrow();
+            return Long.parseLong(count.substring(count.indexOf(':') + 1));
+        }).sum();
     }
 
     private static long calls(RedisServer server, String command) {
