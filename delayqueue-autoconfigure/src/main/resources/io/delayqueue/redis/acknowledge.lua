@@ -36,7 +36,7 @@ if #done == 0 then return reply end
 
 local due
 if plain then
-  redis.call('HDEL', MESSAGES, '')
+  redis.call('HDEL', MESSAGES, PROBE)
   redis.call('ZREM', LEASED, unpack(done))
   redis.call('HDEL', MESSAGES, unpack(done))
 else

@@ -33,7 +33,7 @@ if group ~= '' then
   -- prelude
   rehearse_removal()
 end
-redis.call('HDEL', MESSAGES, '')
+redis.call('HDEL', MESSAGES, PROBE)
 redis.call('ZREM', lane_key(lane), id)
 local due = forget({ id })
 tidy()

@@ -73,7 +73,7 @@ local function permitted()
     return rehearse_removal()
   end
   rehearse_move()
-  redis.call('HMGET', MESSAGES, '')
+  redis.call('HMGET', MESSAGES, PROBE)
 end
 
 local found = {} -- id, due, id, due and so on

@@ -54,6 +54,7 @@ local FOLLOWERS = KEYS[21]
 local HEADS = KEYS[22]
 local KEEPER = KEYS[23]
 local NORMAL = 4
+local PROBE = '\0' -- no id
 local WAKE_GRACE = 1000
 
 -- Microseconds since the epoch, of this server.
@@ -143,29 +144,32 @@ end
 -- type, ends the script here, and not when a message has left one place and cannot enter
 -- another. Senders begin with this; others remove something first, for a Redis that is full.
 local function rehearse()
-  redis.call('ZADD', LEASED, 'XX', '0', '')
-  redis.call('HDEL', RENEWED, '')
-  redis.call('HSET', RENEWED, '', '')
-  redis.call('HDEL', RENEWED, '')
-  redis.call('ZREM', LEASED, '')
-  redis.call('ZRANGE', LEASED, '0', '0')
-  redis.call('ZSCORE', LEASED, '')
-  redis.call('HGET', NEXT, '')
-  redis.call('HMGET', NEXT, '')
-  redis.call('HEXISTS', NEXT, '')
-  redis.call('EXISTS', NEXT)
+  redis.call('ZADD', LEASED, 'XX', '0', PROBE)
+  redis.call('HDEL', RENEWED, PROBE)
+  redis.call('HSET', RENEWED, PROBE, '')
+  redis.call('HDEL', RENEWED, PROBE)
+  redis.call('ZREM', LEASED, PROBE)
+  redis.call('ZRANGE', FOLLOWERS, '0', '0')
+  redis.call('ZSCORE', DEAD, PROBE)
+  redis.call('HGET', ATTEMPTS, PROBE)
+  redis.call('HGET', DETAILS, PROBE)
+  redis.call('HMGET', MESSAGES, PROBE)
+  redis.call('HEXISTS', NEXT, PROBE)
+  redis.call('HEXISTS', HEADS, PROBE)
+  redis.call('HEXISTS', LETTERS, PROBE)
+  for _, lane in ipairs(lanes_in_use()) do redis.call('ZSCORE', lane, PROBE) end
 end
 
 -- As rehearse, for who takes messages from where they are.
 local function rehearse_removal()
-  redis.call('ZREM', LEASED, '')
+  redis.call('ZREM', LEASED, PROBE)
   rehearse()
 end
 
 -- The same for plain messages, which only go from one sorted set to another.
 local function rehearse_move()
-  redis.call('ZREM', LEASED, '')
-  redis.call('ZADD', LEASED, 'XX', '0', '')
+  redis.call('ZREM', LEASED, PROBE)
+  redis.call('ZADD', LEASED, 'XX', '0', PROBE)
 end
 
 -- Whether `token` is that of the lease that `id` has now, run out or not.

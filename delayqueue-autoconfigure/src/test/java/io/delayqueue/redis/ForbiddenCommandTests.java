@@ -47,8 +47,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * P1: a permission that goes away, whichever and whenever, costs no message its place,
- * and leaves nothing that a full permission cannot go on from.
+ * P1: a permission that goes away, whichever and whenever, and a key that somebody has
+ * given another type, cost no message its place, and leave nothing from which the scripts
+ * cannot go on.
  */
 class ForbiddenCommandTests {
 
@@ -244,6 +245,33 @@ class ForbiddenCommandTests {
         this.server.commands().aclSetuser(this.namespace, new AclSetuserArgs().removeCommand(CommandType.HSET));
         assertThatThrownBy(call).isInstanceOf(CompletionException.class);
         this.server.commands().aclSetuser(this.namespace, AclSetuserArgs.Builder.allCommands());
+    }
+
+    @ParameterizedTest
+    @MethodSource("transitions")
+    void losesNothingToAKeyOfAnotherType(String name) {
+        Transition transition = transitionsByName().get(name);
+        List<String> damages = new ArrayList<>();
+        for (byte[] bytes : new RedisKeys(this.namespace, QUEUE).all()) {
+            String key = new String(bytes, StandardCharsets.UTF_8);
+            removeKeys();
+            List<Lease> leases = transition.before.apply(this);
+            if (this.server.commands().exists(key) == 1) {
+                continue;
+            }
+            this.server.commands().rpush(key, "oops");
+            try {
+                transition.action.accept(this, leases);
+            }
+            catch (CompletionException ex) {
+                // What is of another type cannot be used.
+            }
+            if (this.server.commands().type(key).equals("list")) {
+                this.server.commands().del(key);
+            }
+            check(key, damages);
+        }
+        assertThat(damages).isEmpty();
     }
 
     private void check(String command, List<String> damages) {
