@@ -35,7 +35,9 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
     /** Most different numbers: by each of them an id may have another home. */
     static final int MOST_COUNTS = 8;
 
-    private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3})*)(\\+?)");
+    /** Bounded, as each repetition of a group takes a piece of the stack. */
+    private static final Pattern FORM = Pattern
+        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(\\+?)".formatted(MOST_COUNTS - 1));
 
     public Partitions {
         counts = List.copyOf(counts);

@@ -247,8 +247,8 @@ final class Diagnosis {
 
     private void follower(Facts facts) {
         Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
-        String expected = details.matches()
-                ? "%s %015d:%s".formatted(details.group(4), Long.parseLong(details.group(1)), facts.id()) : "";
+        String expected = (details.matches() && details.group(4) != null)
+                ? "%s %015d:%s".formatted(details.group(4), Replies.millis(details.group(1)), facts.id()) : null;
         if (!facts.stored()) {
             add(Kind.PLACE_WITHOUT_MESSAGE, facts.id(), "it waits behind its group, but its message is gone",
                     "remove it", this.keys.command("ZREM", KeyCommands.FOLLOWERS, facts.member()));

@@ -44,7 +44,7 @@ final class RedisFailures {
     /** By which our scripts refuse who goes by an older version of the partitions. */
     private static final String STALE = "DQSTALE";
 
-    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|\\d{1,3}(?:,\\d{1,3})*\\+?");
+    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+\\+?");
 
     private static final String REPEATED = "it was sent before, and that may have taken effect";
 
@@ -138,7 +138,13 @@ final class RedisFailures {
 
     private static @Nullable Partitions recordIn(String error) {
         Matcher record = RECORD.matcher(error);
-        return record.find() ? Partitions.parse(record.group()) : null;
+        try {
+            return record.find() ? Partitions.parse(record.group()) : null;
+        }
+        catch (IllegalArgumentException ex) {
+            // Somebody else wrote it; who reads it next says what is wrong.
+            return null;
+        }
     }
 
     static DelayQueueException notConnected(Throwable failure) {

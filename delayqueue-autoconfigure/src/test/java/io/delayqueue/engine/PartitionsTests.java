@@ -57,6 +57,7 @@ class PartitionsTests {
         assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("many"));
         assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|257"));
         assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|4,4"));
+        assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|1" + ",1".repeat(100_000)));
     }
 
     @Test
