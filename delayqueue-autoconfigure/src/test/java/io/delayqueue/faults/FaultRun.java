@@ -274,6 +274,8 @@ final class FaultRun implements AutoCloseable {
 
         private int ahead;
 
+        private String classPath = System.getProperty("java.class.path");
+
         Seat(String name, TcpProxy proxy) {
             this.name = name;
             this.proxy = proxy;
@@ -298,12 +300,17 @@ final class FaultRun implements AutoCloseable {
             properties.add("test.ahead-micros=" + TimeUnit.SECONDS.toMicros(this.ahead));
             List<String> wrapper = (this.ahead != 0) ? List.of("faketime", "-f", "%+ds".formatted(this.ahead))
                     : List.of();
-            this.processes.add(NodeProcess.start(node, FaultRun.this.directory, wrapper, properties));
+            this.processes.add(NodeProcess.start(node, FaultRun.this.directory, wrapper, this.classPath, properties));
         }
 
         /** Has the clocks of processes that start from now on be ahead, or behind. */
         void setAhead(int seconds) {
             this.ahead = seconds;
+        }
+
+        /** Has processes that start from now on be of another version of the library. */
+        void setClassPath(String classPath) {
+            this.classPath = classPath;
         }
 
         /** Kills the process, if it still runs, and notes that it dies. */

@@ -41,14 +41,15 @@ final class NodeProcess implements AutoCloseable {
     /**
      * Starts a node and waits for nothing.
      * @param wrapper what to put before the command
+     * @param classPath where the library and the node's own classes are
      */
-    static NodeProcess start(String name, Path directory, List<String> wrapper, List<String> properties) {
+    static NodeProcess start(String name, Path directory, List<String> wrapper, String classPath,
+            List<String> properties) {
         List<String> command = new ArrayList<>(wrapper);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto",
-                "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), "-cp",
-                System.getProperty("java.class.path"), Node.class.getName(), "--spring.main.banner-mode=off",
-                "--spring.data.redis.host=127.0.0.1", "--test.node=" + name,
+                "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), "-cp", classPath, Node.class.getName(),
+                "--spring.main.banner-mode=off", "--spring.data.redis.host=127.0.0.1", "--test.node=" + name,
                 "--test.history=" + directory.resolve(name + ".history")));
         properties.forEach((property) -> command.add("--" + property));
         try {
