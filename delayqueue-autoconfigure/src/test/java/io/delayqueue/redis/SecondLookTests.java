@@ -1,0 +1,141 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+
+import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.Examination;
+import io.delayqueue.Finding;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P1: what only seems wrong, as the doctor looks while it is on its way, is no finding;
+ * what still is wrong when he looks again is one.
+ */
+class SecondLookTests {
+
+    private static final QueueName QUEUE = new QueueName("doctor");
+
+    private static final String STORED = "-foreign{\"payload\":1}";
+
+    private static RedisServer server;
+
+    private static LettuceConnectionFactory connections;
+
+    private final String namespace = "second-look-" + UUID.randomUUID();
+
+    /** What happens once the doctor has seen the first page, and before the next. */
+    private final AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {
+    });
+
+    private final DelayQueueDoctor doctor = new RedisDoctor(
+            new RedisAccess(interrupted(RedisAccess.runner(connections, Duration.ofSeconds(30))), this.namespace),
+            () -> connections, new EnvelopeCodec(JsonMapper.builder().build()));
+
+    @BeforeAll
+    static void connect() {
+        server = RedisServer.shared(RedisBinary.preferred());
+        connections = Connections.lettuce(server);
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @Test
+    void aMessageThatAnotherProducerIsWritingIsNoFinding() {
+        server.commands().hset(key(0, "messages"), "id", STORED);
+        this.meanwhile.set(() -> server.commands().zadd(key(0, "scheduled"), 5, "id"));
+
+        assertThat(this.doctor.examine("doctor")).isEqualTo(new Examination(1, List.of(), true));
+    }
+
+    @Test
+    void aMessageThatNobodyGoesOnWritingIsAFinding() {
+        server.commands().hset(key(0, "messages"), "id", STORED);
+
+        assertThat(this.doctor.examine("doctor").findings()).extracting(Finding::kind)
+            .containsExactly(Finding.Kind.MESSAGE_WITHOUT_PLACE);
+    }
+
+    @Test
+    void aMessageIsAtHomeByANumberThatTheQueueHasOnlySinceTheDoctorBegan() {
+        Partitions before = Partitions.parse("2|1,4");
+        Partitions after = Partitions.parse("3|1,4,2");
+        record(before);
+        String id = Stream.iterate(0, (number) -> number + 1)
+            .map((number) -> "id-" + number)
+            .filter((each) -> !isAtHome(before, each) && isAtHome(after, each))
+            .findFirst()
+            .orElseThrow();
+        server.commands().hset(key(0, "messages"), "other", STORED);
+        server.commands().zadd(key(0, "scheduled"), 5, "other");
+        this.meanwhile.set(() -> {
+            record(after);
+            server.commands().hset(key(1, "messages"), id, STORED);
+            server.commands().zadd(key(1, "scheduled"), 5, id);
+        });
+
+        assertThat(this.doctor.examine("doctor").findings()).isEmpty();
+
+        record(before);
+        assertThat(this.doctor.examine("doctor").findings()).extracting(Finding::kind)
+            .containsOnly(Finding.Kind.NOT_AT_HOME);
+    }
+
+    /** Whether a message that is in the second partition belongs there. */
+    private static boolean isAtHome(Partitions partitions, String id) {
+        return partitions.homes(QUEUE, id).stream().map(Home::partition).toList().contains(new Partition(QUEUE, 1));
+    }
+
+    private void record(Partitions partitions) {
+        partitions.all(QUEUE)
+            .forEach((partition) -> server.commands().set(key(partition.index(), "partitions"), partitions.text()));
+    }
+
+    private String key(int partition, String kind) {
+        return "%s:{%s}:%s".formatted(this.namespace, new Partition(QUEUE, partition), kind);
+    }
+
+    private ScriptRunner interrupted(ScriptRunner redis) {
+        return new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                CompletableFuture<List<Object>> reply = redis.run(script, keys, arguments);
+                if (script.name().equals(RedisScripts.EXAMINE.name())) {
+                    reply.join();
+                    SecondLookTests.this.meanwhile.getAndSet(() -> {
+                    }).run();
+                }
+                return reply;
+            }
+
+            @Override
+            public void close() {
+                redis.close();
+            }
+
+        };
+    }
+
+}
