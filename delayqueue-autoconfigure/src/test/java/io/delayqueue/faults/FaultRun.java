@@ -11,7 +11,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.Examination;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.faults.Event.Kind;
@@ -42,6 +44,8 @@ final class FaultRun implements AutoCloseable {
     static final Duration SAFETY_POLL = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_DRAIN = Duration.ofMinutes(3);
+
+    private static final int TRIES = 50;
 
     private final RedisServer redis;
 
@@ -163,11 +167,40 @@ final class FaultRun implements AutoCloseable {
     void drain() throws InterruptedException {
         try (ConfigurableApplicationContext context = sender()) {
             DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+            DelayQueueDoctor doctor = context.getBean(DelayQueueDoctor.class);
+            examine(doctor, "before all was handled");
             for (String name : Workload.QUEUES) {
                 awaitEmpty(queue, name);
                 buryLetters(queue, name);
             }
+            examine(doctor, "after all was handled");
         }
+    }
+
+    /** Notes what a doctor finds while the nodes go on. */
+    private void examine(DelayQueueDoctor doctor, String when) throws InterruptedException {
+        List<Examination> examinations = new ArrayList<>();
+        for (int i = 0; i < TRIES && examinations.isEmpty(); i++) {
+            try {
+                for (String name : Workload.QUEUES) {
+                    examinations.add(doctor.examine(name));
+                }
+                examinations.add(doctor.examineKeys());
+            }
+            catch (StoreUnavailableException ex) {
+                note("cannot examine: " + ex.getMessage(), "trouble");
+                examinations.clear();
+                Thread.sleep(200);
+            }
+        }
+        if (examinations.isEmpty()) {
+            this.history.write(Kind.LEFT, "", 0, "text", "not to be examined " + when);
+        }
+        long examined = examinations.stream().mapToLong(Examination::examined).sum();
+        this.history.write(Kind.SAMPLE, "", 0, "examined", Long.toString(examined), "when", when);
+        examinations.stream().filter((examination) -> !examination.isSound()).forEach((examination) -> {
+            this.history.write(Kind.LEFT, "", 0, "text", "found " + when + ": " + examination.findings());
+        });
     }
 
     /** Notes what Redis uses, and has all nodes note what they use. */
