@@ -6,8 +6,8 @@ package io.delayqueue;
  * it, for people to decide.
  * <p>
  * May be asked while the queue is in use: a message that moves meanwhile is no finding.
- * Takes its time, about a minute for a million messages, and little memory however many
- * there are. Implementations are thread-safe.
+ * Takes its time, as it reads each message, and little memory however many there are.
+ * Implementations are thread-safe.
  */
 public interface DelayQueueDoctor {
 

@@ -50,7 +50,8 @@ final class ClusterMasters {
         return probes;
     }
 
-    private static List<RedisClusterNode> find(RedisConnection connection) {
+    /** The masters that have slots: one that is dead has none once another took over. */
+    static List<RedisClusterNode> find(RedisConnection connection) {
         List<RedisClusterNode> masters = new ArrayList<>();
         ((RedisClusterConnection) connection).clusterGetNodes().forEach((node) -> {
             if (node.isMaster() && !node.getSlotRange().getSlots().isEmpty()) {

@@ -17,7 +17,6 @@ import io.delayqueue.engine.Partition;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisClusterConnection;
-import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.Cursor;
@@ -60,11 +59,7 @@ final class KeyNames {
         ScanOptions options = ScanOptions.scanOptions().match(this.namespace + ":*").count(PAGE).build();
         try (RedisConnection connection = factory.getConnection()) {
             if (connection instanceof RedisClusterConnection cluster) {
-                for (RedisClusterNode node : cluster.clusterGetNodes()) {
-                    if (node.isMaster()) {
-                        drain(cluster.scan(node, options), action);
-                    }
-                }
+                ClusterMasters.find(cluster).forEach((master) -> drain(cluster.scan(master, options), action));
             }
             else {
                 drain(connection.keyCommands().scan(options), action);

@@ -255,13 +255,21 @@ public final class RedisDoctor implements DelayQueueDoctor {
         });
         List<Finding> found = new ArrayList<>();
         long[] keys = new long[1];
-        names.forEach(this.connections.get(), (key) -> {
-            keys[0]++;
-            Finding finding = names.look(key);
-            if (finding != null && found.size() <= MOST_FINDINGS) {
-                found.add(finding);
-            }
-        });
+        try {
+            names.forEach(this.connections.get(), (key) -> {
+                keys[0]++;
+                Finding finding = names.look(key);
+                if (finding != null && found.size() <= MOST_FINDINGS) {
+                    found.add(finding);
+                }
+            });
+        }
+        catch (DelayQueueException ex) {
+            throw ex;
+        }
+        catch (RuntimeException ex) {
+            throw RedisFailures.ofALook("SCAN", ex);
+        }
         return new Examination(keys[0], found.subList(0, Math.min(MOST_FINDINGS, found.size())),
                 found.size() <= MOST_FINDINGS);
     }

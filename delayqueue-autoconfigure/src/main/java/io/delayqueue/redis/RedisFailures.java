@@ -136,6 +136,17 @@ final class RedisFailures {
                 Effect.UNKNOWN, failure);
     }
 
+    /** Says what the failure of a command means that changes nothing. */
+    static DelayQueueException ofALook(String command, RuntimeException failure) {
+        String code = errorCode(failure);
+        if (code != null && REFUSALS.contains(code)) {
+            return new StoreRefusedException("Redis refused %s: %s".formatted(command, errorText(failure)), Effect.NONE,
+                    failure);
+        }
+        return new StoreUnavailableException("Redis did not answer %s: %s".formatted(command, failure), Effect.NONE,
+                failure);
+    }
+
     private static @Nullable Partitions recordIn(String error) {
         Matcher record = RECORD.matcher(error);
         try {

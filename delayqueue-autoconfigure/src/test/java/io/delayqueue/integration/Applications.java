@@ -6,10 +6,16 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.Finding;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.api.sync.RedisServerCommands;
@@ -24,6 +30,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,9 +51,22 @@ final class Applications implements AfterEachCallback, AutoCloseable {
 
     private final Deque<ConfigurableApplicationContext> running = new ArrayDeque<>();
 
+    private final Set<String> queues = new TreeSet<>(List.of(OrderHandler.QUEUE));
+
+    private boolean examined;
+
     Applications() {
         Class<?> test = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).getCallerClass();
         this.namespace = test.getSimpleName() + "-" + COUNT.incrementAndGet();
+    }
+
+    /**
+     * Has a doctor examine, before applications are closed, what they have stored: for
+     * tests that damage nothing themselves.
+     */
+    Applications examined() {
+        this.examined = true;
+        return this;
     }
 
     String namespace() {
@@ -79,6 +99,9 @@ final class Applications implements AfterEachCallback, AutoCloseable {
                     "delayqueue.namespace=" + this.namespace)
             .run(arguments(RedisUser.asAsked(properties)));
         this.running.push(context);
+        context.getBeanProvider(DelayedListenerRegistry.class)
+            .ifAvailable(
+                    (registry) -> registry.listeners().forEach((listener) -> this.queues.addAll(listener.queues())));
         return new Application(context);
     }
 
@@ -122,9 +145,33 @@ final class Applications implements AfterEachCallback, AutoCloseable {
 
     @Override
     public void close() {
-        while (!this.running.isEmpty()) {
-            this.running.pop().close();
+        try {
+            examine();
         }
+        finally {
+            while (!this.running.isEmpty()) {
+                this.running.pop().close();
+            }
+        }
+    }
+
+    /** P1, P10: whatever a test did, nothing that is stored may be out of order. */
+    private void examine() {
+        List<Finding> findings = new ArrayList<>();
+        try {
+            this.running.stream()
+                .filter((context) -> this.examined && context.isActive())
+                .findFirst()
+                .map((context) -> context.getBean(DelayQueueDoctor.class))
+                .ifPresent((doctor) -> {
+                    this.queues.forEach((queue) -> findings.addAll(doctor.examine(queue).findings()));
+                    findings.addAll(doctor.examineKeys().findings());
+                });
+        }
+        catch (DelayQueueException | DataAccessException ex) {
+            // The test has left no Redis that could be asked.
+        }
+        assertThat(findings).as("findings in %s", this.namespace).isEmpty();
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.integration.ClusterLoad.LoadHandler;
 import io.delayqueue.integration.ClusterLoad.Sent;
 import io.delayqueue.testing.RedisBinary;
@@ -44,9 +45,11 @@ class ClusterMasterDeathIntegrationTests {
         .collect(Collectors.toSet());
 
     @RegisterExtension
-    final Applications applications = new Applications();
+    final Applications applications = new Applications().examined();
 
     private LoadHandler handler;
+
+    private DelayQueueDoctor doctor;
 
     @AfterEach
     void stop() {
@@ -70,6 +73,7 @@ class ClusterMasterDeathIntegrationTests {
             awaitPromotion();
             load.awaitProgress(25);
 
+            assertThat(this.doctor.examineKeys().isSound()).as("the dead one is not asked").isTrue();
             assertLostOnly(load, mark, gone).isNotEmpty();
         }
     }
@@ -106,6 +110,7 @@ class ClusterMasterDeathIntegrationTests {
         String[] asArray = all.toArray(String[]::new);
         Application worker = this.applications.start(ClusterLoad.LoadConfiguration.class, asArray);
         Application sender = this.applications.start(Applications.SenderConfiguration.class, asArray);
+        this.doctor = sender.context().getBean(DelayQueueDoctor.class);
         this.handler = worker.context().getBean(LoadHandler.class);
         ClusterLoad load = new ClusterLoad(sender.queue(), PARTITIONS);
         load.start();

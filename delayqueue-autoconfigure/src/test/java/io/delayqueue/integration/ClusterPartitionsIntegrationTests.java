@@ -17,9 +17,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.Examination;
+import io.delayqueue.Finding;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
@@ -144,6 +147,30 @@ class ClusterPartitionsIntegrationTests {
         this.cluster.masters()
             .forEach((master) -> keys.addAll(master.commands().keys(this.applications.namespace() + ":*:messages")));
         assertThat(keys).hasSize(PARTITIONS);
+    }
+
+    @Test
+    void namesOfKeysAreLookedAtOnEachMaster() {
+        this.application.queue()
+            .sendAll(IntStream.range(0, 100)
+                .mapToObj(
+                        (number) -> DelayedMessage.builder(QUEUE, new Order(number)).delay(Duration.ofHours(1)).build())
+                .toList());
+        DelayQueueDoctor doctor = this.application.context().getBean(DelayQueueDoctor.class);
+        assertThat(doctor.examine(QUEUE)).isEqualTo(new Examination(100, List.of(), true));
+        assertThat(doctor.examineKeys().findings()).isEmpty();
+        assertThat(doctor.examineKeys().examined()).as("messages and scheduled of each")
+            .isGreaterThanOrEqualTo(2 * PARTITIONS);
+
+        List<String> foreign = IntStream.range(0, PARTITIONS)
+            .mapToObj((partition) -> this.applications.namespace() + ":" + tag(partition) + ":foreign")
+            .toList();
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            this.cluster.masterOf(tag(partition)).commands().set(foreign.get(partition), "1");
+        }
+
+        assertThat(doctor.examineKeys().findings()).extracting(Finding::id)
+            .containsExactlyInAnyOrderElementsOf(foreign);
     }
 
     @Test

@@ -35,7 +35,7 @@ class RepartitionTests {
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
 
     @RegisterExtension
-    final Applications applications = new Applications();
+    final Applications applications = new Applications().examined();
 
     private DelayQueueOperations sender(String... properties) {
         return this.applications.withoutHandler(this.redis, properties).queue();

@@ -38,7 +38,7 @@ class TransactionIntegrationTests {
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
 
     @RegisterExtension
-    final Applications applications = new Applications();
+    final Applications applications = new Applications().examined();
 
     private DelayQueueOperations queue;
 

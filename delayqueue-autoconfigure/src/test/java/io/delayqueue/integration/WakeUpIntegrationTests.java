@@ -37,7 +37,7 @@ class WakeUpIntegrationTests {
     private static RedisServer redis;
 
     @RegisterExtension
-    final Applications applications = new Applications();
+    final Applications applications = new Applications().examined();
 
     @BeforeAll
     static void start() {

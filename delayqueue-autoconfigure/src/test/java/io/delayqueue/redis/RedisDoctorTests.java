@@ -11,10 +11,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.Examination;
 import io.delayqueue.Finding;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
@@ -28,6 +31,7 @@ import io.delayqueue.engine.Partitions;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -39,9 +43,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
@@ -237,6 +244,23 @@ class RedisDoctorTests {
             .extracting(Finding::id)
             .containsExactly(this.namespace + ":{doctor:4}:messages");
         assertThat(examination.examined()).isGreaterThan(15);
+    }
+
+    @Test
+    void whoCannotLookAtKeysIsToldAsWithEveryOtherCall() {
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> keysFail(new RedisConnectionFailureException("down")))
+            .satisfies((failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
+        assertThatExceptionOfType(StoreRefusedException.class)
+            .isThrownBy(() -> keysFail(new RedisSystemException("refused",
+                    new RedisCommandExecutionException("NOPERM this user has no permissions to run 'scan'"))))
+            .satisfies((failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
+    }
+
+    private void keysFail(RuntimeException failure) {
+        new RedisDoctor(this.redis, () -> {
+            throw failure;
+        }, new EnvelopeCodec(JsonMapper.builder().build())).examineKeys();
     }
 
     /** Neither the memory nor a single call grows with the number of messages. */
