@@ -84,11 +84,19 @@ public final class HandlerMethodFactory {
 
     }
 
-    /** Quotes no header: the exception of a conversion does. */
+    /**
+     * Quotes no header: the exception of a conversion does. Nor are there headers of
+     * other protocols, which Spring looks for in a header that a sender may use.
+     */
     private static final class HeaderArgumentResolver extends HeaderMethodArgumentResolver {
 
         HeaderArgumentResolver(ConversionService conversionService, @Nullable ConfigurableBeanFactory beanFactory) {
             super(conversionService, beanFactory);
+        }
+
+        @Override
+        protected @Nullable Object resolveArgumentInternal(MethodParameter parameter, Message<?> message, String name) {
+            return message.getHeaders().get(name);
         }
 
         @Override

@@ -193,6 +193,17 @@ class HandlerMethodAdapterTests {
             .withNoCause();
     }
 
+    /** Spring looks for headers of other protocols under this name. */
+    @Test
+    void takesAHeaderOfAnyNameForAText() throws Throwable {
+        ClaimedMessage message = message(
+                this.codec.write("x", Map.of("tries", "7", "id", "sender", "nativeHeaders", "text")));
+
+        handler("headers").prepare(message, delivery(message)).invoke();
+
+        assertThat(this.handlers.received).startsWith(7, "m", 3);
+    }
+
     @Test
     void refusesAPayloadThatIsNotValidBeforeTheHandler() throws Throwable {
         assertThat(received("valid", new Order(3, "tea"))).hasSize(1);
