@@ -40,7 +40,7 @@ final class MutantTests implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("dq.mutants.limit", 90));
 
     /** A failure that took so long may be one of a script that runs still. */
-    private static final Duration STUCK = LIMIT.dividedBy(20);
+    private static final Duration STUCK = LIMIT.dividedBy(10);
 
     private static final String CONTRACT = "io.delayqueue.redis.Redis70StoreTests";
 
@@ -49,6 +49,19 @@ final class MutantTests implements AutoCloseable {
     private static final List<String> PARTS = List.of("SendKeep", "SendReplace", "Cancel", "Reschedule", "ClaimDue",
             "Acknowledge", "Retry", "Release", "Extend", "Start", "Die", "Redrive", "Purge", "Find", "Rounding",
             "Lanes", "Groups", "GroupMembers", "Expiry", "Batches", "Spread", "WakeUp", "Keeper");
+
+    /** What to begin with, for one kind of mutants. */
+    private static final Map<String, List<String>> LIKELY = Map.ofEntries(
+            Map.entry(TRIALS, List.of("ForbiddenCommandTests", "FullRedis")),
+            Map.entry("acknowledge.lua", List.of("Acknowledge")), Map.entry("cancel.lua", List.of("Cancel")),
+            Map.entry("claim.lua", List.of("ClaimDue", "Expiry", "Keeper")),
+            Map.entry("dead-letter.lua", List.of("Die")), Map.entry("extend.lua", List.of("Extend")),
+            Map.entry("find.lua", List.of("Find")), Map.entry("prelude.lua", List.of("Groups", "GroupMembers")),
+            Map.entry("purge.lua", List.of("Purge")), Map.entry("redrive.lua", List.of("Redrive")),
+            Map.entry("release.lua", List.of("Release")), Map.entry("reschedule.lua", List.of("Reschedule")),
+            Map.entry("resign.lua", List.of("Keeper")), Map.entry("retry.lua", List.of("Retry")),
+            Map.entry("schedule.lua", List.of("SendKeep", "SendReplace", "GroupMembers")),
+            Map.entry("send.lua", List.of("SendKeep", "Batches")), Map.entry("start.lua", List.of("Start")));
 
     private final Path classes;
 
@@ -88,7 +101,7 @@ final class MutantTests implements AutoCloseable {
         this.testClasses = target.resolve("test-classes");
         this.scripts = work.resolve("io/delayqueue/redis");
         this.fixtures = fixtures();
-        this.kills.put(TRIALS + " ForbiddenCommandTests", 1);
+        LIKELY.forEach((kind, names) -> names.forEach((name) -> this.kills.put(kind + " " + name, 1)));
         try {
             Files.createDirectories(this.scripts);
             try (Stream<Path> files = Files.list(scripts)) {
@@ -181,6 +194,7 @@ final class MutantTests implements AutoCloseable {
         CancellationToken token = CancellationToken.create();
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
             .selectors(unit.selector(loader))
+            .configurationParameter("junit.jupiter.execution.timeout.mode", "disabled")
             .build();
         long start = System.nanoTime();
         ScheduledFuture<?> alarm = this.watch.schedule(() -> {
@@ -194,7 +208,8 @@ final class MutantTests implements AutoCloseable {
                 @Override
                 public void executionFinished(TestIdentifier test, TestExecutionResult result) {
                     if (result.getStatus() == TestExecutionResult.Status.FAILED) {
-                        failure.compareAndSet("", "%s: %s".formatted(unit.name(), test.getDisplayName()));
+                        failure.compareAndSet("", "%s: %s: %s".formatted(unit.name(), test.getDisplayName(),
+                                result.getThrowable().map(MutantTests::causeOf).orElse("")));
                         token.cancel();
                     }
                 }
@@ -210,6 +225,10 @@ final class MutantTests implements AutoCloseable {
             this.fixtures = fixtures();
         }
         return failure.get();
+    }
+
+    private static String causeOf(Throwable thrown) {
+        return (thrown.getCause() != null) ? causeOf(thrown.getCause()) : thrown.getClass().getSimpleName();
     }
 
     /** Those that this JVM started. */

@@ -28,7 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Ddq.mutants.guards=true} those that take a guard away: what it guards against
  * is let pass, or what it guards is never done, or a trial of what is permitted is left
  * out. {@code -Ddq.mutants.limit=240} lets tests take so many seconds on a slow machine
- * before a script counts as endless.
+ * before a script counts as endless, and {@code -Ddq.random.steps=150} shortens walks
+ * there.
  */
 class ScriptMutations {
 

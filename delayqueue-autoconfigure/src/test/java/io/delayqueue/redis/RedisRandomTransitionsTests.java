@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedisRandomTransitionsTests {
 
-    private static final int STEPS = 1_000;
+    private static final int STEPS = Integer.getInteger("dq.random.steps", 1_000);
 
     /** Of so many steps one is followed by an examination, which takes longer. */
     private static final int EXAMINED = 20;
