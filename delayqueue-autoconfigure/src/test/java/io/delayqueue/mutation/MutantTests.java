@@ -228,7 +228,8 @@ final class MutantTests implements AutoCloseable {
     }
 
     private static String causeOf(Throwable thrown) {
-        return (thrown.getCause() != null) ? causeOf(thrown.getCause()) : thrown.getClass().getSimpleName();
+        Throwable cause = thrown.getCause();
+        return (cause != null) ? causeOf(cause) : thrown.getClass().getSimpleName();
     }
 
     /** Those that this JVM started. */
