@@ -135,7 +135,7 @@ public final class Router {
                     .thenCompose((partitions) -> partitions.counts().equals(Partitions.ONE.counts())
                             ? this.store.redrive(new Home(Partition.first(queue), partitions.version()), letterId)
                             : sendAgain(queue, partitions, letterId)),
-                0);
+                0, false);
     }
 
     private CompletableFuture<RedriveResult> sendAgain(QueueName queue, Partitions partitions, String letterId) {
@@ -191,20 +191,26 @@ public final class Router {
 
     private <T> CompletableFuture<T> search(QueueName queue, String id, Function<Home, CompletableFuture<T>> call,
             Predicate<T> absent) {
-        return persist(queue, () -> this.table.of(queue)
-            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent)), 0);
+        return persist(queue,
+                () -> this.table.of(queue)
+                    .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent)),
+                0, false);
     }
 
     /** Makes a call again as long as it is refused for the version that it goes by. */
-    private <T> CompletableFuture<T> persist(QueueName queue, Supplier<CompletableFuture<T>> call, int repeats) {
+    private <T> CompletableFuture<T> persist(QueueName queue, Supplier<CompletableFuture<T>> call, int repeats,
+            boolean doubtful) {
         return call.get().handle((answer, failure) -> {
             if (failure == null) {
                 return CompletableFuture.completedFuture(answer);
             }
             if (repeats == MOST_REPEATS || !StalePartitionsException.isCauseOf(failure)) {
-                return CompletableFuture.<T>failedFuture(failure);
+                return CompletableFuture.<T>failedFuture(Doubt.keep(doubtful, failure));
             }
-            return this.table.read(queue, failure).thenCompose((read) -> persist(queue, call, repeats + 1));
+            boolean doubt = doubtful || Doubt.isIn(failure);
+            return this.table.read(queue, failure)
+                .exceptionallyCompose((unread) -> CompletableFuture.failedFuture(Doubt.keep(doubt, unread)))
+                .thenCompose((read) -> persist(queue, call, repeats + 1, doubt));
         }).thenCompose(Function.identity());
     }
 
@@ -243,6 +249,9 @@ public final class Router {
 
         private final SendAnswer[] answers;
 
+        /** Whether what is tried again may have taken effect. */
+        private boolean doubtful;
+
         Sending(QueueName queue, List<NewMessage> messages) {
             this.queue = queue;
             this.messages = messages;
@@ -268,11 +277,17 @@ public final class Router {
                     return go(route, next + 1, left, repeats);
                 }
                 if (repeats < MOST_REPEATS && StalePartitionsException.isCauseOf(failure)) {
+                    this.doubtful |= Doubt.isIn(failure);
                     return again(pending, failure, repeats + 1);
                 }
-                pending.forEach((position) -> this.answers[position] = new SendAnswer(null, failure));
+                fail(pending, failure);
                 return CompletableFuture.<Void>completedFuture(null);
             }).thenCompose(Function.identity());
+        }
+
+        private void fail(List<Integer> pending, Throwable failure) {
+            Throwable told = Doubt.keep(this.doubtful, failure);
+            pending.forEach((position) -> this.answers[position] = new SendAnswer(null, told));
         }
 
         private List<Integer> note(List<Integer> asked, List<SendResult> results) {
@@ -299,7 +314,7 @@ public final class Router {
         private CompletableFuture<Void> again(List<Integer> pending, Throwable refusal, int repeats) {
             return Router.this.table.read(this.queue, refusal).handle((partitions, failure) -> {
                 if (failure != null) {
-                    pending.forEach((position) -> this.answers[position] = new SendAnswer(null, failure));
+                    fail(pending, failure);
                     return CompletableFuture.<Void>completedFuture(null);
                 }
                 Map<Route, List<Integer>> byRoute = new LinkedHashMap<>();

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A partition refused a call, as its caller goes by a version of {@link Partitions} that
- * is no longer true. Only a cause: what fails is the call, and it changed nothing.
+ * is no longer true. Only a cause: what fails is the call, and this one changed nothing.
  */
 public final class StalePartitionsException extends RuntimeException {
 

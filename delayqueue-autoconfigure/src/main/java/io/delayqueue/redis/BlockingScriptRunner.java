@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DelayQueueException;
 
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
@@ -19,7 +20,9 @@ import org.springframework.data.redis.connection.ReturnType;
  * script into the transaction.
  * <p>
  * <strong>Threads.</strong> Any; {@code run} waits for the answer, so its future is
- * always complete. The time limit is the client's own.
+ * always complete. The time limit is the client's own, and on a cluster it repeats,
+ * unseen, what a lost connection has not answered: there no refusal says what was
+ * changed.
  */
 final class BlockingScriptRunner implements ScriptRunner {
 
@@ -48,7 +51,8 @@ final class BlockingScriptRunner implements ScriptRunner {
             return CompletableFuture.completedFuture(run(connection, script, keys.length, both));
         }
         catch (RuntimeException ex) {
-            DelayQueueException failure = RedisFailures.translate(script, ex, this.limit);
+            DelayQueueException failure = RedisFailures.translate(script, ex, this.limit,
+                    connection instanceof RedisClusterConnection);
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -10,13 +10,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.DelayQueueException;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulConnection;
@@ -206,7 +204,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             if (!this.begun.compareAndSet(false, true)) {
                 return;
             }
-            this.losses = link.losses.get();
+            this.losses = link.lost.count();
             this.sentBy = link;
             try {
                 // Unlike that of orTimeout, this timer wakes no thread for each call. But
@@ -298,7 +296,7 @@ final class LettuceScriptRunner implements ScriptRunner {
         /** Lettuce sends again what was under way when a connection was lost. */
         private boolean mayBeRepeated() {
             Link link = this.sentBy;
-            return link != null && link.losses.get() != this.losses;
+            return link != null && link.lost.count() != this.losses;
         }
 
     }
@@ -318,25 +316,16 @@ final class LettuceScriptRunner implements ScriptRunner {
 
         private final long since = System.nanoTime();
 
-        private final AtomicInteger losses = new AtomicInteger();
-
-        private final RedisConnectionStateListener listener = new RedisConnectionStateListener() {
-
-            @Override
-            public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-                Link.this.losses.incrementAndGet();
-            }
-
-        };
+        private final LostConnections lost;
 
         private Link(RedisConnection connection, RedisClusterAsyncCommands<byte[], byte[]> commands,
-                StatefulConnection<?, ?> state) {
+                StatefulConnection<?, ?> state, LostConnections lost) {
             this.connection = connection;
             this.commands = commands;
             this.state = state;
             this.timer = state.getResources().timer();
             this.expirer = state.getResources().eventExecutorGroup();
-            state.addListener(this.listener);
+            this.lost = lost;
         }
 
         @SuppressWarnings("unchecked") // Spring Data's connections speak bytes
@@ -344,7 +333,7 @@ final class LettuceScriptRunner implements ScriptRunner {
             RedisConnection connection = factory.getConnection();
             if (connection.getNativeConnection() instanceof AbstractRedisAsyncCommands<?, ?> commands) {
                 return new Link(connection, (RedisClusterAsyncCommands<byte[], byte[]>) commands,
-                        commands.getConnection());
+                        commands.getConnection(), new LostConnections(commands.getConnection(), factory));
             }
             connection.close();
             throw new IllegalStateException("The native connection is none of Lettuce's");
@@ -360,7 +349,7 @@ final class LettuceScriptRunner implements ScriptRunner {
         }
 
         void close() {
-            this.state.removeListener(this.listener);
+            this.lost.close();
             this.connection.close();
         }
 

@@ -6,6 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
+import io.delayqueue.engine.Doubt;
+
 /**
  * Calls again while a slot of the cluster moves to another node. As long as only a part
  * of its keys is there, Redis answers TRYAGAIN to every script; and for a moment two
@@ -36,10 +38,10 @@ final class PersistentScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-        return run(new Call(script, keys, arguments, System.nanoTime()));
+        return run(new Call(script, keys, arguments, System.nanoTime()), false);
     }
 
-    private CompletableFuture<List<Object>> run(Call call) {
+    private CompletableFuture<List<Object>> run(Call call, boolean doubtful) {
         CompletableFuture<List<Object>> answer = this.runner.run(call.script(), call.keys(), call.arguments());
         if (answer.isDone() && !answer.isCompletedExceptionally()) {
             return answer;
@@ -47,10 +49,10 @@ final class PersistentScriptRunner implements ScriptRunner {
         return answer.exceptionallyCompose((failure) -> {
             long left = this.limit.toNanos() - (System.nanoTime() - call.begun());
             if (left < PAUSE.toNanos() || !passes(failure)) {
-                return CompletableFuture.failedFuture(failure);
+                return CompletableFuture.failedFuture(Doubt.keep(doubtful, failure));
             }
             return CompletableFuture
-                .supplyAsync(() -> run(call),
+                .supplyAsync(() -> run(call, doubtful || Doubt.isIn(failure)),
                         CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                 .thenCompose(Function.identity());
         });

@@ -112,9 +112,10 @@ final class RedisFailures {
         }
         if (errorText(failure).startsWith(STALE)) {
             return new StoreUnavailableException(
-                    "The partitions of the queue were changed during '%s'; nothing was changed"
-                        .formatted(script.name()),
-                    Effect.NONE, new StalePartitionsException(errorText(failure), recordIn(errorText(failure))));
+                    "The partitions of the queue were changed during '%s'; %s".formatted(script.name(),
+                            repeated ? REPEATED : "nothing was changed"),
+                    repeated ? Effect.UNKNOWN : Effect.NONE,
+                    new StalePartitionsException(errorText(failure), recordIn(errorText(failure))));
         }
         String code = errorCode(failure);
         if (code != null && PASSING.contains(code)) {

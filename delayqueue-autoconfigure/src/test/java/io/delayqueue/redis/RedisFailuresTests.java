@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueException;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
@@ -63,6 +65,40 @@ class RedisFailuresTests {
         DelayQueueException reset = translate(new IOException("Connection reset"));
         assertThat(reset).isInstanceOf(StoreUnavailableException.class);
         assertThat(reset.effect()).isEqualTo(Effect.UNKNOWN);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "DQSTALE 3|2", "OOM command not allowed", "LOADING Redis is loading the dataset" })
+    void whatMayHaveBeenSentBeforeIsUnknownWhateverTheAnswer(String error) {
+        DelayQueueException first = translate(new RuntimeException(error));
+        assertThat(first.effect()).isEqualTo(Effect.NONE);
+
+        DelayQueueException second = RedisFailures.translate(RedisScripts.SCHEDULE, new RuntimeException(error),
+                Duration.ofSeconds(1), true);
+        assertThat(second.effect()).isEqualTo(Effect.UNKNOWN);
+        assertThat(second).hasMessageContaining("may have taken effect");
+    }
+
+    @Test
+    void whatMayHaveBeenDoneBeforeACallIsMadeAgainStaysUnknown() {
+        int[] calls = { 0 };
+        ScriptRunner runner = mock(ScriptRunner.class);
+        when(runner.run(any(), any(), any())).thenAnswer(
+                (call) -> CompletableFuture.failedFuture((++calls[0] == 1)
+                        ? RedisFailures.translate(RedisScripts.SCHEDULE, new RuntimeException("TRYAGAIN Multiple keys"),
+                                Duration.ofSeconds(1), true)
+                        : translate(new RuntimeException("OOM command not allowed"))));
+        byte[][] none = {};
+
+        assertThatExceptionOfType(ExecutionException.class)
+            .isThrownBy(() -> new PersistentScriptRunner(runner, Duration.ofSeconds(30), true)
+                .run(RedisScripts.SCHEDULE, none, none)
+                .get(30, TimeUnit.SECONDS))
+            .havingCause()
+            .isInstanceOfSatisfying(StoreRefusedException.class,
+                    (refused) -> assertThat(refused.effect()).isEqualTo(Effect.UNKNOWN))
+            .withMessageContaining("OOM");
+        assertThat(calls[0]).isEqualTo(2);
     }
 
     @Test

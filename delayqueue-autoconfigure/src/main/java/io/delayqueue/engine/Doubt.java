@@ -1,0 +1,42 @@
+package io.delayqueue.engine;
+
+import java.util.concurrent.CompletionException;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+
+/**
+ * What remains unknown when a call is made again: whether an earlier one took effect,
+ * however clear the later failure is.
+ */
+public final class Doubt {
+
+    private Doubt() {
+    }
+
+    /** Whether a call that failed so may have taken effect. */
+    public static boolean isIn(Throwable failure) {
+        return unwrap(failure) instanceof DelayQueueException known && known.effect() == Effect.UNKNOWN;
+    }
+
+    /**
+     * What the last of several calls failed by.
+     * @param doubtful whether an earlier one may have taken effect
+     */
+    public static Throwable keep(boolean doubtful, Throwable last) {
+        Throwable cause = unwrap(last);
+        if (!doubtful || !(cause instanceof DelayQueueException known) || known.effect() != Effect.NONE) {
+            return last;
+        }
+        String message = "It was tried before, and that may have taken effect; the last time: " + known.getMessage();
+        return (known instanceof StoreRefusedException) ? new StoreRefusedException(message, Effect.UNKNOWN, known)
+                : new StoreUnavailableException(message, Effect.UNKNOWN, known);
+    }
+
+    private static Throwable unwrap(Throwable failure) {
+        return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+    }
+
+}
