@@ -135,11 +135,15 @@ final class ReplicaLine {
                 answers.add(() -> call.fail(failed));
             }
         }
-        if (broken) {
-            this.whenBroken.run();
+        try {
+            if (broken) {
+                this.whenBroken.run();
+            }
         }
-        goOn();
-        answers.forEach(Runnable::run);
+        finally {
+            goOn();
+            answers.forEach(Runnable::run);
+        }
     }
 
     private void goOn() {

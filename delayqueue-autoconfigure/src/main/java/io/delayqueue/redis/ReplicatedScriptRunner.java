@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -32,6 +33,8 @@ final class ReplicatedScriptRunner implements ScriptRunner {
 
     private final Duration limit;
 
+    private final ThreadFactory threads;
+
     private final ReentrantLock lock = new ReentrantLock();
 
     /** Calls that came while there was no link; guarded by the lock. */
@@ -46,9 +49,22 @@ final class ReplicatedScriptRunner implements ScriptRunner {
     private volatile boolean closed;
 
     ReplicatedScriptRunner(ReplicaConnections connections, ReplicaWait wait, Duration limit) {
+        this(connections, wait, limit, (task) -> {
+            Thread thread = new Thread(task, "delayqueue-connect-replicated");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /**
+     * Makes a runner.
+     * @param threads for the attempts to connect
+     */
+    ReplicatedScriptRunner(ReplicaConnections connections, ReplicaWait wait, Duration limit, ThreadFactory threads) {
         this.connections = connections;
         this.wait = wait;
         this.limit = limit;
+        this.threads = threads;
     }
 
     @Override
@@ -83,11 +99,22 @@ final class ReplicatedScriptRunner implements ScriptRunner {
         }
         if (!this.connecting) {
             this.connecting = true;
-            Thread thread = new Thread(this::connect, "delayqueue-connect-replicated");
-            thread.setDaemon(true);
-            thread.start();
+            startConnecting();
         }
         return null;
+    }
+
+    /** Without a thread, the calls that wait fail, and the next one tries again. */
+    private void startConnecting() {
+        try {
+            this.threads.newThread(this::connect).start();
+        }
+        catch (OutOfMemoryError ex) {
+            this.connecting = false;
+            List<ReplicatedCall> lost = new ArrayList<>(this.waiting);
+            this.waiting.clear();
+            lost.forEach((call) -> call.fail(RedisFailures.notConnected(ex)));
+        }
     }
 
     private void connect() {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -264,6 +265,34 @@ class ReplicatedScriptRunnerTests {
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThanOrEqualTo(Duration.ofMillis(200));
         }
+    }
+
+    @Test
+    void aThreadThatCannotBeStartedFailsTheSendsOfItsTimeOnly() {
+        AtomicBoolean exhausted = new AtomicBoolean(true);
+        RedisAccess redis = new RedisAccess(new ReplicatedScriptRunner(new ReplicaConnections(this.connections), ONE,
+                LIMIT, (task) -> new Thread(task, "connect") {
+                    @Override
+                    public void start() {
+                        if (exhausted.get()) {
+                            throw new OutOfMemoryError("unable to create native thread, of a test");
+                        }
+                        super.start();
+                    }
+                }), "dq");
+        this.resources.add(redis);
+        RedisMessageStore store = new RedisMessageStore(redis);
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> send(store, "a")).cause()
+                .isInstanceOfSatisfying(StoreUnavailableException.class, (ex) -> {
+                    assertThat(ex.effect()).isEqualTo(Effect.NONE);
+                    assertThat(ex).hasMessageContaining("unable to create native thread");
+                });
+        }
+        exhausted.set(false);
+
+        assertThat(send(store, "b")).isEqualTo(SendOutcome.SCHEDULED);
+        assertThat(held(this.master)).containsExactly("b");
     }
 
     @Test
