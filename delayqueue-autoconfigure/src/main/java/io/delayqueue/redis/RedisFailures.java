@@ -164,6 +164,13 @@ final class RedisFailures {
                 "No connection to Redis: %s; nothing was changed".formatted(wayToRoot(failure)), Effect.NONE, failure);
     }
 
+    static DelayQueueException notSent(RedisScript script, Throwable failure, Duration limit) {
+        return new StoreUnavailableException(
+                "'%s' was not sent to Redis within %d ms, as others before it were not answered; nothing was changed"
+                    .formatted(script.name(), limit.toMillis()),
+                Effect.NONE, failure);
+    }
+
     /**
      * The first word of the error reply at the bottom of the failure, or null if none is.
      */

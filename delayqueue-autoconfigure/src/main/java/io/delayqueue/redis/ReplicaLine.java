@@ -18,8 +18,8 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls to one master. At most one batch is under way: its scripts, a write, and
- * {@code WAIT}, sent back to back.
+ * Calls to one master. At most one batch is under way on its connection: its scripts, a
+ * write, and {@code WAIT}, sent back to back.
  * <p>
  * The write means nothing and is gone after a millisecond. It is there because a script
  * may find its message stored already, write nothing, and owe the caller all the same
@@ -60,6 +60,7 @@ final class ReplicaLine {
     }
 
     void add(ReplicatedCall call) {
+        call.queues(true);
         this.waiting.add(call);
     }
 
@@ -88,6 +89,9 @@ final class ReplicaLine {
             }
             batch.add(next);
         }
+        // Their time may be over.
+        batch.removeIf(ReplicatedCall::isOver);
+        batch.forEach((call) -> call.queues(false));
         return batch;
     }
 
@@ -131,7 +135,7 @@ final class ReplicaLine {
                 this.again.add(call);
             }
             else {
-                broken |= RedisFailures.isElsewhere(failed);
+                broken |= call.wasSent() && RedisFailures.isElsewhere(failed);
                 answers.add(() -> call.fail(failed));
             }
         }
@@ -170,6 +174,7 @@ final class ReplicaLine {
     List<ReplicatedCall> takeUnsent() {
         List<ReplicatedCall> unsent = new ArrayList<>();
         for (ReplicatedCall next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
+            next.queues(false);
             unsent.add(next);
         }
         return unsent;

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.DelayQueueException;
+import io.delayqueue.NotReplicatedException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
@@ -39,6 +40,9 @@ final class ReplicatedCall {
 
     private volatile @Nullable RedisFuture<List<Object>> sent;
 
+    /** Whether there is a connection, and others are before it on that. */
+    private volatile boolean queued;
+
     ReplicatedCall(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
         this.script = script;
         this.keys = keys;
@@ -49,6 +53,20 @@ final class ReplicatedCall {
 
     byte[] firstKey() {
         return this.keys[0];
+    }
+
+    /** Notes whether it waits for those before it. */
+    void queues(boolean queued) {
+        this.queued = queued;
+    }
+
+    /** Whether it has its answer, so that nobody waits for it any more. */
+    boolean isOver() {
+        return this.reply.isDone();
+    }
+
+    boolean wasSent() {
+        return this.sent != null;
     }
 
     /** Sends it, unless its time is over. */
@@ -98,8 +116,16 @@ final class ReplicatedCall {
             if (failure == null) {
                 return values;
             }
-            if (this.begun.compareAndSet(false, true) && failure instanceof TimeoutException) {
-                throw RedisFailures.notConnected(failure);
+            boolean unsent = this.begun.compareAndSet(false, true);
+            if (failure instanceof TimeoutException && unsent) {
+                throw this.queued ? RedisFailures.notSent(this.script, failure, this.limit)
+                        : RedisFailures.notConnected(failure);
+            }
+            if (failure instanceof TimeoutException && failure() == null) {
+                throw new NotReplicatedException(
+                        "Stored, not replicated: replicas were not heard of within %d ms of the send"
+                            .formatted(this.limit.toMillis()),
+                        failure);
             }
             throw (failure instanceof DelayQueueException known) ? known
                     : RedisFailures.translate(this.script, failure, this.limit);

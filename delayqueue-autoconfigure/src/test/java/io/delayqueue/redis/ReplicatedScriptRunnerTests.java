@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.NotReplicatedException;
@@ -295,6 +296,45 @@ class ReplicatedScriptRunnerTests {
         assertThat(held(this.master)).containsExactly("b");
     }
 
+    /** A hundred travel at a time: the first wait ends in time, the second does not. */
+    @Test
+    void sendsWhoseTimeIsOverSayWhatIsKnownOfThemAndLeaveTheConnectionAlone() {
+        ReplicaWait slow = new ReplicaWait(1, Duration.ofSeconds(2));
+        RedisAccess redis = RedisAccess.to(this.connections, "dq", Duration.ofSeconds(3), slow);
+        this.resources.add(redis);
+        RedisMessageStore store = new RedisMessageStore(redis);
+        send(store, "first");
+        this.line.blackhole();
+        long connected = connections(this.master);
+        List<CompletableFuture<?>> sends = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            sends.add(store.schedule(HOME, List.of(message("m" + i))));
+        }
+
+        List<Throwable> failures = sends.stream()
+            .map((sent) -> sent.handle((done, failure) -> failure.getCause()).join())
+            .toList();
+
+        assertThat(failures).hasExactlyElementsOfTypes(failures.stream()
+            .map((failure) -> ((DelayQueueException) failure).effect() == Effect.STORED ? NotReplicatedException.class
+                    : StoreUnavailableException.class)
+            .toArray(Class<?>[]::new));
+        assertThat(failures).filteredOn((failure) -> failure instanceof NotReplicatedException)
+            .extracting(Throwable::getMessage)
+            .contains("Stored, not replicated: 0 of 1 replicas had it within 2000 ms",
+                    "Stored, not replicated: replicas were not heard of within 3000 ms of the send");
+        assertThat(failures).filteredOn((failure) -> failure instanceof StoreUnavailableException)
+            .isNotEmpty()
+            .allSatisfy((failure) -> {
+                assertThat(((DelayQueueException) failure).effect()).isEqualTo(Effect.NONE);
+                assertThat(failure).hasMessage("'send' was not sent to Redis within 3000 ms, "
+                        + "as others before it were not answered; nothing was changed");
+            });
+        this.line.pass();
+        await().ignoreExceptions().untilAsserted(() -> assertThat(send(store, "last")).isNotNull());
+        assertThat(connections(this.master)).isEqualTo(connected);
+    }
+
     @Test
     void aClientThatIsNotLettuceIsRefused() {
         JedisConnectionFactory jedis = Connections.jedis(this.master);
@@ -337,15 +377,17 @@ class ReplicatedScriptRunnerTests {
     }
 
     private static long connectionsTo(RedisCluster cluster) {
-        return cluster.masters().stream().mapToLong((each) -> {
-            String count = each.commands()
-                .info("stats")
-                .lines()
-                .filter((line) -> line.startsWith("total_connections_received:"))
-                .findFirst()
-                .orElseThrow();
-            return Long.parseLong(count.substring(count.indexOf(':') + 1));
-        }).sum();
+        return cluster.masters().stream().mapToLong(ReplicatedScriptRunnerTests::connections).sum();
+    }
+
+    /** All that there have been. */
+    private static long connections(RedisServer server) {
+        return server.commands()
+            .info("stats")
+            .lines()
+            .filter((line) -> line.startsWith("total_connections_received:"))
+            .mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+            .sum();
     }
 
     private static long calls(RedisServer server, String command) {
