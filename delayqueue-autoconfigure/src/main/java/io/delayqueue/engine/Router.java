@@ -11,17 +11,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import org.jspecify.annotations.Nullable;
 
@@ -156,10 +160,35 @@ public final class Router {
         // A send would follow what is leased, and does not see what is in another group.
         return find(queue, buried.message().id())
             .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
-                    : schedule(queue, buried.message()).thenCompose((sent) -> (sent.outcome() == SendOutcome.KEPT)
-                            ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
-                            : this.store.purge(buried.partition(), buried.letterId())
-                                .thenApply((purged) -> RedriveResult.REDRIVEN)));
+                    : schedule(queue, buried.message()).handle((sent, failure) -> settle(buried, sent, failure))
+                        .thenCompose(Function.identity()));
+    }
+
+    /** What is stored shall have no letter, even if too few replicas have it. */
+    private CompletableFuture<RedriveResult> settle(Buried buried, @Nullable SendResult sent,
+            @Nullable Throwable failure) {
+        if (failure != null && !isStored(failure)) {
+            return CompletableFuture.failedFuture(failure);
+        }
+        if (sent != null && sent.outcome() == SendOutcome.KEPT) {
+            return CompletableFuture.completedFuture(RedriveResult.ID_IN_USE);
+        }
+        return this.store.purge(buried.partition(), buried.letterId()).handle((purged, left) -> {
+            if (left != null) {
+                throw new StoreUnavailableException(
+                        "The message of the dead letter is stored again, but its letter may still be there",
+                        Effect.UNKNOWN, left);
+            }
+            return failure;
+        })
+            .thenCompose((unreplicated) -> (unreplicated != null) ? CompletableFuture.failedFuture(unreplicated)
+                    : CompletableFuture.completedFuture(RedriveResult.REDRIVEN));
+    }
+
+    private static boolean isStored(Throwable failure) {
+        Throwable reason = (failure.getCause() != null && failure instanceof CompletionException) ? failure.getCause()
+                : failure;
+        return reason instanceof DelayQueueException known && known.effect() == Effect.STORED;
     }
 
     /** Removes a dead letter, wherever it is. */
