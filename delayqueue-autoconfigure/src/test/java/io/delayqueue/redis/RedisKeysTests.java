@@ -16,6 +16,7 @@ import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
@@ -223,6 +224,17 @@ class RedisKeysTests {
 
         assertThat(lease.letterId()).isEqualTo("a~" + lease.token());
         assertThat(this.audit.present()).containsExactlyInAnyOrder(key("dead"), key("letters"));
+    }
+
+    @Test
+    void whatIsLeftOfAnIdIsNothingOfItsNextMessage() {
+        hashSet("attempts", "a", "3:0:0:h:1:boom");
+
+        NewMessage message = new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 9, null, null, ENVELOPE);
+        done(this.store.schedule(Home.first(QUEUE.queue()), List.of(message)));
+
+        assertThat(claim().messages()).extracting(ClaimedMessage::failures).containsExactly(0);
+        this.audit.check();
     }
 
     @Test
