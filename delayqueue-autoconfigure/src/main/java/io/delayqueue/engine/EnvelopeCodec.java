@@ -45,7 +45,7 @@ public final class EnvelopeCodec {
      * left out, as whoever can write to the store would choose the class
      */
     public EnvelopeCodec(JsonMapper mapper) {
-        this.mapper = mapper.rebuild().deactivateDefaultTyping().polymorphicTypeValidator(new NoClassNames()).build();
+        this.mapper = NoClassNames.in(mapper);
     }
 
     /**
@@ -68,19 +68,16 @@ public final class EnvelopeCodec {
             json.flush();
             byte[] envelope = bytes.toByteArray();
             if (!written || endsInNull(envelope)) {
-                throw new PayloadConversionException("Payload of %s cannot be written as JSON: it turns into null"
-                    .formatted(payload.getClass().getName()), null);
+                throw new PayloadConversionException("it turns into null", null);
             }
             return envelope;
         }
-        catch (PayloadConversionException ex) {
-            throw ex;
-        }
         catch (RuntimeException ex) {
             // Not only Jackson's: a serializer of the application may throw anything.
+            Throwable cause = causeOf(ex);
+            String why = (cause instanceof PayloadConversionException refused) ? refused.getMessage() : describe(ex);
             throw new PayloadConversionException(
-                    "Payload of %s cannot be written as JSON: %s".formatted(payload.getClass().getName(), describe(ex)),
-                    causeOf(ex));
+                    "Payload of %s cannot be written as JSON: %s".formatted(payload.getClass().getName(), why), cause);
         }
     }
 

@@ -11,7 +11,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.delayqueue.PayloadConversionException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,6 +21,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.ValueDeserializer;
@@ -203,6 +206,71 @@ class EnvelopeCodecTests {
         assertThatExceptionOfType(PayloadConversionException.class)
             .isThrownBy(() -> this.codec.write(new Rude(), Map.of()))
             .withMessage("Payload of %s cannot be written as JSON: IllegalStateException", Rude.class.getName());
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = { ByClass.class, ByMinimalClass.class, OfClass.class, OfClassKey.class, OfJavaType.class })
+    void aClassThatJsonNamesIsNotEvenLoaded(Class<?> type) {
+        String lure = Lured.class.getName();
+        for (String json : List.of("{'any':{'@class':'%s'}}", "{'any':{'@c':'%s'}}", "{'any':'%s'}",
+                "{'any':{'%s':1}}")) {
+            assertThatExceptionOfType(PayloadConversionException.class)
+                .isThrownBy(() -> read(json.formatted(lure).replace('\'', '"'), type))
+                .satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("Lured"))
+                .withNoCause();
+        }
+        assertThat(System.getProperty("delayqueue.lured")).isNull();
+        assertThat(read("{'any':null}".replace('\'', '"'), type)).as("it names none").isNotNull();
+    }
+
+    @Test
+    void whatWouldNameAClassIsRefusedWhenWritten() {
+        Map<Object, String> named = Map.of(new ByClass(new Child()), Child.class.getName(),
+                new ByMinimalClass(new Grandchild()), Grandchild.class.getName(), new OfClass(Order.class),
+                "java.lang.Class", new OfClassKey(Map.of(Order.class, 1)), "java.lang.Class");
+        named.forEach((payload, type) -> assertThatExceptionOfType(PayloadConversionException.class)
+            .isThrownBy(() -> this.codec.write(payload, Map.of()))
+            .withMessageContainingAll(payload.getClass().getName(), type, "no stored message may name a class"));
+        assertThat(this.codec.write(new ByClass(null), Map.of())).as("it names none").isNotEmpty();
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.CLASS)
+    interface Open {
+
+    }
+
+    @JsonTypeInfo(use = JsonTypeInfo.Id.MINIMAL_CLASS)
+    interface Near {
+
+    }
+
+    record Child() implements Open {
+    }
+
+    record Grandchild() implements Near {
+    }
+
+    record ByClass(@Nullable Open any) {
+    }
+
+    record ByMinimalClass(@Nullable Near any) {
+    }
+
+    record OfClass(@Nullable Class<?> any) {
+    }
+
+    record OfClassKey(@Nullable Map<Class<?>, Integer> any) {
+    }
+
+    record OfJavaType(@Nullable JavaType any) {
+    }
+
+    static final class Lured implements Open, Near {
+
+        static {
+            System.setProperty("delayqueue.lured", "true");
+        }
+
     }
 
     @Test
