@@ -62,6 +62,9 @@ final class Claims {
 
     private final StoreClock clock = new StoreClock();
 
+    /** No jump of the store's clock after this was seen. */
+    private long clockLookedAt;
+
     private final long start;
 
     /** Whether there is no room for what may be due: who gives some back rings. */
@@ -217,8 +220,10 @@ final class Claims {
         keep(sent, answer.claim().messages().size());
         StoreClock.Jump jump = this.clock.told(sent.sentAt(), answer.at(), answer.claim().now());
         if (jump != null) {
-            this.context.clocks().jumped(this.queue.partition(), jump);
+            this.context.clocks()
+                .jumped(this.queue.partition(), new ClockWatch.Sight(jump, this.clockLookedAt, answer.at()));
         }
+        this.clockLookedAt = (jump != null) ? answer.at() : sent.sentAt();
         this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
         this.lookout.found(answer.claim(), sent.bid(), answer.at() - this.start);
         return answer;

@@ -1,18 +1,17 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.LongSupplier;
 
 import io.delayqueue.engine.Partition;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Tells of jumps of the store's clock, by which due times and leases go: once for all
- * loops, which notice the same one at their next looks.
+ * loops, which notice the same one at their next looks, however much later those are.
  * <p>
  * <strong>Threads.</strong> One for the whole process, called by all loops.
  */
@@ -20,29 +19,22 @@ final class ClockWatch {
 
     private static final Logger logger = LoggerFactory.getLogger(ClockWatch.class);
 
-    /** Within this, jumps of one amount are one jump. */
-    private static final long LOOKS = Nanos.of(Duration.ofMinutes(1));
-
-    private final LongSupplier nanoTime;
+    /** Nobody knows of more jumps between two looks. */
+    private static final int MOST_KEPT = 16;
 
     private final AtomicLong count = new AtomicLong();
 
-    private final AtomicReference<@Nullable Told> last = new AtomicReference<>();
-
-    ClockWatch(LongSupplier nanoTime) {
-        this.nanoTime = nanoTime;
-    }
+    /** Those that were told, the last first; guarded by itself. */
+    private final Deque<Sight> told = new ArrayDeque<>();
 
     /** How many there were. */
     long count() {
         return this.count.get();
     }
 
-    void jumped(Partition partition, StoreClock.Jump jump) {
-        long now = this.nanoTime.getAsLong();
-        Told before = this.last.get();
-        boolean news = before == null || now - before.at() > LOOKS || !before.jump().mayBe(jump);
-        if (!news || !this.last.compareAndSet(before, new Told(jump, now))) {
+    void jumped(Partition partition, Sight sight) {
+        StoreClock.Jump jump = sight.jump();
+        if (!isNews(sight)) {
             logger.debug("The clock of queue '{}' has jumped by {} to {}", partition, jump.least(), jump.most());
             return;
         }
@@ -56,11 +48,42 @@ final class ClockWatch {
                         : "Messages are due later by that, and those of nodes that die come back later");
     }
 
+    /**
+     * Whether it is not the last that were told, taken together, of those which were seen
+     * since this loop looked before.
+     */
+    private boolean isNews(Sight sight) {
+        synchronized (this.told) {
+            StoreClock.Jump sum = null;
+            for (Sight other : this.told) {
+                if (other.at() - sight.since() <= 0) {
+                    break;
+                }
+                sum = (sum != null) ? sum.plus(other.jump()) : other.jump();
+                if (sum.mayBe(sight.jump())) {
+                    return false;
+                }
+            }
+            this.told.addFirst(sight);
+            if (this.told.size() > MOST_KEPT) {
+                this.told.removeLast();
+            }
+            return true;
+        }
+    }
+
     private static long millis(StoreClock.Jump jump, boolean smaller) {
         return ((jump.isForward() == smaller) ? jump.least() : jump.most()).abs().toMillis();
     }
 
-    private record Told(StoreClock.Jump jump, long at) {
+    /**
+     * What one loop saw.
+     *
+     * @param jump by how much
+     * @param since no jump after this had been seen by it, by the monotonic clock
+     * @param at when it saw the jump
+     */
+    record Sight(StoreClock.Jump jump, long since, long at) {
     }
 
 }

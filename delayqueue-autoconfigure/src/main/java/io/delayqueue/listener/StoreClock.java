@@ -88,6 +88,11 @@ final class StoreClock {
             return !this.least.isNegative();
         }
 
+        /** One jump after the other. */
+        Jump plus(Jump other) {
+            return new Jump(this.least.plus(other.least), this.most.plus(other.most));
+        }
+
         /** Whether both may be of one amount. */
         boolean mayBe(Jump other) {
             return this.least.compareTo(other.most) <= 0 && other.least.compareTo(this.most) <= 0;

@@ -33,7 +33,7 @@ public final class TransferWorker implements SmartLifecycle {
 
     private final WorkerSettings settings;
 
-    private final ClockWatch clocks = new ClockWatch(System::nanoTime);
+    private final ClockWatch clocks = new ClockWatch();
 
     private final AtomicReference<@Nullable WorkerRun> current = new AtomicReference<>();
 

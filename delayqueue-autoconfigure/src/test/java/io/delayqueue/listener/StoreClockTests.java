@@ -24,6 +24,8 @@ class StoreClockTests {
 
     private final StoreClock clock = new StoreClock();
 
+    private final ClockWatch watch = new ClockWatch();
+
     /** Told at a time of ours, in milliseconds, after an answer that took so many. */
     private Jump told(long sent, long took, long storeMillis) {
         return this.clock.told(sent * MILLI, (sent + took) * MILLI, START.plusMillis(storeMillis));
@@ -114,24 +116,49 @@ class StoreClockTests {
 
     @Test
     void aJumpIsToldAndCountedOnceForAllLoops() {
-        TestClock time = new TestClock();
-        ClockWatch watch = new ClockWatch(time);
-        Jump forward = new Jump(Duration.ofMillis(3_599_000), Duration.ofMillis(3_601_000));
         try (LogCapture log = new LogCapture()) {
-            watch.jumped(Partition.first(new QueueName("a")), forward);
-            watch.jumped(Partition.first(new QueueName("b")),
-                    new Jump(Duration.ofMillis(3_599_900), Duration.ofMillis(3_600_100)));
+            seen(jump(3_599_000, 3_601_000), 0, 10);
+            seen(jump(3_599_900, 3_600_100), 0, 11);
             assertThat(log.lines(Level.WARN)).singleElement()
                 .asString()
                 .contains("queue 'a'", "forward by 3599000 to 3601000 ms");
 
-            watch.jumped(Partition.first(new QueueName("a")),
-                    new Jump(Duration.ofMillis(-3_601_000), Duration.ofMillis(-3_599_000)));
+            seen(jump(-3_601_000, -3_599_000), 10, 20);
             assertThat(log.lines(Level.WARN)).hasSize(2).last().asString().contains("back by 3599000 to 3601000 ms");
-            time.advance(Duration.ofMinutes(2));
-            watch.jumped(Partition.first(new QueueName("a")), forward);
         }
-        assertThat(watch.count()).isEqualTo(3);
+        assertThat(this.watch.count()).isEqualTo(2);
+    }
+
+    @Test
+    void aLoopThatLooksMuchLaterSeesNothingNew() {
+        seen(jump(3_599_000, 3_601_000), 0, 10);
+        seen(jump(3_599_000, 3_601_000), 5, 100_000);
+        assertThat(this.watch.count()).isOne();
+    }
+
+    @Test
+    void twoJumpsOfOneAmountAreTwo() {
+        seen(jump(900, 1100), 0, 10);
+        seen(jump(900, 1100), 1, 11);
+        seen(jump(900, 1100), 11, 12);
+        seen(jump(900, 1100), 10, 13);
+        assertThat(this.watch.count()).isEqualTo(2);
+    }
+
+    @Test
+    void twoJumpsThatALoopSeesAsOneAreNoThird() {
+        seen(jump(900, 1100), 0, 10);
+        seen(jump(4900, 5100), 10, 20);
+        seen(jump(5900, 6100), 0, 30);
+        assertThat(this.watch.count()).isEqualTo(2);
+    }
+
+    private void seen(Jump jump, long since, long at) {
+        this.watch.jumped(Partition.first(new QueueName("a")), new ClockWatch.Sight(jump, since, at));
+    }
+
+    private static Jump jump(long least, long most) {
+        return new Jump(Duration.ofMillis(least), Duration.ofMillis(most));
     }
 
     @Test
@@ -147,6 +174,11 @@ class StoreClockTests {
         bed.clock.advance(Duration.ofSeconds(5));
         TestBed.look(loop);
         assertThat(bed.context.clocks().count()).isOne();
+
+        bed.store.step(Duration.ofHours(1));
+        bed.clock.advance(Duration.ofSeconds(5));
+        TestBed.look(loop);
+        assertThat(bed.context.clocks().count()).as("as much again").isEqualTo(2);
     }
 
 }

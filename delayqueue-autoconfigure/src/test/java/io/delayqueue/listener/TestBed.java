@@ -74,7 +74,7 @@ final class TestBed {
     static final PartitionTable PARTITIONS = new PartitionTable(PartitionRecords.NONE, (queue) -> 0, () -> 0);
 
     final WorkerContext context = new WorkerContext(this.store, (event) -> this.events.add(event), this::execute,
-            this.timer, new Outage(this.clock), new ClockWatch(this.clock), PARTITIONS, null,
+            this.timer, new Outage(this.clock), new ClockWatch(), PARTITIONS, null,
             new WorkerSettings(Duration.ofSeconds(20), SAFETY_POLL, null, false), this.clock);
 
     private void execute(Runnable task) {
