@@ -126,7 +126,7 @@ public final class RedisAccess implements AutoCloseable {
 
     /**
      * Names a channel of one process, which belongs to no queue; who may use the channels
-     * {@code <namespace>:*:wake} may use it.
+     * <code>&lt;namespace&gt;:{*</code> may use it.
      */
     String controlChannel() {
         return this.namespace + ":{delayqueue}:control:" + UUID.randomUUID() + ":wake";

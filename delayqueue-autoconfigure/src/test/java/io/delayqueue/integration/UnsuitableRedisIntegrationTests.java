@@ -128,6 +128,10 @@ class UnsuitableRedisIntegrationTests {
             assertThat(application.queue().deadLetters("orders").purgeAll()).isEqualTo(1);
             assertThat(LogCount.of(output, "WARN", "may not")).isZero();
             this.applications.close();
+            assertThatExceptionOfType(ApplicationContextException.class).as("a namespace that begins with this one")
+                .isThrownBy(() -> this.applications.withHandler(redis, "delayqueue.namespace=shop:eu",
+                        "spring.data.redis.username=shop", "spring.data.redis.password=password"))
+                .withRootCauseInstanceOf(UnsuitableRedisException.class);
         }
     }
 
