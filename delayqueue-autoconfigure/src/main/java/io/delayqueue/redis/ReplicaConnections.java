@@ -2,7 +2,7 @@ package io.delayqueue.redis;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.ClientOptions;
@@ -63,16 +63,9 @@ final class ReplicaConnections implements AutoCloseable {
         return (StatefulConnection<byte[], byte[]>) nativeOf(this.own.getConnection());
     }
 
+    /** On a thread that does nothing but connect; one that wakes early is soon back. */
     private void pause() {
-        long left = PAUSE.toNanos() - (System.nanoTime() - this.lastOpened);
-        if (left > 0) {
-            try {
-                TimeUnit.NANOSECONDS.sleep(left);
-            }
-            catch (InterruptedException ex) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        LockSupport.parkNanos(PAUSE.toNanos() - (System.nanoTime() - this.lastOpened));
     }
 
     private LettuceConnectionFactory start() {
