@@ -10,11 +10,13 @@ import org.jspecify.annotations.Nullable;
  * @param kind what it is
  * @param queue the queue
  * @param partition the partition of the queue, from 0
- * @param id the message, dead letter, group or key; {@code null} if it is none of them
+ * @param id the message, dead letter, group or key; {@code null} if it is none of them.
+ * One that no caller can have given is escaped as in a URL
  * @param problem what is wrong and what follows from it
  * @param remedy what would repair it
  * @param commands of Redis that would do so, if nobody changes the message meanwhile; a
- * proposal: nothing was done. Empty if none are needed, or none can be known
+ * proposal: nothing was done. As typed at the prompt of redis-cli, not in a shell. Empty
+ * if none are needed, none can be known, or they would destroy a message
  */
 public record Finding(Kind kind, @Nullable String queue, int partition, @Nullable String id, String problem,
         String remedy, List<String> commands) {

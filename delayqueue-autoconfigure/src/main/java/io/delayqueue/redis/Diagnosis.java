@@ -24,11 +24,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Diagnosis {
 
-    static final Pattern DETAILS = Pattern.compile("(\\d+):(\\d+):(\\d)(?::(.*))?", Pattern.DOTALL);
+    static final Pattern DETAILS = Pattern.compile("(\\d+):(\\d+):(\\d):?(.*)", Pattern.DOTALL);
 
     private static final Pattern ATTEMPTS = Pattern.compile("\\d+:\\d+:\\d:[a-z]:\\d+:.*", Pattern.DOTALL);
 
     private static final Pattern NEXT = Pattern.compile("C|S\\d+:\\d+:\\d(?::[^|]*)?\\|.{9,}", Pattern.DOTALL);
+
+    /** Digits of a time in the name of a follower. */
+    private static final int DUE_DIGITS = 15;
 
     private static final BigDecimal LATEST_DUE = BigDecimal.valueOf(MessageLimits.MAX_DUE_AT.toEpochMilli());
 
@@ -57,8 +60,8 @@ final class Diagnosis {
     }
 
     void add(Kind kind, @Nullable String id, String problem, String remedy, String... commands) {
-        this.findings.add(new Finding(kind, this.partition.queue().value(), this.partition.index(), id, problem, remedy,
-                List.of(commands)));
+        this.findings.add(new Finding(kind, this.partition.queue().value(), this.partition.index(),
+                (id != null) ? shown(id) : null, problem, remedy, List.of(commands)));
     }
 
     /** Looks at a member of a key, by the number of that key. */
@@ -73,24 +76,29 @@ final class Diagnosis {
         }
     }
 
+    /** A name in one line, whatever its bytes. */
+    static String shown(String raw) {
+        return Replies.name(Replies.bytesOfRaw(raw));
+    }
+
     private void message(Facts facts) {
-        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "0:0:4");
+        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
         int lane = details.matches() ? Integer.parseInt(details.group(3)) : MessageLimits.NORMAL_PRIORITY;
-        String group = details.matches() ? details.group(4) : null;
+        String group = groupOf(facts.details());
+        boolean inAnotherLane = facts.places() == 1 && !facts.waits().isEmpty() && facts.waits().get(0).lane() != lane;
         if (facts.places() == 0) {
-            String due = (facts.details() != null && details.matches()) ? details.group(1) : facts.now() / 1000 + "";
-            String[] commands = (group == null)
-                    ? new String[] { this.keys.command("ZADD", KeyCommands.ofLane(lane), due, facts.id()) }
-                    : new String[] {};
+            String due = details.matches() ? details.group(1) : facts.now() / 1000 + "";
             add(Kind.MESSAGE_WITHOUT_PLACE, facts.id(),
                     "the message is stored, but waits nowhere and is not leased: "
                             + "it will never be handled, and find shows it as due in 1970",
-                    "send it again under its id, which then begins anew; or give it a place", commands);
+                    "send it again under its id, which then begins anew; or give it a place"
+                            + (details.matches() ? "" : ", due now, as nothing else is known"),
+                    placing(facts, lane, due, group));
         }
         else if (facts.places() > 1) {
-            severalPlaces(facts, lane);
+            severalPlaces(facts, lane, group);
         }
-        else if (!facts.waits().isEmpty() && facts.waits().get(0).lane() != lane) {
+        else if (inAnotherLane) {
             Facts.Place place = facts.waits().get(0);
             add(Kind.WRONG_LANE, facts.id(),
                     "it waits in the lane of priority %d, and its own is %d: cancel and reschedule do not find it there"
@@ -99,26 +107,75 @@ final class Diagnosis {
                     this.keys.command("ZADD", KeyCommands.ofLane(lane), place.score(), facts.id()));
         }
         if (group != null && !facts.follows() && facts.places() > 0 && !facts.id().equals(facts.head())) {
-            add(Kind.NOT_THE_HEAD, facts.id(),
-                    "it waits or is leased although the head of its group is %s: the group is not handled in order"
-                        .formatted((facts.head() != null) ? "'" + facts.head() + "'" : "nobody"),
-                    "make it the head, if the other one is gone",
-                    this.keys.command("HSET", KeyCommands.HEADS, group, facts.id()));
+            boolean settled = facts.places() == 1 && !inAnotherLane;
+            notTheHead(facts, lane, group, settled ? details.group(1) : "");
         }
         envelope(facts);
         home(facts, group);
     }
 
-    /** A lease counts more than a lane, and the right lane more than another. */
-    private void severalPlaces(Facts facts, int lane) {
+    private void notTheHead(Facts facts, int lane, String group, String due) {
+        String head = facts.head();
+        String remedy = "first leave it in one place, its own lane";
         List<String> commands = new ArrayList<>();
-        boolean kept = facts.deadline() != null;
+        if (head == null) {
+            remedy = "make it the head";
+            commands.add(this.keys.command("HSET", KeyCommands.HEADS, group, facts.id()));
+        }
+        else if (facts.deadline() != null) {
+            remedy = "none is needed if the other one waits or is leased: this one goes with its lease";
+        }
+        else if (!due.isEmpty() && due.length() <= DUE_DIGITS) {
+            remedy = "put it behind that one, from where it comes at its turn";
+            commands.add(this.keys.command("ZREM", KeyCommands.ofLane(lane), facts.id()));
+            commands.add(this.keys.command("ZADD", KeyCommands.FOLLOWERS, "0", following(group, due, facts.id())));
+        }
+        add(Kind.NOT_THE_HEAD, facts.id(),
+                "it waits or is leased although the head of its group is %s: the group is not handled in order"
+                    .formatted((head != null) ? "'" + shown(head) + "'" : "nobody"),
+                remedy, commands.toArray(String[]::new));
+    }
+
+    /** As the member of {@code followers}. */
+    private static String following(String group, String due, String id) {
+        return "%s %015d:%s".formatted(group, Replies.millis(due), id);
+    }
+
+    /** Gives a place to a message that has none. */
+    private String[] placing(Facts facts, int lane, String due, @Nullable String group) {
+        String waiting = this.keys.command("ZADD", KeyCommands.ofLane(lane), due, facts.id());
+        if (group == null) {
+            return new String[] { waiting };
+        }
+        if (facts.head() == null || facts.head().equals(facts.id())) {
+            return new String[] { this.keys.command("HSET", KeyCommands.HEADS, group, facts.id()), waiting };
+        }
+        return (due.length() > DUE_DIGITS) ? new String[] {} : new String[] {
+                this.keys.command("ZADD", KeyCommands.FOLLOWERS, "0", following(group, due, facts.id())) };
+    }
+
+    /**
+     * A lease counts more than a lane, the turn of who is not the head of its group more
+     * than that, and the right lane more than another.
+     */
+    private void severalPlaces(Facts facts, int lane, @Nullable String group) {
+        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
+        boolean behind = facts.deadline() == null && facts.follows() && facts.head() != null
+                && !facts.head().equals(facts.id());
+        Facts.Place own = facts.waits()
+            .stream()
+            .filter((place) -> place.lane() == lane)
+            .findFirst()
+            .orElse(facts.waits().isEmpty() ? null : facts.waits().get(0));
+        List<String> commands = new ArrayList<>();
         for (Facts.Place place : facts.waits()) {
-            boolean keep = !kept && (place.lane() == lane || facts.waits().size() == 1);
-            if (!keep) {
+            if (facts.deadline() != null || behind || !place.equals(own)) {
                 commands.add(this.keys.command("ZREM", KeyCommands.ofLane(place.lane()), facts.id()));
             }
-            kept = kept || keep;
+        }
+        if (facts.follows() && !behind && group != null && details.matches()) {
+            commands
+                .add(this.keys.command("ZREM", KeyCommands.FOLLOWERS, following(group, details.group(1), facts.id())));
         }
         String lanes = facts.waits().stream().map((place) -> " in lane " + place.lane()).collect(Collectors.joining());
         add(Kind.SEVERAL_PLACES, facts.id(),
@@ -144,7 +201,7 @@ final class Diagnosis {
     }
 
     private void home(Facts facts, @Nullable String group) {
-        String key = (group != null) ? group : facts.id();
+        String key = shown((group != null) ? group : facts.id());
         Set<Partition> homes = this.spread.homes(this.partition.queue(), key)
             .stream()
             .map(Home::partition)
@@ -161,18 +218,21 @@ final class Diagnosis {
         boolean leased = number == KeyCommands.LEASED;
         String score = Replies.text(facts.value());
         if (!facts.stored()) {
+            boolean succeeded = leased && holdsMessage(facts.next());
             add(Kind.PLACE_WITHOUT_MESSAGE, facts.id(),
                     "it is in %s, but its message is gone".formatted(this.keys.kind(number))
                             + (leased ? "" : ": a claim makes it a dead letter with the cause 'missing'"),
                     leased ? "none is needed: it goes with its lease" : "wait for that, or remove it",
-                    this.keys.command("ZREM", number, facts.id()));
+                    succeeded ? new String[] {} : new String[] { this.keys.command("ZREM", number, facts.id()) });
         }
-        if (isImpossible(score, leased, facts.now())) {
+        else if (isImpossible(score, leased, facts.now())) {
             add(Kind.IMPOSSIBLE_TIME, facts.id(),
                     leased ? "its lease ends at %s, which no worker asked for".formatted(score)
                             : "it is due at %s, which no sender asked for".formatted(score),
-                    leased ? "end the lease" : "reschedule it",
-                    this.keys.command("ZADD", number, leased ? facts.now() + "" : facts.now() / 1000 + "", facts.id()));
+                    leased ? "end the lease; the command ends it now"
+                            : "reschedule it to the time that is right; the command makes it due now",
+                    this.keys.command("ZADD", number, "XX", leased ? facts.now() + "" : facts.now() / 1000 + "",
+                            facts.id()));
         }
     }
 
@@ -185,91 +245,113 @@ final class Diagnosis {
         return time.signum() < 0 || time.compareTo(latest) > 0;
     }
 
+    /**
+     * Whether an entry of {@code next} is more than a mark: what removes it, destroys it.
+     */
+    private static boolean holdsMessage(@Nullable String next) {
+        return next != null && next.startsWith("S");
+    }
+
     private void entry(int number, Facts facts) {
-        String value = Replies.text(facts.value());
+        String value = Replies.raw(facts.value());
         String kind = this.keys.kind(number);
-        String removal = this.keys.command("HDEL", number, facts.id());
-        if (!facts.stored()) {
+        boolean content = number == KeyCommands.NEXT && holdsMessage(value);
+        String remedy = content ? "look at it: HDEL would destroy the message in it" : "remove the entry";
+        String[] removal = content ? new String[] {} : new String[] { this.keys.command("HDEL", number, facts.id()) };
+        boolean succeeds = content && facts.deadline() != null;
+        boolean ofLease = number == KeyCommands.RENEWED || number == KeyCommands.NEXT;
+        if (!facts.stored() && !(succeeds && isReadable(number, value))) {
             add(Kind.LEFTOVER, facts.id(),
                     "it has an entry in %s, and there is no such message: the next one of its id would inherit it"
                         .formatted(kind),
-                    "remove the entry", removal);
-            return;
+                    remedy, removal);
         }
-        boolean ofLease = number == KeyCommands.RENEWED || number == KeyCommands.NEXT;
-        if (ofLease && facts.deadline() == null) {
+        else if (ofLease && facts.deadline() == null) {
             add(Kind.NOT_LEASED, facts.id(),
-                    "it has an entry in %s, and is not leased: its next lease would inherit it".formatted(kind),
-                    "remove the entry", removal);
+                    "it has an entry in %s, and is not leased: its next lease would inherit it".formatted(kind), remedy,
+                    removal);
         }
-        boolean readable = switch (number) {
+        else if (!isReadable(number, value)) {
+            add(Kind.UNREADABLE_ENTRY, facts.id(), "its entry in %s cannot be read, and counts as none".formatted(kind),
+                    remedy, removal);
+        }
+    }
+
+    private static boolean isReadable(int number, String value) {
+        return switch (number) {
             case KeyCommands.DETAILS -> DETAILS.matcher(value).matches();
             case KeyCommands.ATTEMPTS -> ATTEMPTS.matcher(value).matches();
             case KeyCommands.NEXT -> NEXT.matcher(value).matches();
             default -> value.matches("\\d+");
         };
-        if (!readable) {
-            add(Kind.UNREADABLE_ENTRY, facts.id(), "its entry in %s cannot be read, and counts as none".formatted(kind),
-                    "remove the entry", removal);
-        }
     }
 
     /** The member is the group, and the id that of its head. */
     private void head(Facts facts) {
         String group = facts.member();
         boolean placed = facts.deadline() != null || !facts.waits().isEmpty();
-        if (placed && group.equals(groupOf(facts.details()))) {
+        boolean own = group.equals(groupOf(facts.details()));
+        if (placed && own) {
             return;
         }
-        String first = facts.first();
-        String problem = placed ? "its head '%s' is not of this group" : "its head '%s' neither waits nor is leased";
-        if (first == null) {
-            add(Kind.LOST_HEAD, group, problem.formatted(facts.id()) + ", and nothing follows", "remove the entry",
-                    this.keys.command("HDEL", KeyCommands.HEADS, group));
+        String problem = (placed ? "its head '%s' is not of this group" : "its head '%s' neither waits nor is leased")
+            .formatted(shown(facts.id()));
+        if (facts.stored() && own) {
+            add(Kind.LOST_HEAD, group, problem + ": what follows is never handled", "give it a place in its lane",
+                    facts.follows() ? promotion(group, facts) : new String[] {});
         }
         else {
-            add(Kind.LOST_HEAD, group, problem.formatted(facts.id()) + ": what follows is never handled",
-                    "send any message to the group, which then goes on; or make the first follower its head, "
-                            + "in the lane of its priority",
-                    promotion(group, first));
+            add(Kind.LOST_HEAD, group, problem + ((facts.first() != null) ? ": what follows is never handled" : ""),
+                    (facts.first() != null)
+                            ? "send any message to the group, which then goes on; or remove the entry, "
+                                    + "and examine again: then the first follower can be made the head"
+                            : "remove the entry",
+                    this.keys.command("HDEL", KeyCommands.HEADS, group));
         }
     }
 
-    private String[] promotion(String group, String follower) {
-        int blank = follower.indexOf(' ');
-        String[] dueAndId = follower.substring(blank + 1).split(":", 2);
-        String due = dueAndId[0].replaceFirst("^0+(?=.)", "");
-        String id = (dueAndId.length > 1) ? dueAndId[1] : "";
-        return new String[] { this.keys.command("ZREM", KeyCommands.FOLLOWERS, follower),
-                this.keys.command("HSET", KeyCommands.HEADS, group, id),
-                this.keys.command("ZADD", KeyCommands.SCHEDULED, due, id) };
+    /** Into its own lane first: until it is out of followers, it is only there twice. */
+    private String[] promotion(String group, Facts facts) {
+        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
+        if (!details.matches()) {
+            return new String[] {};
+        }
+        String due = details.group(1);
+        int lane = KeyCommands.ofLane(Integer.parseInt(details.group(3)));
+        return new String[] { this.keys.command("HSET", KeyCommands.HEADS, group, facts.id()),
+                this.keys.command("ZADD", lane, due, facts.id()),
+                this.keys.command("ZREM", KeyCommands.FOLLOWERS, following(group, due, facts.id())) };
     }
 
     private void follower(Facts facts) {
         Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
-        String expected = (details.matches() && details.group(4) != null)
-                ? "%s %015d:%s".formatted(details.group(4), Replies.millis(details.group(1)), facts.id()) : null;
+        String group = groupOf(facts.details());
+        String expected = (group != null && details.matches()) ? following(group, details.group(1), facts.id()) : null;
+        String removal = this.keys.command("ZREM", KeyCommands.FOLLOWERS, facts.member());
         if (!facts.stored()) {
             add(Kind.PLACE_WITHOUT_MESSAGE, facts.id(), "it waits behind its group, but its message is gone",
-                    "remove it", this.keys.command("ZREM", KeyCommands.FOLLOWERS, facts.member()));
+                    "remove it", removal);
         }
         else if (!facts.member().equals(expected)) {
+            boolean elsewhere = facts.places() > 0;
             add(Kind.LOST_FOLLOWER, facts.id(),
-                    "it waits behind a group as '%s', and its details say otherwise".formatted(facts.member()),
-                    "remove it there", this.keys.command("ZREM", KeyCommands.FOLLOWERS, facts.member()));
+                    "it waits behind a group as '%s', and its details say otherwise".formatted(shown(facts.member())),
+                    elsewhere ? "remove it there" : "give it another place first, and examine again",
+                    elsewhere ? new String[] { removal } : new String[] {});
         }
         else if (facts.head() == null) {
             boolean first = facts.member().equals(facts.first());
             add(Kind.LOST_FOLLOWER, facts.id(), "it waits behind a group that has no head: it is never handled",
                     "send any message to the group, which then goes on"
-                            + (first ? "; or make this one its head" : "; it comes after others of its group"),
-                    first ? promotion(details.group(4), facts.member()) : new String[] {});
+                            + (first ? "; or make this one its head, if none of the group waits or is leased"
+                                    : "; it comes after others of its group"),
+                    (first && group != null) ? promotion(group, facts) : new String[] {});
         }
     }
 
     static @Nullable String groupOf(@Nullable String details) {
         Matcher matcher = DETAILS.matcher((details != null) ? details : "");
-        return matcher.matches() ? matcher.group(4) : null;
+        return (matcher.matches() && !matcher.group(4).isEmpty()) ? matcher.group(4) : null;
     }
 
     /** Looks at a dead letter, in one of its two keys. */
@@ -277,9 +359,8 @@ final class Diagnosis {
         boolean content = number == KeyCommands.LETTERS;
         Long died = content ? diedOrNull(value) : null;
         if (content && died == null) {
-            add(Kind.UNREADABLE_ENTRY, letter, "the dead letter cannot be read, nor any page of the list with it",
-                    "remove it", this.keys.command("ZREM", KeyCommands.DEAD, letter),
-                    this.keys.command("HDEL", KeyCommands.LETTERS, letter));
+            add(Kind.UNREADABLE_ENTRY, letter, "the dead letter cannot be read: it is shown without what it holds",
+                    "look at it; purging it destroys what it holds");
         }
         else if (!there && died != null) {
             add(Kind.HALF_A_LETTER, letter, "the dead letter is in no list: it is neither shown nor purged",

@@ -6,11 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import static io.delayqueue.redis.Replies.number;
-import static io.delayqueue.redis.Replies.text;
+import static io.delayqueue.redis.Replies.raw;
 
 /**
  * What is known of a message at one moment, as {@code examine.lua} tells it; {@code null}
- * for what is not there.
+ * for what is not there. Texts are as {@link Replies#raw} makes them, as names may be any
+ * bytes: only {@link Replies#name} makes of them what can be shown.
  *
  * @param now microseconds
  * @param member what was come upon, of a set or a hash
@@ -32,16 +33,16 @@ record Facts(long now, String member, byte[] value, String id, boolean stored, @
     static Facts of(long now, List<?> reply) {
         List<Place> waits = new ArrayList<>();
         for (int i = PLACES; i < reply.size(); i += 2) {
-            waits.add(new Place((int) number(reply.get(i)), text(reply.get(i + 1))));
+            waits.add(new Place((int) number(reply.get(i)), raw(reply.get(i + 1))));
         }
-        return new Facts(now, text(reply.get(0)), (byte[]) reply.get(1), text(reply.get(2)), number(reply.get(3)) == 1,
-                textOrNull(reply.get(4)), textOrNull(reply.get(5)), textOrNull(reply.get(6)), textOrNull(reply.get(7)),
-                textOrNull(reply.get(8)), textOrNull(reply.get(9)), textOrNull(reply.get(10)),
-                number(reply.get(11)) == 1, List.copyOf(waits));
+        return new Facts(now, raw(reply.get(0)), (byte[]) reply.get(1), raw(reply.get(2)), number(reply.get(3)) == 1,
+                rawOrNull(reply.get(4)), rawOrNull(reply.get(5)), rawOrNull(reply.get(6)), rawOrNull(reply.get(7)),
+                rawOrNull(reply.get(8)), rawOrNull(reply.get(9)), rawOrNull(reply.get(10)), number(reply.get(11)) == 1,
+                List.copyOf(waits));
     }
 
-    private static @Nullable String textOrNull(@Nullable Object value) {
-        return (value != null) ? text(value) : null;
+    private static @Nullable String rawOrNull(@Nullable Object value) {
+        return (value != null) ? raw(value) : null;
     }
 
     /** In how many places it is; one is right. */

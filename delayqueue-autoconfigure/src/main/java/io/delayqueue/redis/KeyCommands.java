@@ -1,12 +1,16 @@
 package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
 
-/** Writes commands on the keys of a partition, as one would type them. */
+/**
+ * Writes commands on the keys of a partition, as one types them at the prompt of
+ * redis-cli.
+ */
 final class KeyCommands {
 
     static final int MESSAGES = 1;
@@ -41,6 +45,10 @@ final class KeyCommands {
 
     private static final int HIGHER_LANES = 11;
 
+    private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9._:@/+=,-][A-Za-z0-9._:@/+=~,-]*");
+
+    private static final Pattern QUOTABLE = Pattern.compile("[A-Za-z0-9._:@/+=~,{}| -]");
+
     private final RedisKeys keys;
 
     KeyCommands(RedisKeys keys) {
@@ -74,15 +82,20 @@ final class KeyCommands {
                 + Stream.of(arguments).map((argument) -> " " + quote(argument)).collect(Collectors.joining());
     }
 
-    /** As redis-cli and a shell take it; what is harmless stays as it is. */
+    /**
+     * As the prompt of redis-cli takes it. Not for a shell, which keeps {@code \xNN} as
+     * it is; but nothing is left in it that a shell would carry out.
+     * @param argument raw bytes
+     */
     static String quote(String argument) {
-        if (argument.matches("[A-Za-z0-9._:@/+=~|,-]+")) {
+        if (HARMLESS.matcher(argument).matches()) {
             return argument;
         }
         StringBuilder quoted = new StringBuilder("\"");
-        for (byte each : argument.getBytes(StandardCharsets.UTF_8)) {
-            boolean plain = each >= ' ' && each < 0x7f && each != '"' && each != '\\';
-            quoted.append(plain ? String.valueOf((char) each) : "\\x%02x".formatted(each & 0xff));
+        for (byte each : Replies.bytesOfRaw(argument)) {
+            String character = String.valueOf((char) each);
+            boolean plain = QUOTABLE.matcher(character).matches();
+            quoted.append(plain ? character : "\\x%02x".formatted(each & 0xff));
         }
         return quoted.append('"').toString();
     }

@@ -9,6 +9,7 @@ import java.util.function.ToIntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.delayqueue.Finding;
 import io.delayqueue.Finding.Kind;
@@ -32,6 +33,9 @@ final class KeyNames {
 
     private static final int PAGE = 1_000;
 
+    /** What is not of messages, and may be there without any. */
+    private static final Set<String> LONELY = Set.of("partitions", "keeper", "replicated");
+
     private final String namespace;
 
     private final Pattern form;
@@ -49,7 +53,7 @@ final class KeyNames {
         this.form = Pattern.compile(Pattern.quote(namespace) + ":\\{([^{}]*)}:(.*)", Pattern.DOTALL);
         this.other = Pattern.compile(Pattern.quote(namespace) + ":[A-Za-z0-9._:-]+:\\{[^{}]*}:.*", Pattern.DOTALL);
         RedisKeys any = new RedisKeys(namespace, Partition.first(new QueueName("any")));
-        this.kinds = Arrays.stream(any.all())
+        this.kinds = Stream.concat(Arrays.stream(any.all()), Stream.of(RedisKeys.markBeside(any.all()[0])))
             .map((key) -> new String(key, StandardCharsets.US_ASCII).replaceFirst(".*}:", ""))
             .collect(Collectors.toSet());
     }
@@ -69,11 +73,14 @@ final class KeyNames {
 
     private static void drain(Cursor<byte[]> keys, Consumer<String> action) {
         try (keys) {
-            keys.forEachRemaining((key) -> action.accept(new String(key, StandardCharsets.UTF_8)));
+            keys.forEachRemaining((key) -> action.accept(Replies.raw(key)));
         }
     }
 
-    /** What is wrong with the name of a key; {@code null} if nothing is. */
+    /**
+     * What is wrong with the name of a key; {@code null} if nothing is.
+     * @param key raw bytes
+     */
     @Nullable Finding look(String key) {
         Matcher name = this.form.matcher(key);
         if (!name.matches()) {
@@ -91,8 +98,7 @@ final class KeyNames {
         QueueName queue = new QueueName(tag.group(1));
         int index = (tag.group(2) != null) ? Integer.parseInt(tag.group(2)) : 0;
         int most = this.partitions.applyAsInt(queue);
-        boolean setting = name.group(2).equals("partitions") || name.group(2).equals("keeper");
-        if (index < most || setting) {
+        if (index < most || LONELY.contains(name.group(2))) {
             return null;
         }
         return new Finding(Kind.UNKNOWN_PARTITION, queue.value(), index, key,
@@ -102,7 +108,8 @@ final class KeyNames {
     }
 
     private static Finding foreign(String key, String why) {
-        return new Finding(Kind.FOREIGN_KEY, null, 0, key, "the key " + why, "remove it, if it is nobody else's",
+        return new Finding(Kind.FOREIGN_KEY, null, 0, Replies.name(Replies.bytesOfRaw(key)), "the key " + why,
+                "look whose it is; if it is nobody's, remove it, which destroys what it holds",
                 List.of("UNLINK " + KeyCommands.quote(key)));
     }
 

@@ -2,8 +2,10 @@ package io.delayqueue.redis;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -24,7 +26,9 @@ import io.delayqueue.engine.Partitions;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static io.delayqueue.redis.Replies.bytes;
+import static io.delayqueue.redis.Replies.bytesOfRaw;
 import static io.delayqueue.redis.Replies.number;
+import static io.delayqueue.redis.Replies.raw;
 import static io.delayqueue.redis.Replies.text;
 
 /**
@@ -38,7 +42,10 @@ import static io.delayqueue.redis.Replies.text;
  */
 public final class RedisDoctor implements DelayQueueDoctor {
 
-    /** Messages come with their content, which may be long. */
+    /**
+     * Messages come with their content, which may be long. Redis tells all of a key that
+     * it keeps in compact form, which is a small one.
+     */
     private static final int MESSAGES_AT_ONCE = 20;
 
     private static final int MEMBERS_AT_ONCE = 100;
@@ -68,7 +75,7 @@ public final class RedisDoctor implements DelayQueueDoctor {
         QueueName name = new QueueName(queue);
         Records records = records(name);
         List<Finding> found = new ArrayList<>(records.findings());
-        Map<Place, List<String>> suspects = new LinkedHashMap<>();
+        Map<Place, Set<String>> suspects = new LinkedHashMap<>();
         long examined = 0;
         int places = 0;
         for (Partition partition : records.spread().all(name)) {
@@ -101,10 +108,10 @@ public final class RedisDoctor implements DelayQueueDoctor {
     }
 
     /** Goes through a key, and notes the members that seem wrong; returns how many. */
-    private int page(Place place, Partitions spread, Map<Place, List<String>> suspects, int before) {
+    private int page(Place place, Partitions spread, Map<Place, Set<String>> suspects, int before) {
         byte[] count = bytes((place.number() == KeyCommands.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE);
         byte[] cursor = bytes(0);
-        List<String> members = new ArrayList<>();
+        Set<String> members = new LinkedHashSet<>();
         do {
             List<Object> reply = await(
                     this.redis.run(RedisScripts.EXAMINE, place.partition(), bytes(place.number()), cursor, count));
@@ -122,14 +129,14 @@ public final class RedisDoctor implements DelayQueueDoctor {
         return members.size();
     }
 
-    private List<Finding> lookAgain(Place place, List<String> members, Partitions spread) {
+    private List<Finding> lookAgain(Place place, Set<String> members, Partitions spread) {
         List<Finding> findings = new ArrayList<>();
-        List<String> distinct = members.stream().distinct().toList();
+        List<String> distinct = List.copyOf(members);
         int atOnce = (place.number() == KeyCommands.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE;
         for (int i = 0; i < distinct.size(); i += atOnce) {
             List<byte[]> arguments = new ArrayList<>(List.of(bytes(place.number()), bytes("")));
             distinct.subList(i, Math.min(i + atOnce, distinct.size()))
-                .forEach((member) -> arguments.add(bytes(member)));
+                .forEach((member) -> arguments.add(bytesOfRaw(member)));
             findings.addAll(look(place,
                     await(this.redis.run(RedisScripts.EXAMINE, place.partition(), arguments.toArray(byte[][]::new))),
                     spread, (member) -> {
@@ -146,14 +153,14 @@ public final class RedisDoctor implements DelayQueueDoctor {
             List<?> facts = (List<?>) each;
             Diagnosis diagnosis = diagnosis(place.partition(), spread);
             if (place.number() == KeyCommands.DEAD || place.number() == KeyCommands.LETTERS) {
-                diagnosis.lookAtLetter(place.number(), text(facts.get(0)), (byte[]) facts.get(1),
+                diagnosis.lookAtLetter(place.number(), raw(facts.get(0)), (byte[]) facts.get(1),
                         number(facts.get(2)) == 1);
             }
             else {
                 diagnosis.look(place.number(), Facts.of(now, facts));
             }
             if (!diagnosis.findings().isEmpty()) {
-                suspect.accept(text(facts.get(0)));
+                suspect.accept(raw(facts.get(0)));
                 findings.addAll(diagnosis.findings());
             }
         }
@@ -173,8 +180,8 @@ public final class RedisDoctor implements DelayQueueDoctor {
                 diagnosis.add(Kind.WRONG_TYPE, keys.name(number),
                         "the key holds a %s and should hold a %s: all calls of this partition fail".formatted(type,
                                 typeOf(number)),
-                        "take it out of the way, and see whose it is",
-                        keys.command("RENAME", number, keys.name(number) + ":found"));
+                        "take it out of the way, and see whose it is; if the new name is taken, under another",
+                        keys.command("RENAMENX", number, keys.name(number) + ":found"));
             }
         }
         String mark = text(survey.get(3));
@@ -205,7 +212,7 @@ public final class RedisDoctor implements DelayQueueDoctor {
      */
     private Records records(QueueName queue) {
         Partition first = Partition.first(queue);
-        String record = text(survey(first).get(2));
+        String record = raw(survey(first).get(2));
         Diagnosis diagnosis = diagnosis(first, Partitions.ONE);
         Partitions spread = Partitions.ONE;
         try {
@@ -221,12 +228,12 @@ public final class RedisDoctor implements DelayQueueDoctor {
         }
         Map<Partition, String> differing = new LinkedHashMap<>();
         for (Partition other : others) {
-            String recorded = text(survey(other).get(2));
+            String recorded = raw(survey(other).get(2));
             if (!recorded.equals(record)) {
                 differing.put(other, recorded);
             }
         }
-        if (spread.complete() && text(survey(first).get(2)).equals(record)) {
+        if (spread.complete() && raw(survey(first).get(2)).equals(record)) {
             differing.forEach((other, recorded) -> diagnosis.findings().add(disagree(other, recorded, record)));
         }
         return new Records(spread, diagnosis.findings());
@@ -238,7 +245,7 @@ public final class RedisDoctor implements DelayQueueDoctor {
                 this.redis.keysOf(record.isEmpty() ? Partition.first(partition.queue()) : partition));
         diagnosis.add(Kind.RECORDS_DISAGREE, null,
                 "its record is '%s', and that of the first partition is '%s': senders may go by either"
-                    .formatted(recorded, record),
+                    .formatted(Diagnosis.shown(recorded), Diagnosis.shown(record)),
                 "call repartition with the number of partitions that is right; or write the record",
                 keys.command("SET", KeyCommands.PARTITIONS, record.isEmpty() ? recorded : record));
         return diagnosis.findings().get(0);

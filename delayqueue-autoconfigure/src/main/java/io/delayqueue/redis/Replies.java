@@ -48,6 +48,15 @@ final class Replies {
         return new String((byte[]) value, StandardCharsets.UTF_8);
     }
 
+    /** Bytes as characters, one of each, so that none is lost. */
+    static String raw(Object value) {
+        return new String((byte[]) value, StandardCharsets.ISO_8859_1);
+    }
+
+    static byte[] bytesOfRaw(String raw) {
+        return raw.getBytes(StandardCharsets.ISO_8859_1);
+    }
+
     /**
      * The name of a message, a group or a dead letter. Whoever writes to Redis without
      * this library may give any bytes as one: what no caller could have given is escaped
@@ -198,12 +207,12 @@ final class Replies {
                 return NONE;
             }
             // Names are read as bytes, of which some may be no characters.
-            Matcher fields = FORM.matcher(new String((byte[]) entry, StandardCharsets.ISO_8859_1));
+            Matcher fields = FORM.matcher(raw(entry));
             if (!fields.matches()) {
                 return NONE;
             }
             long expiry = millis(fields.group(2));
-            String group = name(fields.group(4).getBytes(StandardCharsets.ISO_8859_1));
+            String group = name(bytesOfRaw(fields.group(4)));
             return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields.group(3)),
                     group.isEmpty() ? null : group);
         }

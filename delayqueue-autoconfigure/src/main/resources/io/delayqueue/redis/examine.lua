@@ -5,15 +5,17 @@
 --
 -- ARGV[1]  key     which of KEYS to go through
 -- ARGV[2]  cursor  of HSCAN or ZSCAN, '0' to begin; '' to look at the members named
--- ARGV[3]  count   about how many at once, 1..100; or the members to look at, at most 100
+-- ARGV[3]  count   about how many at once, 1..100 (all of a small key, in compact form); or
+--                  the members to look at, at most 100
 --
 -- Returns  { now, cursor, facts, facts, ... }   now: microseconds; cursor: '0' at the end
 --          facts of a dead letter: { name, value, there }   there: whether it is in the other
 --          of dead and letters
 --          facts of another member: { member, value, id, stored, details, attempts, renewed,
 --          next, deadline, head, first, follows, lane, due, lane, due, ... }   nil for what is
---          not there; stored: 1 if messages has it, else 0; head, first: of its group, and
---          first of its followers; follows: 1 if it is one, else 0
+--          not there; stored: 1 if messages has it, else 0; head, first: of its group, or
+--          of that which the member names, and first of its followers; follows: 1 if it is one
+--          in the group of its details, else 0
 --
 -- Cost     O(count * log N), N members of the largest set
 
@@ -44,10 +46,10 @@ local function facts_of(member, value)
   if key == LETTERS then return { member, value, redis.call('ZSCORE', DEAD, member) and 1 or 0 } end
   local of, follower = string.match(key == FOLLOWERS and member or '', '^(%S*) %d*:?(.*)$')
   local id = key == HEADS and value or follower or member
-  local due, _, _, group = details_of(id)
-  if key == HEADS or of then group = of or member end
+  local due, _, _, own = details_of(id)
+  local group = (key == HEADS or of) and (of or member) or own
   local first = redis.call('ZRANGE', FOLLOWERS, '[' .. group .. ' ', '(' .. group .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
-  local follows = due and redis.call('ZSCORE', FOLLOWERS, groups().place(group, due, id))
+  local follows = due and redis.call('ZSCORE', FOLLOWERS, groups().place(own, due, id))
   local facts = { member, value, id, redis.call('HEXISTS', MESSAGES, id), redis.call('HGET', DETAILS, id),
     redis.call('HGET', ATTEMPTS, id), redis.call('HGET', RENEWED, id), redis.call('HGET', NEXT, id),
     redis.call('ZSCORE', LEASED, id), redis.call('HGET', HEADS, group), first or false, follows and 1 or 0 }
