@@ -42,7 +42,8 @@ final class Held {
         for (Event begin : history.of(Kind.SETTLE)) {
             Held held = byToken.get(key(begin));
             if (held != null) {
-                held.add(new Settlement(begin, history.endOf(begin).orElse(null)));
+                Event end = history.endOf(begin).orElse(null);
+                held.add(new Settlement(begin, end, end == null || history.isDisturbed(begin.at(), end.at())));
             }
         }
         all.sort((one, other) -> Long.compare(one.now(), other.now()));
@@ -138,8 +139,9 @@ final class Held {
      * What a holder made of his lease, or of a part of its time.
      *
      * @param end {@code null} if nobody lived to see it
+     * @param disturbed whether a client may have made the call twice
      */
-    record Settlement(Event begin, @Nullable Event end) {
+    record Settlement(Event begin, @Nullable Event end, boolean disturbed) {
 
         boolean is(String operation) {
             return this.begin.is("op", operation);
@@ -159,9 +161,12 @@ final class Held {
             return this.end != null && this.end.is("result", "true");
         }
 
-        /** Whether it may have happened: it was not refused. */
+        /**
+         * Whether it may have happened: it was not refused, or it was when a client may
+         * have made it again, after it was done.
+         */
         boolean possible() {
-            return this.end == null || !this.end.is("result", "false");
+            return this.end == null || this.disturbed || !this.end.is("result", "false");
         }
 
         boolean acceptedBefore(long time) {

@@ -92,6 +92,21 @@ class JudgeOfLeasesTests {
     }
 
     @Test
+    void whatIsRefusedWhereAConnectionBrokeMayHaveBeenDoneBefore() {
+        this.story.fault("CLIENT KILL TYPE normal", 21, "broken")
+            .fault("CLIENT KILL TYPE normal", 22, "mended")
+            .sent("m", 0, "group", "g")
+            .sent("o", 1, "group", "g")
+            .claimed("n0", "m", 10)
+            .handled("n0", "m", 11, "ok")
+            .settled("n0", "m", 10, "acknowledge", 20, "false")
+            .claimed("n1", "o", 30)
+            .handled("n1", "o", 31, "ok")
+            .settled("n1", "o", 30, "acknowledge", 40, "true");
+        expect();
+    }
+
+    @Test
     void aStaleWorkerSettles() {
         for (String operation : List.of("acknowledge", "retry", "extend", "release", "dead-letter", "start")) {
             String stale = "stale-" + operation;
