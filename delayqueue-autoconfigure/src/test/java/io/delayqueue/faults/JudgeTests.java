@@ -2,7 +2,6 @@ package io.delayqueue.faults;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.faults.Event.Kind;
@@ -20,14 +19,6 @@ class JudgeTests {
 
     private final Story story = new Story().well("well", 0).well("later", 5_000);
 
-    private void expect(String... violations) {
-        List<String> found = this.story.judged().violations().stream().map(Object::toString).toList();
-        assertThat(found).hasSameSizeAs(violations);
-        for (int i = 0; i < violations.length; i++) {
-            assertThat(found.get(i)).startsWith(violations[i]);
-        }
-    }
-
     @Test
     void findsNothingWhereAllIsWell() {
         this.story.failed("n0", sent("m", 0), 100)
@@ -35,7 +26,7 @@ class JudgeTests {
             .claimed("n0", "m", 300, "failures", "2")
             .handled("n0", "m", 301, "ok", "attempt", "3")
             .settled("n0", "m", 300, "acknowledge", 310, "true");
-        expect();
+        this.story.expect();
     }
 
     private String sent(String number, long at, String... others) {
@@ -46,39 +37,39 @@ class JudgeTests {
     @Test
     void aSendIsLost() {
         sent("m", 0);
-        expect("P1 lost: ");
+        this.story.expect("P1 lost: ");
     }
 
     @Test
     void aSuccessorIsLost() {
         sent("m", 100, "id", "well", "outcome", "AFTER_CURRENT");
         this.story.settled("n0", "well", 10, "extend", 30, "false");
-        expect("P1 lost: ");
+        this.story.expect("P1 lost: ");
     }
 
     @Test
     void aSendWasLeftAfterItsHandlerFailed() {
         this.story.failed("n0", sent("m", 0), 100);
-        expect("P1 lost: ");
+        this.story.expect("P1 lost: ");
     }
 
     @Test
     void aSendThatWasCancelledIsNotLost() {
         this.story.cancelled(sent("m", 0, "delay", "1000"), 100, "CANCELLED");
-        expect();
+        this.story.expect();
     }
 
     @Test
     void aSendWhoseCancelIsOfUnknownOutcomeIsNotLost() {
         this.story.cancelled(sent("m", 0, "delay", "1000"), 100, "UNKNOWN");
         this.story.cancelled(sent("o", 0, "delay", "1000"), 100, "none");
-        expect();
+        this.story.expect();
     }
 
     @Test
     void aSendWhoseCancelFoundNothingIsLost() {
         this.story.cancelled(sent("m", 0, "delay", "1000"), 100, "NOT_FOUND");
-        expect("P1 lost: ");
+        this.story.expect("P1 lost: ");
     }
 
     @Test
@@ -86,14 +77,14 @@ class JudgeTests {
         this.story.cancelled(sent("m", 0, "delay", "1000"), 100, "NOT_FOUND")
             .fault("a reply lost", 90, "broken")
             .fault("a reply lost", 110, "mended");
-        expect();
+        this.story.expect();
     }
 
     @Test
     void aCancelThatWasOverBeforeTheSendExcusesNothing() {
         this.story.well("m", 0).cancelled("m", 100, "NOT_FOUND");
         sent("again", 200, "id", "m");
-        expect("P1 lost: ");
+        this.story.expect("P1 lost: ");
     }
 
     @Test
@@ -105,7 +96,7 @@ class JudgeTests {
             .settled("n0", "new", 110, "acknowledge", 120, "true");
         sent("o", 0, "delay", "1000");
         sent("perhaps", 100, "id", "o", "mode", "REPLACE", "effect", "UNKNOWN");
-        expect();
+        this.story.expect();
     }
 
     @Test
@@ -115,7 +106,7 @@ class JudgeTests {
         this.story.claimed("n0", "new", 110)
             .handled("n0", "new", 111, "ok")
             .settled("n0", "new", 110, "acknowledge", 120, "true");
-        expect("P1 lost: ");
+        this.story.expect("P1 lost: ");
     }
 
     @Test
@@ -126,7 +117,7 @@ class JudgeTests {
         this.story.claimed("n0", "p", 10)
             .handled("n0", "p", 11, "ok")
             .settled("n0", "p", 10, "acknowledge", 20, "true");
-        expect();
+        this.story.expect();
     }
 
     @Test
@@ -136,7 +127,7 @@ class JudgeTests {
         this.story.claimed("n0", "m", 10)
             .handled("n0", "m", 11, "ok")
             .settled("n0", "m", 10, "acknowledge", 20, "true");
-        expect("P1 a send failed with no effect");
+        this.story.expect("P1 a send failed with no effect");
     }
 
     @Test
@@ -144,7 +135,7 @@ class JudgeTests {
         this.story.claimed("n0", "m", 10)
             .handled("n0", "m", 11, "ok")
             .settled("n0", "m", 10, "acknowledge", 20, "true");
-        expect("P1 nobody sent 'm'");
+        this.story.expect("P1 nobody sent 'm'");
     }
 
     @Test
@@ -153,13 +144,13 @@ class JudgeTests {
         this.story.claimed("n0", "m", 10, "group", "b")
             .handled("n0", "m", 11, "ok")
             .settled("n0", "m", 10, "acknowledge", 20, "true");
-        expect("P8 not what was sent");
+        this.story.expect("P8 not what was sent");
     }
 
     @Test
     void whatIsOverComesBack() {
         this.story.claimed("n1", "well", 4_000).settled("n1", "well", 4_000, "release", 4_001, "true");
-        expect("P1 over, and yet claimed again");
+        this.story.expect("P1 over, and yet claimed again");
     }
 
     @Test
@@ -170,7 +161,7 @@ class JudgeTests {
                 .handled("n0", "m", at + 1, "ok")
                 .settled("n0", "m", at, "acknowledge", at + 10, "true");
         }
-        expect();
+        this.story.expect();
     }
 
     @Test
@@ -183,7 +174,7 @@ class JudgeTests {
         this.story.claimed("n0", "o", 10)
             .handled("n0", "o", 10, "ok")
             .settled("n0", "o", 10, "acknowledge", 20, "true");
-        expect("P2 1 us early");
+        this.story.expect("P2 1 us early");
     }
 
     @Test
@@ -197,7 +188,7 @@ class JudgeTests {
         this.story.claimed("n0", "o", 20)
             .handled("n0", "o", 21, "ok")
             .settled("n0", "o", 20, "acknowledge", 30, "true");
-        expect("P2 29000 us early", "P2 claimed 30000 us early");
+        this.story.expect("P2 29000 us early", "P2 claimed 30000 us early");
     }
 
     @Test
@@ -206,7 +197,7 @@ class JudgeTests {
         this.story.claimed("n0", "m", 10, "due", "10001")
             .handled("n0", "m", 11, "ok")
             .settled("n0", "m", 10, "acknowledge", 20, "true");
-        expect("P2 claimed 1 us early");
+        this.story.expect("P2 claimed 1 us early");
     }
 
     @Test
@@ -215,7 +206,7 @@ class JudgeTests {
         this.story.claimed("n0", "m", 10)
             .handled("n0", "m", 11, "ok")
             .settled("n0", "m", 10, "acknowledge", 20, "true");
-        expect("P2 told to be due earlier");
+        this.story.expect("P2 told to be due earlier");
     }
 
     @Test
@@ -225,7 +216,7 @@ class JudgeTests {
             .claimed("n0", "m", 20)
             .handled("n0", "m", 1_100, "ok")
             .settled("n0", "m", 20, "acknowledge", 1_110, "true");
-        expect("P2 claimed 982000 us early");
+        this.story.expect("P2 claimed 982000 us early");
     }
 
     @Test
@@ -240,7 +231,7 @@ class JudgeTests {
             .claimed("n0", "o", 20)
             .handled("n0", "o", 21, "ok")
             .settled("n0", "o", 20, "acknowledge", 30, "true");
-        expect();
+        this.story.expect();
     }
 
     @Test
@@ -254,7 +245,7 @@ class JudgeTests {
         this.story.claimed("n0", "o", 1_000)
             .handled("n0", "o", 1_101, "ok")
             .settled("n0", "o", 1_000, "acknowledge", 1_120, "true");
-        expect("P2 claimed 100000 us early");
+        this.story.expect("P2 claimed 100000 us early");
     }
 
     @Test
@@ -266,7 +257,7 @@ class JudgeTests {
             .claimed("n0", "m", 60, "failures", "1")
             .handled("n0", "m", 61, "ok", "attempt", "2")
             .settled("n0", "m", 60, "acknowledge", 70, "true");
-        expect("P2 given back until 63000, and claimed before");
+        this.story.expect("P2 given back until 63000, and claimed before");
     }
 
     @Test
@@ -279,7 +270,7 @@ class JudgeTests {
         this.story.claimed("n0", "o", 100)
             .handled("n0", "o", 101, "ok")
             .settled("n0", "o", 100, "acknowledge", 110, "true");
-        expect("expiry claimed 0 us after");
+        this.story.expect("expiry claimed 0 us after");
     }
 
     @Test
@@ -288,7 +279,7 @@ class JudgeTests {
         this.story.claimed("n0", "m", 99)
             .handled("n0", "m", 1_601, "ok")
             .settled("n0", "m", 99, "acknowledge", 1_610, "true");
-        expect("expiry started 1501000 us after");
+        this.story.expect("expiry started 1501000 us after");
     }
 
     @Test
@@ -334,14 +325,14 @@ class JudgeTests {
             .claimed("n0", "m", 2_050, "suspect", "true")
             .handled("n0", "m", 2_051, "ok")
             .settled("n0", "m", 2_050, "acknowledge", 2_060, "true");
-        expect();
+        this.story.expect();
         assertThat(this.story.judged().delaysAfterDeaths()).containsExactly(1_950_000);
     }
 
     @Test
     void somethingIsLeft() {
         this.story.left("key faults:{plain}:messages");
-        expect("P10 left over: ");
+        this.story.expect("P10 left over: ");
     }
 
 }

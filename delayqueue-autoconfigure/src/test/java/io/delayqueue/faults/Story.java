@@ -7,6 +7,8 @@ import java.util.Map;
 
 import io.delayqueue.faults.Event.Kind;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * A history that is made up: what happens, in milliseconds from any start, with facts
  * that suit one another unless others are given by name and value. Threads: confined to
@@ -150,6 +152,22 @@ final class Story {
 
     List<Event> events() {
         return this.events;
+    }
+
+    /** Fails unless the judge finds what begins so, in that order, and no more. */
+    void expect(String... violations) {
+        List<String> found = judged().violations().stream().map(Object::toString).toList();
+        assertThat(found).hasSameSizeAs(violations);
+        for (int i = 0; i < violations.length; i++) {
+            assertThat(found.get(i)).startsWith(violations[i]);
+        }
+    }
+
+    /** Claimed and handled well by another, who finds it a suspect. */
+    void again(String number, long at) {
+        claimed("n1", number, at, "suspect", "true").settled("n1", number, at, "start", at + 1, "true")
+            .handled("n1", number, at + 3, "ok")
+            .settled("n1", number, at, "acknowledge", at + 10, "true");
     }
 
     Verdict judged() {
