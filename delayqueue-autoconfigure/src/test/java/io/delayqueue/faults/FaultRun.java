@@ -89,7 +89,7 @@ final class FaultRun implements AutoCloseable {
     void start() throws InterruptedException {
         this.seats.forEach(Seat::start);
         for (Seat seat : this.seats) {
-            seat.node().awaitReady();
+            seat.awaitReady();
         }
         send(true);
     }
@@ -147,7 +147,7 @@ final class FaultRun implements AutoCloseable {
             }
         }
         for (Seat seat : this.seats) {
-            seat.node().awaitReady();
+            seat.awaitReady();
         }
         send(false);
         drain();
@@ -369,6 +369,19 @@ final class FaultRun implements AutoCloseable {
             kill();
             start();
             node().tell(this.sending ? "send on" : "send off");
+        }
+
+        /**
+         * Waits until the process is ready. One that gives up at its start, as while a
+         * right is missing, is started again, as whatever runs applications does.
+         */
+        void awaitReady() throws InterruptedException {
+            for (int i = 0; !node().awaitReady(); i++) {
+                if (i == TRIES) {
+                    throw new IllegalStateException("%s does not start, see %s".formatted(node().name(), directory()));
+                }
+                restart();
+            }
         }
 
         void send(boolean on) {

@@ -86,7 +86,7 @@ class MixedVersionsFaultTests {
         if (older) {
             this.olderNodes.add(seat.node().name());
         }
-        seat.node().awaitReady();
+        seat.awaitReady();
     }
 
     /** How many messages went from one version to the other, and how. */

@@ -25,7 +25,7 @@ final class NodeFaults {
         return new Fault("node killed", (run, random) -> {
             FaultRun.Seat seat = run.mortal(random);
             seat.restart();
-            seat.node().awaitReady();
+            seat.awaitReady();
         });
     }
 
@@ -38,7 +38,7 @@ final class NodeFaults {
                 Thread.sleep(50);
             }
             seat.restart();
-            seat.node().awaitReady();
+            seat.awaitReady();
         });
     }
 
@@ -62,7 +62,7 @@ final class NodeFaults {
             }
             heir.restart();
             for (FaultRun.Seat seat : run.seats()) {
-                seat.node().awaitReady();
+                seat.awaitReady();
             }
         });
     }
@@ -77,7 +77,7 @@ final class NodeFaults {
                 seat.node().tell("arm " + point);
                 died = seat.node().stop() != 0;
                 seat.restart();
-                seat.node().awaitReady();
+                seat.awaitReady();
             }
         });
     }
@@ -97,7 +97,7 @@ final class NodeFaults {
             FaultRun.Seat seat = run.mortal(random);
             seat.stop();
             seat.restart();
-            seat.node().awaitReady();
+            seat.awaitReady();
         });
     }
 
@@ -106,7 +106,7 @@ final class NodeFaults {
             for (FaultRun.Seat seat : run.seats()) {
                 seat.stop();
                 seat.restart();
-                seat.node().awaitReady();
+                seat.awaitReady();
             }
         });
     }

@@ -86,10 +86,18 @@ final class NodeProcess implements AutoCloseable {
         return this.process.pid();
     }
 
-    void awaitReady() throws InterruptedException {
-        if (!this.ready.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("%s did not get ready, see %s".formatted(this.name, this.output));
+    /** Waits until it is ready, and returns whether it is: not if it ended before. */
+    boolean awaitReady() throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!this.ready.await(50, TimeUnit.MILLISECONDS)) {
+            if (!isAlive()) {
+                return false;
+            }
+            if (System.nanoTime() > end) {
+                throw new IllegalStateException("%s did not get ready, see %s".formatted(this.name, this.output));
+            }
         }
+        return true;
     }
 
     boolean isAlive() {

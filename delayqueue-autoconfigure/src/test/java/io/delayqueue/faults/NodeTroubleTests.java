@@ -55,7 +55,7 @@ class NodeTroubleTests {
                     if (!seat.node().isAlive()) {
                         deaths++;
                         seat.restart();
-                        seat.node().awaitReady();
+                        seat.awaitReady();
                     }
                 }
             }

@@ -14,6 +14,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.delayqueue.CancelResult;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
@@ -214,10 +215,21 @@ class ForbiddenCommandTests {
         List<Lease> leases = leased(plain("a", 0));
         send(message("a", 0, OnDuplicate.REPLACE, null));
 
-        withoutHset(() -> this.store.cancel(HOME, "a").join());
+        without(CommandType.HSET, () -> this.store.cancel(HOME, "a").join());
 
         assertThat(this.store.acknowledge(QUEUE, leases).join()).containsExactly(true);
         assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("a");
+    }
+
+    @Test
+    void whatCannotBeSentWholeIsNotSentInPart() {
+        send(message("a", 9, OnDuplicate.KEEP, "g"));
+
+        without(CommandType.ZREM,
+                () -> send(message("b", 5, OnDuplicate.KEEP, "h"), message("c", 5, OnDuplicate.KEEP, "g")));
+
+        assertThat(this.store.cancel(HOME, "b").join()).isEqualTo(CancelResult.NOT_FOUND);
+        assertThat(this.store.cancel(HOME, "c").join()).isEqualTo(CancelResult.NOT_FOUND);
     }
 
     @Test
@@ -225,7 +237,7 @@ class ForbiddenCommandTests {
         List<Lease> leases = leased(plain("a", 0));
         this.store.extend(QUEUE, leases, LEASE.multipliedBy(2)).join();
 
-        withoutHset(() -> this.store.extend(QUEUE, leases, LEASE.multipliedBy(3)).join());
+        without(CommandType.HSET, () -> this.store.extend(QUEUE, leases, LEASE.multipliedBy(3)).join());
 
         assertThat(this.store.acknowledge(QUEUE, leases).join()).containsExactly(true);
     }
@@ -235,14 +247,14 @@ class ForbiddenCommandTests {
         this.store.retry(leased(plain("a", 0)).get(0), Duration.ZERO, "boom").join();
         Lease lease = claim().messages().get(0).lease();
 
-        withoutHset(() -> this.store.start(lease).join());
+        without(CommandType.HSET, () -> this.store.start(lease).join());
 
         this.store.release(QUEUE, List.of(lease), Duration.ZERO).join();
         assertThat(claim().messages()).extracting(ClaimedMessage::failures).containsExactly(1);
     }
 
-    private void withoutHset(ThrowingCallable call) {
-        this.server.commands().aclSetuser(this.namespace, new AclSetuserArgs().removeCommand(CommandType.HSET));
+    private void without(CommandType command, ThrowingCallable call) {
+        this.server.commands().aclSetuser(this.namespace, new AclSetuserArgs().removeCommand(command));
         assertThatThrownBy(call).isInstanceOf(CompletionException.class);
         this.server.commands().aclSetuser(this.namespace, AclSetuserArgs.Builder.allCommands());
     }

@@ -175,6 +175,21 @@ class RedisKeysTests {
         this.audit.checkNothingLeft();
     }
 
+    /** P12: a letter that another writer has spoiled is told from one that failed. */
+    @Test
+    void aLetterThatNobodyCanReadCannotBeRedrivenAndIsKept() {
+        send("a", Duration.ZERO);
+        Lease lease = claim().messages().get(0).lease();
+        done(this.store.deadLetter(lease, new Death("why", true, ManualClock.START)));
+        hashSet("letters", lease.letterId(), "spoiled");
+
+        RedriveResult result = done(this.store.redrive(Home.first(QUEUE.queue()), lease.letterId()));
+
+        assertThat(result).isEqualTo(RedriveResult.EMPTY);
+        assertThat(done(this.store.purge(QUEUE, lease.letterId()))).isTrue();
+        this.audit.checkNothingLeft();
+    }
+
     /** P10: the wake mark goes with the last message, whoever finds that it is gone. */
     @Test
     void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
