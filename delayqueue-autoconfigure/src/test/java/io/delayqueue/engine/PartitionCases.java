@@ -104,9 +104,11 @@ abstract class PartitionCases extends StoreCases {
     void takeMessagesWithNewIdsFromAnybodyAndThoseOfGroupsNot() {
         raise();
         NewMessage unique = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, null, null, envelope("g"));
+        NewMessage urgent = new NewMessage("i", true, DueTime.NOW, OnDuplicate.KEEP, 9, null, null, envelope("i"));
         NewMessage grouped = new NewMessage("h", true, DueTime.NOW, OnDuplicate.KEEP, 4, null, "group", envelope("h"));
 
         assertThat(store().schedule(HOME, List.of(unique)).join()).hasSize(1);
+        assertThat(store().schedule(HOME, List.of(urgent)).join()).hasSize(1);
         assertRefused(store().schedule(HOME, List.of(grouped)));
     }
 
@@ -147,6 +149,18 @@ abstract class PartitionCases extends StoreCases {
         assertRefused(store().redrive(HOME, lease.letterId()));
         assertThat(this.dq.letters()).hasSize(1);
         assertThat(store().redrive(NOW, lease.letterId()).join()).isEqualTo(RedriveResult.REDRIVEN);
+    }
+
+    @Test
+    void tellTheMessageOfOneDeadLetterAmongOthers() {
+        Lease lease = this.dq.dead();
+        this.dq.advance(DELAY);
+        this.dq.send(keep("second", Duration.ZERO));
+        this.dq.deadLetter(this.dq.claimOne());
+
+        assertThat(this.contract.inspector().buried(QUEUE, lease.letterId()).join())
+            .hasValueSatisfying((message) -> assertThat(message.envelope()).isEqualTo(envelope("first")));
+        assertThat(this.contract.inspector().buried(QUEUE, "other~1").join()).isEmpty();
     }
 
     @Test

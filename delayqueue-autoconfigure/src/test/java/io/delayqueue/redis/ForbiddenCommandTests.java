@@ -18,11 +18,13 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
@@ -40,6 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -195,17 +198,13 @@ class ForbiddenCommandTests {
         for (String command : COMMANDS) {
             removeKeys();
             List<Lease> leases = transition.before.apply(this);
+            long held = held();
             this.server.commands()
                 .aclSetuser(this.namespace,
                         new AclSetuserArgs().removeCommand(CommandType.valueOf(command.toUpperCase(Locale.ROOT))));
-            try {
-                transition.action.accept(this, leases);
-            }
-            catch (CompletionException ex) {
-                // What is not permitted fails.
-            }
+            boolean done = succeeds(transition, leases);
             this.server.commands().aclSetuser(this.namespace, AclSetuserArgs.Builder.allCommands());
-            check(command, damages);
+            check(command, (done || takesAway(name)) ? 0 : held, damages);
         }
         assertThat(damages).isEmpty();
     }
@@ -271,22 +270,46 @@ class ForbiddenCommandTests {
             if (this.server.commands().exists(key) == 1) {
                 continue;
             }
+            long held = held();
             this.server.commands().rpush(key, "oops");
-            try {
-                transition.action.accept(this, leases);
-            }
-            catch (CompletionException ex) {
-                // What is of another type cannot be used.
-            }
+            boolean done = succeeds(transition, leases);
             if (this.server.commands().type(key).equals("list")) {
                 this.server.commands().del(key);
             }
-            check(key, damages);
+            check(key, (done || takesAway(name)) ? 0 : held, damages);
         }
         assertThat(damages).isEmpty();
     }
 
-    private void check(String command, List<String> damages) {
+    /** What is not permitted, or of another type, fails. */
+    private boolean succeeds(Transition transition, List<Lease> leases) {
+        try {
+            transition.action.accept(this, leases);
+            return true;
+        }
+        catch (CompletionException ex) {
+            return false;
+        }
+    }
+
+    /** How many messages and dead letters there are. */
+    private long held() {
+        QueueStatistics now = new RedisMessageInspector(this.redis, new EnvelopeCodec(new JsonMapper()))
+            .statistics(QUEUE)
+            .join();
+        return now.scheduled() + now.leased() + now.dead();
+    }
+
+    /** A cancel that fails may have taken effect all the same, and says so. */
+    private static boolean takesAway(String name) {
+        return name.endsWith("cancelled");
+    }
+
+    /** Any other call that failed has taken nothing away. */
+    private void check(String command, long atLeast, List<String> damages) {
+        if (held() < atLeast) {
+            damages.add(command + ": only " + held() + " of " + atLeast + " are left");
+        }
         try {
             new Audit(this.connections, this.namespace, QUEUE).check();
         }
