@@ -164,4 +164,44 @@ public interface DelayQueueOperations {
      */
     int repartition(String queue, int partitions);
 
+    /**
+     * Pauses a queue, for all applications that use it and across their restarts, until
+     * somebody resumes it. Once this has returned no worker and no
+     * {@link #receive(String, Duration)} takes a message of the queue. What becomes due
+     * waits, and its time to live goes on; what was taken before may be handled to the
+     * end. Sending, cancelling and the like go on. Needs all masters that the queue is
+     * on; if it fails the queue may be paused in part, and a repetition, or the next
+     * process that uses the queue, completes that.
+     * <p>
+     * Applications with a version of this library that cannot pause queues take messages
+     * all the same, and those that start meanwhile cannot use the queue.
+     * @param queue the queue
+     * @return what was changed
+     */
+    PauseResult pause(String queue);
+
+    /**
+     * As {@link #pause(String)}, but the pause ends by itself, and workers look at once.
+     * @param queue the queue
+     * @param time how long, from now on; replaces the end of an earlier pause
+     * @return what was changed
+     */
+    PauseResult pause(String queue, Duration time);
+
+    /**
+     * As {@link #pause(String)}, but the pause ends by itself, and workers look at once.
+     * @param queue the queue
+     * @param until the end, on the store's clock; replaces the end of an earlier pause. A
+     * time in the past ends that, and pauses nothing
+     * @return what was changed
+     */
+    PauseResult pause(String queue, Instant until);
+
+    /**
+     * Ends the pause of a queue; workers look at once.
+     * @param queue the queue
+     * @return what was found
+     */
+    ResumeResult resume(String queue);
+
 }

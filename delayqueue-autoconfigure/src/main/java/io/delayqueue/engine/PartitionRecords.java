@@ -1,5 +1,6 @@
 package io.delayqueue.engine;
 
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -37,6 +38,11 @@ public interface PartitionRecords {
             return refused();
         }
 
+        @Override
+        public CompletableFuture<Instant> now(QueueName queue) {
+            return refused();
+        }
+
         private static <T> CompletableFuture<T> refused() {
             return CompletableFuture.failedFuture(new StoreRefusedException(
                     "This store keeps no partitions; nothing was changed", Effect.NONE, null));
@@ -64,5 +70,8 @@ public interface PartitionRecords {
 
     /** Records a version in a partition, unless that has this or a later one. */
     CompletableFuture<Void> raise(Partition partition, Partitions partitions);
+
+    /** The time of the store, rounded up to the millisecond. */
+    CompletableFuture<Instant> now(QueueName queue);
 
 }

@@ -1,6 +1,7 @@
 package io.delayqueue.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -14,10 +15,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
+import java.util.function.UnaryOperator;
 
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
+import io.delayqueue.ResumeResult;
 import io.delayqueue.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -183,16 +187,56 @@ public final class PartitionTable {
      * @return the number before
      */
     public CompletableFuture<Integer> repartition(QueueName queue, int count) {
-        return recorded(queue).thenCompose((before) -> (before.count() == count)
-                ? CompletableFuture.completedFuture(count) : replace(queue, before, count, 0));
+        return change(queue, (before) -> (before.count() == count) ? before : before.next(count))
+            .thenApply(Partitions::count);
     }
 
-    private CompletableFuture<Integer> replace(QueueName queue, Partitions before, int count, int conflicts) {
-        Partitions next = before.next(count);
+    /**
+     * Pauses a queue, for all processes, or gives its pause another end. No claim of any
+     * partition that begins after this is done takes a message.
+     * @param until the end; {@code null} if somebody has to end it
+     */
+    public CompletableFuture<PauseResult> pause(QueueName queue, @Nullable DueTime until) {
+        return this.records.now(queue).thenCompose((now) -> {
+            Instant end = (until == null) ? null
+                    : until.relative() ? now.plusMillis(until.millis()) : Instant.ofEpochMilli(until.millis());
+            Pause pause = new Pause(end);
+            return change(queue, (before) -> pause.equals(before.pause()) ? before : before.paused(pause))
+                .thenApply((before) -> new PauseResult(queue.value(), isPaused(before, now), end));
+        });
+    }
+
+    /** Ends the pause of a queue, and has workers look. */
+    public CompletableFuture<ResumeResult> resume(QueueName queue) {
+        return this.records.now(queue)
+            .thenCompose((now) -> change(queue, (before) -> isPaused(before, now) ? before.paused(null) : before)
+                .thenApply((before) -> isPaused(before, now) ? ResumeResult.RESUMED : ResumeResult.NOT_PAUSED));
+    }
+
+    private static boolean isPaused(Partitions partitions, Instant now) {
+        Pause pause = partitions.pause();
+        return pause != null && !pause.isOver(now);
+    }
+
+    /**
+     * Changes what is recorded.
+     * @param step to the next version; changes nothing if it returns what it is given
+     * @return what was recorded before
+     */
+    private CompletableFuture<Partitions> change(QueueName queue, UnaryOperator<Partitions> step) {
+        return recorded(queue).thenCompose((before) -> change(queue, before, step, 0));
+    }
+
+    private CompletableFuture<Partitions> change(QueueName queue, Partitions before, UnaryOperator<Partitions> step,
+            int conflicts) {
+        Partitions next = step.apply(before);
+        if (next.equals(before)) {
+            return CompletableFuture.completedFuture(before);
+        }
         Optional<Partitions> expected = (before.version() == 0) ? Optional.empty() : Optional.of(before);
         return this.records.replace(queue, expected, next).thenCompose((recorded) -> {
             if (recorded.equals(next)) {
-                return read(queue).thenApply((known) -> before.count());
+                return read(queue).thenApply((known) -> before);
             }
             if (conflicts == MOST_CONFLICTS) {
                 return CompletableFuture.failedFuture(new StoreUnavailableException(
@@ -200,7 +244,7 @@ public final class PartitionTable {
                             .formatted(queue),
                         Effect.NONE, null));
             }
-            return complete(queue, recorded).thenCompose((other) -> replace(queue, other, count, conflicts + 1));
+            return complete(queue, recorded).thenCompose((other) -> change(queue, other, step, conflicts + 1));
         });
     }
 
@@ -210,13 +254,20 @@ public final class PartitionTable {
             if (latest.version() > recorded.orElse(Partitions.ONE).version()) {
                 return restore(queue, latest.uncompleted());
             }
-            if (recorded.isPresent()) {
-                return complete(queue, recorded.get());
-            }
             int count = this.configured.applyAsInt(queue);
+            if (recorded.isPresent()) {
+                return (count > 1 && recorded.get().isUnspread()) ? spread(queue, recorded.get(), count)
+                        : complete(queue, recorded.get());
+            }
             return (count <= 1) ? CompletableFuture.completedFuture(Partitions.ONE)
                     : this.records.found(queue, count).thenCompose((founded) -> complete(queue, founded));
         });
+    }
+
+    /** A pause before the first use shall not decide how many partitions there are. */
+    private CompletableFuture<Partitions> spread(QueueName queue, Partitions recorded, int count) {
+        return this.records.replace(queue, Optional.of(recorded), recorded.next(count))
+            .thenCompose((now) -> complete(queue, now));
     }
 
     /** Records again what a failover, or somebody, has taken away. */

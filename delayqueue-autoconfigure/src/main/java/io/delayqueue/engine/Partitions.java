@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a queue is spread: the numbers of partitions that it has and has had. Messages stay
@@ -26,8 +27,9 @@ import io.delayqueue.QueueName;
  * @param counts the numbers of partitions, each once, the current one last
  * @param complete whether every partition has this or a later version recorded, and so
  * refuses who goes by an earlier one
+ * @param pause that the queue is paused; {@code null} if it is not
  */
-public record Partitions(int version, List<Integer> counts, boolean complete) {
+public record Partitions(int version, List<Integer> counts, boolean complete, @Nullable Pause pause) {
 
     /** A queue that was never spread. */
     public static final Partitions ONE = new Partitions(0, List.of(1), true);
@@ -37,7 +39,7 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
 
     /** Bounded, as each repetition of a group takes a piece of the stack. */
     private static final Pattern FORM = Pattern
-        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(\\+?)".formatted(MOST_COUNTS - 1));
+        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(p\\d{0,15})?(\\+?)".formatted(MOST_COUNTS - 1));
 
     public Partitions {
         counts = List.copyOf(counts);
@@ -48,6 +50,11 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
                         .formatted(MOST_COUNTS, version, counts));
         }
         counts.forEach(Partitions::requireCount);
+    }
+
+    /** Those of a queue that is not paused. */
+    public Partitions(int version, List<Integer> counts, boolean complete) {
+        this(version, counts, complete, null);
     }
 
     /** The first version of a queue that nobody has used before. */
@@ -76,13 +83,17 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
                         .formatted(text.length()));
         }
         return new Partitions(Integer.parseInt(matcher.group(1)),
-                Stream.of(matcher.group(2).split(",")).map(Integer::valueOf).toList(), matcher.group(3).isEmpty());
+                Stream.of(matcher.group(2).split(",")).map(Integer::valueOf).toList(), matcher.group(4).isEmpty(),
+                Pause.parse(matcher.group(3)));
     }
 
-    /** As it is recorded: {@code 3|1,4}, and a plus sign while it is not complete. */
+    /**
+     * As it is recorded: {@code 3|1,4}, then the pause if there is one, and a plus sign
+     * while it is not complete.
+     */
     public String text() {
         return this.version + "|" + this.counts.stream().map(String::valueOf).collect(Collectors.joining(","))
-                + (this.complete ? "" : "+");
+                + ((this.pause != null) ? this.pause.text() : "") + (this.complete ? "" : "+");
     }
 
     /** The number of partitions that new messages are spread over. */
@@ -132,15 +143,25 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
                             + "or a queue of another name")
                         .formatted(this.counts, count));
         }
-        return new Partitions(this.version + 1, next, false);
+        return new Partitions(this.version + 1, next, false, this.pause);
+    }
+
+    /** The next version, with another pause or none, which is not complete yet. */
+    Partitions paused(@Nullable Pause pause) {
+        return new Partitions(this.version + 1, this.counts, false, pause);
+    }
+
+    /** Whether the queue never had another number than one; it may have been paused. */
+    boolean isUnspread() {
+        return this.counts.equals(ONE.counts);
     }
 
     Partitions completed() {
-        return new Partitions(this.version, this.counts, true);
+        return new Partitions(this.version, this.counts, true, this.pause);
     }
 
     Partitions uncompleted() {
-        return new Partitions(this.version, this.counts, false);
+        return new Partitions(this.version, this.counts, false, this.pause);
     }
 
     /**
@@ -152,7 +173,8 @@ public record Partitions(int version, List<Integer> counts, boolean complete) {
         joined.addAll(this.counts);
         joined.remove(count());
         joined.add(count());
-        return (joined.size() > MOST_COUNTS) ? this : new Partitions(this.version, List.copyOf(joined), this.complete);
+        return (joined.size() > MOST_COUNTS) ? this
+                : new Partitions(this.version, List.copyOf(joined), this.complete, this.pause);
     }
 
     /**

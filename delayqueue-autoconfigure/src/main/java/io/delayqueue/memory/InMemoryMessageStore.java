@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -33,6 +34,8 @@ import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.Pause;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 
@@ -51,8 +54,7 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
 
     private final Alarms alarms = new Alarms();
 
-    private final MemoryPartitionRecords records = new MemoryPartitionRecords(
-            (partition, change) -> in(partition, (held, now) -> change.apply(!held.isEmpty())), this.alarms);
+    private final MemoryPartitionRecords records;
 
     private final EnvelopeCodec codec;
 
@@ -66,6 +68,13 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     public InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros) {
         this.codec = codec;
         this.epochMicros = epochMicros;
+        this.records = new MemoryPartitionRecords(new MemoryPartitionRecords.Exclusively() {
+            @Override
+            public <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change) {
+                return InMemoryMessageStore.this.in(partition,
+                        (held, now) -> change.apply(!held.isEmpty(), Instant.ofEpochMilli(Micros.ceilToMillis(now))));
+            }
+        }, this.alarms);
     }
 
     @Override
@@ -93,8 +102,14 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
 
     @Override
     public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
-        return in(partition,
-                (held, now) -> held.claim(request, now).withPartitionsVersion(this.records.versionOf(partition)));
+        return in(partition, (held, now) -> {
+            Partitions recorded = this.records.of(partition);
+            Pause pause = recorded.pause();
+            Claim claim = (pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(now))))
+                    ? new Claim(List.of(), Micros.toInstant(now), pause.until(), 0, List.of(), 0, request.bid() != null)
+                    : held.claim(request, now);
+            return claim.withPartitionsVersion(recorded.version());
+        });
     }
 
     /** All who look are of one process: each keeps what it listens to. */

@@ -1,10 +1,11 @@
 package io.delayqueue.memory;
 
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -20,9 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Records of partitions in this process. Settings: they stay when the messages are gone.
  * <p>
- * <strong>Threads.</strong> Any. The map changes one record at a time. A partition looks
- * at its record under its own lock; a record that changes meanwhile is seen by the next
- * call, as if that had been first.
+ * <strong>Threads.</strong> Any. A partition looks at its record, and changes it, under
+ * its own lock.
  */
 final class MemoryPartitionRecords implements PartitionRecords {
 
@@ -37,9 +37,8 @@ final class MemoryPartitionRecords implements PartitionRecords {
         this.alarms = alarms;
     }
 
-    int versionOf(Partition partition) {
-        Partitions recorded = this.records.get(partition);
-        return (recorded != null) ? recorded.version() : 0;
+    Partitions of(Partition partition) {
+        return this.records.getOrDefault(partition, Partitions.ONE);
     }
 
     void requireUpToDate(Home home) {
@@ -58,7 +57,7 @@ final class MemoryPartitionRecords implements PartitionRecords {
     @Override
     public CompletableFuture<Partitions> found(QueueName queue, int count) {
         return this.exclusively.in(Partition.first(queue),
-                (holdsMessages) -> this.records.computeIfAbsent(Partition.first(queue),
+                (holdsMessages, now) -> this.records.computeIfAbsent(Partition.first(queue),
                         (key) -> holdsMessages ? Partitions.ONE.next(count) : Partitions.founding(count)));
     }
 
@@ -66,7 +65,7 @@ final class MemoryPartitionRecords implements PartitionRecords {
     public CompletableFuture<Partitions> replace(QueueName queue, Optional<Partitions> expected, Partitions next) {
         return change(Partition.first(queue),
                 (recorded) -> Optional.ofNullable(recorded).equals(expected) ? next : recorded)
-            .thenApply((recorded) -> (recorded != null) ? recorded : Partitions.ONE);
+            .thenApply((recorded) -> recorded.orElse(Partitions.ONE));
     }
 
     @Override
@@ -77,17 +76,25 @@ final class MemoryPartitionRecords implements PartitionRecords {
             });
     }
 
-    private CompletableFuture<Partitions> change(Partition partition, UnaryOperator<@Nullable Partitions> change) {
-        Partitions recorded = this.records.compute(partition, (key, present) -> change.apply(present));
+    /** No claim goes on meanwhile, so that none takes a message after a pause. */
+    private CompletableFuture<Optional<Partitions>> change(Partition partition,
+            UnaryOperator<@Nullable Partitions> change) {
+        CompletableFuture<Optional<Partitions>> recorded = this.exclusively.in(partition, (holdsMessages,
+                now) -> Optional.ofNullable(this.records.compute(partition, (key, present) -> change.apply(present))));
         this.alarms.ring(partition);
-        return CompletableFuture.completedFuture(recorded);
+        return recorded;
+    }
+
+    @Override
+    public CompletableFuture<Instant> now(QueueName queue) {
+        return this.exclusively.in(Partition.first(queue), (holdsMessages, now) -> now);
     }
 
     /** Does something while nothing else happens in a partition. */
     interface Exclusively {
 
-        /** What to do is told whether the partition holds anything. */
-        CompletableFuture<Partitions> in(Partition partition, Function<Boolean, Partitions> change);
+        /** What to do is told whether the partition holds anything, and the time. */
+        <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change);
 
     }
 

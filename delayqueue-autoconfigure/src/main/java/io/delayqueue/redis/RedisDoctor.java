@@ -223,13 +223,14 @@ public final class RedisDoctor implements DelayQueueDoctor {
                     "write it as another partition has it");
         }
         List<Partition> others = new ArrayList<>(spread.all(queue));
-        if (others.size() == 1) {
-            others.add(new Partition(queue, 1));
+        int most = others.size();
+        if (most == 1) {
+            others.add(new Partition(queue, 1)); // the first may have lost its record
         }
         Map<Partition, String> differing = new LinkedHashMap<>();
         for (Partition other : others) {
             String recorded = raw(survey(other).get(2));
-            if (!recorded.equals(record)) {
+            if (!recorded.equals(record) && !(recorded.isEmpty() && other.index() >= most)) {
                 differing.put(other, recorded);
             }
         }

@@ -1,5 +1,7 @@
 package io.delayqueue.redis;
 
+import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -46,10 +48,21 @@ public final class RedisPartitionRecords implements PartitionRecords {
 
     private CompletableFuture<Optional<Partitions>> run(Partition partition, String expected, String record,
             String recordIfHeld) {
-        return this.redis.run(RedisScripts.PARTITIONS, partition, bytes(expected), bytes(record), bytes(recordIfHeld))
+        return ask(partition, expected, record, recordIfHeld)
             .thenApply((reply) -> Optional.of(Replies.text(reply.get(0)))
                 .filter((text) -> !text.isEmpty())
                 .map(Partitions::parse));
+    }
+
+    @Override
+    public CompletableFuture<Instant> now(QueueName queue) {
+        return ask(Partition.first(queue), "", "", "")
+            .thenApply((reply) -> Instant.ofEpochMilli(Replies.number(reply.get(1))));
+    }
+
+    private CompletableFuture<List<Object>> ask(Partition partition, String expected, String record,
+            String recordIfHeld) {
+        return this.redis.run(RedisScripts.PARTITIONS, partition, bytes(expected), bytes(record), bytes(recordIfHeld));
     }
 
 }

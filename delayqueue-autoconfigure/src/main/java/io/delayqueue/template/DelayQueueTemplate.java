@@ -18,10 +18,12 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.NotReplicatedException;
+import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.ResumeResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
@@ -29,6 +31,7 @@ import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Partitions;
 import io.delayqueue.engine.Router;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationEventPublisher;
 
@@ -209,6 +212,30 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         return this.calls.await(
                 this.ports.partitions().repartition(new QueueName(queue), Partitions.requireCount(partitions)),
                 "repartition");
+    }
+
+    @Override
+    public PauseResult pause(String queue) {
+        return pause(queue, (DueTime) null);
+    }
+
+    @Override
+    public PauseResult pause(String queue, Duration time) {
+        return pause(queue, DueTime.after(MessageLimits.requireDelay(time)));
+    }
+
+    @Override
+    public PauseResult pause(String queue, Instant until) {
+        return pause(queue, DueTime.at(MessageLimits.requireDueAt(until)));
+    }
+
+    private PauseResult pause(String queue, @Nullable DueTime until) {
+        return this.calls.await(this.ports.partitions().pause(new QueueName(queue), until), "pause");
+    }
+
+    @Override
+    public ResumeResult resume(String queue) {
+        return this.calls.await(this.ports.partitions().resume(new QueueName(queue)), "resume");
     }
 
 }

@@ -7,6 +7,9 @@
 -- The token of a lease is its deadline, in microseconds. Where a message was leased before
 -- for longer, a token later than its last one serves the whole call, noted in `renewed`.
 --
+-- While the queue is paused nothing leaves its place, leases that ran out included, and the
+-- wake mark stays as it is: so senders wake workers about once a second, in vain.
+--
 -- The wake mark: a keeper that had room looks again at `next_at`, so senders need not wake
 -- it for anything later. Who leaves due messages behind has the others look, once a second
 -- at most. Who is just full, or not the keeper, promises nothing.
@@ -27,7 +30,8 @@
 --
 -- Returns  { now, next_at, token, expired, refused, version, keeper, n, id, due, id, due, ...,
 --            value, value, ... }
---          now: microseconds; next_at: ms, when there may be more, 0 if the queue is empty;
+--          now: microseconds; next_at: ms, when there may be more, 0 if the queue is empty,
+--          or paused without an end;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          version: of the partitions; a busy worker has no other way to learn of it;
 --          keeper: 1 if that is the caller; n: how many messages there are, each with
@@ -46,7 +50,11 @@ local now = clock()
 local now_ms = math.floor(now / 1000)
 local limit = tonumber(ARGV[1])
 
-local first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
+local partitions = redis.call('GET', PARTITIONS)
+local resumes_at = partitions and pause_end(partitions)
+local paused = resumes_at and resumes_at > now_ms
+
+local first = not paused and redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 local lapsed_at
 if first and tonumber(first) <= now then
   -- prelude
@@ -65,6 +73,7 @@ if not plain then
   -- prelude
   lanes = lanes_in_use()
 end
+if paused then lanes = {} end
 
 -- Before what is due is taken from its lane: a right that is missing must not cost its place.
 local function permitted()
@@ -143,7 +152,7 @@ if #found > 0 then
   if #leases > 0 then redis.call('ZADD', LEASED, unpack(leases)) end
 end
 
-local next_at
+local next_at = paused and resumes_at < math.huge and resumes_at or nil
 for _, lane in ipairs(lanes) do
   local due = redis.call('ZRANGE', lane, '0', '0', 'WITHSCORES')[2]
   if due then next_at = math.min(next_at or math.huge, math.ceil(tonumber(due))) end
@@ -169,7 +178,9 @@ if bid == 'confirm' or bid == 'share' then
 end
 
 local refused = 0
-if behind then
+if paused then
+  -- Workers are told when it is over, or know.
+elseif behind then
   -- prelude
   refused = wake(now_ms, now, '!')
 elseif keeper and next_at and #found < 2 * limit then
@@ -187,7 +198,7 @@ if told then
   redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
 end
 
-local version = version_of(redis.call('GET', PARTITIONS))
+local version = version_of(partitions)
 local n = #taken / 2
 local reply = { now, next_at or 0, token, expired, refused, version, keeper and 1 or 0, n, unpack(taken) }
 for i = 1, n do reply[8 + 2 * n + i] = values[i] end

@@ -1,4 +1,5 @@
--- partitions.lua: records how the queue is spread, or tells what is recorded.
+-- partitions.lua: records how the queue is spread, and whether it is paused, or tells what
+-- is recorded.
 --
 -- Every partition of a queue has a record; that of the first is the truth. No message is
 -- touched: they stay where they are.
@@ -9,7 +10,7 @@
 -- ARGV[2]  record    what to record then, '' to tell only
 -- ARGV[3]  held      what to record instead if messages, or dead letters, are here
 --
--- Returns  { record }   what is recorded now, '' for nothing
+-- Returns  { record, now }   what is recorded now, '' for nothing; ms, rounded up
 --
 -- Cost     O(1)
 
@@ -23,4 +24,4 @@ if next ~= '' and expected then
   redis.pcall('PUBLISH', WAKE, '!')
   recorded = next
 end
-return { recorded }
+return { recorded, math.ceil(clock() / 1000) }

@@ -16,8 +16,9 @@
 --                            'k<ms>:<load>:<node>' the keeper looked, and will again after
 --                            that time, '' for an empty queue; 'v' there is no keeper
 -- KEYS[4]  partitions STRING 'version|counts', how the queue is spread, as engine.Partitions
---                            writes it; a setting, which outlives messages. Absent: one
---                            partition, version 0
+--                            writes it, then 'p' if it is paused, and until when, ms; a
+--                            setting, which outlives messages. Absent: one partition,
+--                            version 0
 -- KEYS[5]  leased     ZSET   id -> end of its lease, microseconds
 -- KEYS[6]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
 --                            for no expiry, and ':group' behind it for one of a group; only
@@ -128,6 +129,13 @@ end
 
 local function version_of(partitions)
   return tonumber(string.match(partitions or '', '^%d+') or 0)
+end
+
+-- When the pause of a queue ends, ms; math.huge if somebody has to end it, nil if there is
+-- none.
+local function pause_end(partitions)
+  local ends = string.match(partitions or '', 'p(%d*)')
+  return ends and (tonumber(ends) or math.huge)
 end
 
 -- Refuses senders that go by an older version of the partitions than this one knows: what

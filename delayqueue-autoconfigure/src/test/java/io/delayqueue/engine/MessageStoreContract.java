@@ -291,4 +291,14 @@ public abstract class MessageStoreContract {
 
     }
 
+    /** P3, P10: while a queue is paused nothing is claimed, and nothing is lost. */
+    @Nested
+    class Pausing extends PauseCases {
+
+        Pausing() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
 }

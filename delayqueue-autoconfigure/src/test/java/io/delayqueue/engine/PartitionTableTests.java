@@ -1,5 +1,6 @@
 package io.delayqueue.engine;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,20 @@ class PartitionTableTests {
         assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
     }
 
+    @Test
+    void aPauseThatEndedHalfWayIsCompletedByTheNext() {
+        this.records.put(0, TWO);
+        this.records.away = 3;
+        assertThatThrownBy(() -> this.table.pause(QUEUE, null).join()).isNotNull();
+        this.records.away = -1;
+
+        assertThat(new PartitionTable(this.records, (queue) -> 0, () -> 0).of(QUEUE).join().pause())
+            .isEqualTo(new Pause(null));
+
+        assertThat(this.records.recorded).hasSize(4)
+            .allSatisfy((index, recorded) -> assertThat(recorded.text()).isEqualTo("3|1,4,2p"));
+    }
+
     /** Records in a map; no thread but the test's. */
     private static final class Records implements PartitionRecords {
 
@@ -125,6 +140,11 @@ class PartitionTableTests {
             this.recorded.merge(partition.index(), partitions,
                     (there, raised) -> (there.version() < raised.version()) ? raised : there);
             return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Instant> now(QueueName queue) {
+            return CompletableFuture.completedFuture(Instant.EPOCH);
         }
 
     }

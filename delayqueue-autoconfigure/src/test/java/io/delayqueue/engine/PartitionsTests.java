@@ -1,5 +1,6 @@
 package io.delayqueue.engine;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -54,6 +55,12 @@ class PartitionsTests {
         assertThat(Partitions.parse("3|1,4")).isEqualTo(partitions);
         assertThat(Partitions.parse("4|4,1+")).isEqualTo(partitions.next(1));
         assertThat(partitions.next(1).text()).isEqualTo("4|4,1+");
+        Partitions paused = partitions.paused(new Pause(Instant.ofEpochMilli(1_790_000_000_000L)));
+        assertThat(paused.text()).isEqualTo("4|1,4p1790000000000+");
+        assertThat(Partitions.parse("4|1,4p1790000000000+")).isEqualTo(paused);
+        assertThat(paused.next(1).completed().text()).isEqualTo("5|4,1p1790000000000");
+        assertThat(partitions.paused(new Pause(null)).text()).isEqualTo("4|1,4p+");
+        assertThat(Partitions.parse("4|1,4p").pause()).isEqualTo(new Pause(null));
         assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("many"));
         assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|257"));
         assertThatIllegalArgumentException().isThrownBy(() -> Partitions.parse("1|4,4"));

@@ -1,0 +1,12 @@
+package io.delayqueue;
+
+/** What a call of {@link DelayQueueOperations#resume} has found. */
+public enum ResumeResult {
+
+    /** The queue was paused, and is not any more. */
+    RESUMED,
+
+    /** The queue was not paused; nothing was changed. */
+    NOT_PAUSED
+
+}
