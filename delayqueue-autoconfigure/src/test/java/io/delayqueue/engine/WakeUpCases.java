@@ -6,6 +6,7 @@ import io.delayqueue.engine.StoreDriver.Bell;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.engine.StoreValues.called;
+import static io.delayqueue.engine.StoreValues.inLane;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** {@code listen}. */
@@ -19,6 +20,15 @@ abstract class WakeUpCases extends StoreCases {
     void comesWithASend() {
         try (Bell bell = this.dq.listen()) {
             this.dq.scheduled();
+
+            assertThat(bell.rings()).isTrue();
+        }
+    }
+
+    @Test
+    void comesWithASendToAnotherLane() {
+        try (Bell bell = this.dq.listen()) {
+            this.dq.send(inLane(9, "urgent", Duration.ZERO));
 
             assertThat(bell.rings()).isTrue();
         }

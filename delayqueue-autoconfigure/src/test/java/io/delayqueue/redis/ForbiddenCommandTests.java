@@ -204,6 +204,9 @@ class ForbiddenCommandTests {
                         new AclSetuserArgs().removeCommand(CommandType.valueOf(command.toUpperCase(Locale.ROOT))));
             boolean done = succeeds(transition, leases);
             this.server.commands().aclSetuser(this.namespace, AclSetuserArgs.Builder.allCommands());
+            if (!done && command.equals("publish")) {
+                damages.add("fails only because nobody can be told");
+            }
             check(command, (done || takesAway(name)) ? 0 : held, damages);
         }
         assertThat(damages).isEmpty();

@@ -130,6 +130,27 @@ class RedisKeysTests {
     }
 
     @Test
+    void theMarkOfABatchIsTheEarliestOfIt() {
+        done(this.store.schedule(Home.first(QUEUE.queue()),
+                List.of(NewMessage.of("a", DueTime.after(Duration.ofSeconds(60)), ENVELOPE),
+                        NewMessage.of("b", DueTime.after(Duration.ofSeconds(30)), ENVELOPE))));
+
+        assertThat(mark()).isEqualTo(at(30));
+    }
+
+    /** P3: who comes for the earlier message must be told of one before that. */
+    @Test
+    void aRescheduleToALaterTimeDoesNotRaiseTheMark() {
+        send("early", Duration.ofSeconds(60));
+        send("late", Duration.ofSeconds(120));
+        claim();
+
+        done(this.store.reschedule(Home.first(QUEUE.queue()), "late", DueTime.after(Duration.ofSeconds(90))));
+
+        assertThat(mark()).isEqualTo(at(60));
+    }
+
+    @Test
     void aClaimWithoutRoomLeftPromisesNothing() {
         send("a", Duration.ZERO);
         send("b", Duration.ofSeconds(60));
@@ -194,7 +215,8 @@ class RedisKeysTests {
     @Test
     void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
         for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(Home.first(QUEUE.queue()), "a")),
-                () -> done(this.store.reschedule(Home.first(QUEUE.queue()), "a", DueTime.NOW)))) {
+                () -> done(this.store.reschedule(Home.first(QUEUE.queue()), "a", DueTime.NOW)), () -> done(this.store
+                    .scheduleIfHeld(Home.first(QUEUE.queue()), List.of(NewMessage.of("a", DueTime.NOW, ENVELOPE)))))) {
             send("a", Duration.ZERO);
             claim();
             done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
@@ -228,6 +250,19 @@ class RedisKeysTests {
 
         assertThat(claim().messages()).singleElement()
             .satisfies((message) -> assertThat(message.envelope()).isEqualTo(ENVELOPE));
+    }
+
+    /** P3: of what another writer has put there nobody was told. */
+    @Test
+    void aSendThatFindsItsIdHeldTellsOfIt() {
+        hashSet("messages", "f", "-foreign{}");
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
+            connection.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(7), bytes("f"));
+        }
+
+        send("f", Duration.ofSeconds(60));
+
+        assertThat(mark()).isEqualTo(at(7));
     }
 
     @Test
