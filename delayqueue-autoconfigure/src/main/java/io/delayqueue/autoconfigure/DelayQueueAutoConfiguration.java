@@ -3,6 +3,7 @@ package io.delayqueue.autoconfigure;
 import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.PartitionRecords;
@@ -84,14 +85,18 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     StorePorts delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionTable partitions) {
-        return new StorePorts(messages, inspector, wakeUps, partitions);
+            PartitionTable partitions, ObjectProvider<MessageEvents> events) {
+        return new StorePorts(messages, inspector, wakeUps, partitions, eventsOf(events));
     }
 
     @Bean
     @ConditionalOnMissingBean
     PartitionTable delayQueuePartitionTable(PartitionRecords records, DelayQueueProperties properties) {
         return new PartitionTable(records, properties::partitions, System::nanoTime);
+    }
+
+    static MessageEvents eventsOf(ObjectProvider<MessageEvents> events) {
+        return MessageEvents.guarded(events.getIfAvailable(() -> MessageEvents.NONE));
     }
 
     /** For a store of the application's own that keeps no records. */
@@ -130,10 +135,11 @@ public final class DelayQueueAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean
         RedisAccess delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                DelayQueueProperties properties) {
+                DelayQueueProperties properties, ObjectProvider<MessageEvents> events) {
             return RedisAccess.to(template.getRequiredConnectionFactory(), properties.namespace(),
                     properties.commandTimeout(),
-                    new ReplicaWait(properties.durability().waitReplicas(), properties.durability().waitTimeout()));
+                    new ReplicaWait(properties.durability().waitReplicas(), properties.durability().waitTimeout()),
+                    eventsOf(events));
         }
 
         @Bean

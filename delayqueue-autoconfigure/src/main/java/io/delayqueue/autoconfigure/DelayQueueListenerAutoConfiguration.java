@@ -1,6 +1,9 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.QueueName;
+import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -12,6 +15,7 @@ import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -25,6 +29,7 @@ import org.springframework.validation.Validator;
  */
 @AutoConfiguration(after = DelayQueueAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(DelayQueueMetricsProperties.class)
 public final class DelayQueueListenerAutoConfiguration {
 
     DelayQueueListenerAutoConfiguration() {
@@ -49,9 +54,24 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, EnvelopeCodec codec,
-            ObjectProvider<Validator> validator) {
+            ObjectProvider<Validator> validator, ObjectProvider<MessageEvents> events) {
         return new DelayedListenerRegistry(properties::listenerSettings,
-                new HandlerMethodFactory(codec, validator.getIfUnique(), null));
+                new HandlerMethodFactory(codec, validator.getIfUnique(), null),
+                DelayQueueAutoConfiguration.eventsOf(events));
+    }
+
+    /** For gauges and health, which tell of the queues that this node listens to. */
+    @Bean
+    @ConditionalOnMissingBean
+    KnownStatistics delayQueueKnownStatistics(StorePorts ports, DelayedListenerRegistry registry,
+            DelayQueueMetricsProperties properties) {
+        return new KnownStatistics(ports,
+                () -> registry.listeners()
+                    .stream()
+                    .flatMap((listener) -> listener.queues().stream())
+                    .map(QueueName::new)
+                    .toList(),
+                properties.interval(), System::nanoTime);
     }
 
     @Bean

@@ -200,13 +200,18 @@ public final class Router {
 
     /** The counts of all partitions together. */
     public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
-        return recorded(queue).thenCompose((partitions) -> {
-            List<CompletableFuture<QueueStatistics>> answers = partitions.stream()
-                .map(this.inspector::statistics)
-                .toList();
-            return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
-                .thenApply((all) -> answers.stream().map(CompletableFuture::join).reduce(Router::sum).orElseThrow());
-        });
+        return recorded(queue).thenCompose(this::statistics);
+    }
+
+    /** The same of the partitions that are known here: with one call for each. */
+    public CompletableFuture<QueueStatistics> statisticsOfKnown(QueueName queue) {
+        return all(queue, 0).thenCompose(this::statistics);
+    }
+
+    private CompletableFuture<QueueStatistics> statistics(List<Partition> partitions) {
+        List<CompletableFuture<QueueStatistics>> answers = partitions.stream().map(this.inspector::statistics).toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+            .thenApply((all) -> answers.stream().map(CompletableFuture::join).reduce(Router::sum).orElseThrow());
     }
 
     private static QueueStatistics sum(QueueStatistics one, QueueStatistics other) {

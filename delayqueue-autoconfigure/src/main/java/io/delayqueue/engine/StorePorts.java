@@ -7,7 +7,14 @@ package io.delayqueue.engine;
  * @param inspector looks at them
  * @param wakeUps tells when to look
  * @param partitions how its queues are spread
+ * @param events told of what happens to messages
  */
-public record StorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-        PartitionTable partitions) {
+public record StorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps, PartitionTable partitions,
+        MessageEvents events) {
+
+    /** Tells nobody. */
+    public StorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps, PartitionTable partitions) {
+        this(messages, inspector, wakeUps, partitions, MessageEvents.NONE);
+    }
+
 }

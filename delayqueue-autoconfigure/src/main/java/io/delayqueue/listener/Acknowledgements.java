@@ -142,7 +142,7 @@ final class Acknowledgements {
             HeldLease lease = leases.get(i);
             this.leaseKeeper.remove(lease);
             if (!answers.get(i)) {
-                this.queue.counters().refused.increment();
+                this.queue.refused();
                 logger.warn(
                         "Message '{}' of queue '{}' outlived its lease on attempt {} and is handled again, unless "
                                 + "a reconnect sent its acknowledgement twice",

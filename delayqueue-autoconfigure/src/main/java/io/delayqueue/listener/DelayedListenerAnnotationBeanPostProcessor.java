@@ -171,7 +171,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         ListenerCounters counters = new ListenerCounters();
         List<ListenedQueue> listened = queues.stream()
             .map((queue) -> new ListenedQueue(id, Partition.first(queue), annotation.settings(registry.defaults(queue)),
-                    handler, counters))
+                    handler, counters, registry.events(queue, id)))
             .toList();
         return new QueueListenerContainer(id, listened, counters);
     }

@@ -1,14 +1,18 @@
 package io.delayqueue.listener;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.MessageEvents;
+import io.delayqueue.engine.QueueEvents;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,16 +28,32 @@ public final class DelayedListenerRegistry {
 
     private final HandlerMethodFactory handlers;
 
+    private final MessageEvents events;
+
     private volatile Map<String, QueueListenerContainer> containers = Map.of();
 
     private @Nullable WorkerRun run;
+
+    private final List<Consumer<ListenerContainer>> observers = new ArrayList<>();
+
+    /**
+     * Creates a registry whose listeners tell nobody what they do.
+     * @param defaults settings of a queue, for what the annotation does not say
+     * @param handlers makes methods callable
+     */
+    public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers) {
+        this(defaults, handlers, MessageEvents.NONE);
+    }
 
     /**
      * Creates a registry.
      * @param defaults settings of a queue, for what the annotation does not say
      * @param handlers makes methods callable
+     * @param events told of what the listeners do
      */
-    public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers) {
+    public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers,
+            MessageEvents events) {
+        this.events = events;
         this.defaults = defaults;
         this.handlers = handlers;
     }
@@ -57,8 +77,21 @@ public final class DelayedListenerRegistry {
         return List.copyOf(this.containers.values());
     }
 
+    /**
+     * Tells of all listeners: of those there are at once, and of each that comes later.
+     * @param observer called from any thread, while no listener can register
+     */
+    public synchronized void onRegistration(Consumer<ListenerContainer> observer) {
+        this.containers.values().forEach(observer);
+        this.observers.add(observer);
+    }
+
     ListenerSettings defaults(QueueName queue) {
         return this.defaults.apply(queue);
+    }
+
+    QueueEvents events(QueueName queue, String listenerId) {
+        return this.events.of(queue, listenerId);
     }
 
     HandlerMethodFactory handlers() {
@@ -78,6 +111,7 @@ public final class DelayedListenerRegistry {
         if (this.run != null) {
             container.attach(this.run);
         }
+        this.observers.forEach((observer) -> observer.accept(container));
         return true;
     }
 

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import io.delayqueue.HandlerTimeoutException;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.QueueEvents.HandlerOutcome;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +45,7 @@ final class DeliveryProcessor {
     void process(HeldLease held) {
         this.queue.counters().running.incrementAndGet();
         if (held.message().suspect()) {
-            this.queue.counters().lapsed.increment();
+            this.queue.redelivered();
         }
         concludeBy(held, () -> admit(held));
     }
@@ -95,7 +96,7 @@ final class DeliveryProcessor {
     }
 
     private End expired(HeldLease held) {
-        this.queue.counters().expired.increment();
+        this.queue.expired(1);
         if (this.queue.settings().expiredPolicy() == ExpiredPolicy.DEAD_LETTER) {
             this.settlement.deadLetter(held, "expired");
         }
@@ -122,17 +123,21 @@ final class DeliveryProcessor {
         }
         catch (Error ex) {
             // Says more of this process than of the message.
+            this.queue.counters().failed.increment();
             return failed(held, ex);
         }
-        if (!held.isLive(this.context.now())) {
+        long now = this.context.now();
+        if (!held.isLive(now)) {
             this.settlement.giveBackLate(held);
             return End.SETTLED;
         }
-        return call(held, delivery, call);
+        this.queue.events().started(held.lateness(now));
+        return call(new Handling(held, delivery, now), call);
     }
 
-    private End call(HeldLease held, HandlerDelivery delivery, MessageHandler.Call call) {
-        HandlerTimeout timeout = HandlerTimeout.start(held, this.queue.settings().timeout(), this.context.timer());
+    private End call(Handling handling, MessageHandler.Call call) {
+        HandlerTimeout timeout = HandlerTimeout.start(handling.held(), this.queue.settings().timeout(),
+                this.context.timer());
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
@@ -147,11 +152,10 @@ final class DeliveryProcessor {
             // Whoever set it, it was meant for the handler and not for what comes next.
             Thread.interrupted();
         }
-        Handling handling = new Handling(held, delivery, timeout);
-        return (stage != null) ? await(handling, stage) : conclude(handling, failure);
+        return (stage != null) ? await(handling, timeout, stage) : conclude(handling, timeout, failure);
     }
 
-    private End await(Handling handling, CompletionStage<?> stage) {
+    private End await(Handling handling, HandlerTimeout timeout, CompletionStage<?> stage) {
         CompletableFuture<@Nullable Object> ended = new CompletableFuture<>();
         stage.whenComplete((result, ex) -> {
             if (ex != null) {
@@ -162,15 +166,15 @@ final class DeliveryProcessor {
             }
         });
         // The timer and the application's threads must not wait for the store.
-        handling.timeout().cancelBy(() -> this.context.elsewhere(() -> {
+        timeout.cancelBy(() -> this.context.elsewhere(() -> {
             ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
             cancel(stage);
         }));
         if (ended.isDone()) {
-            return conclude(handling, failureOf(ended));
+            return conclude(handling, timeout, failureOf(ended));
         }
         ended.whenComplete((result, ex) -> this.context
-            .elsewhere(() -> concludeBy(handling.held(), () -> conclude(handling, failureOf(ended)))));
+            .elsewhere(() -> concludeBy(handling.held(), () -> conclude(handling, timeout, failureOf(ended)))));
         return End.LATER;
     }
 
@@ -193,18 +197,19 @@ final class DeliveryProcessor {
         }
     }
 
-    private End conclude(Handling handling, @Nullable Throwable failure) {
-        boolean timedOut = handling.timeout().end();
+    private End conclude(Handling handling, HandlerTimeout timeout, @Nullable Throwable failure) {
+        boolean timedOut = timeout.end();
+        long nanos = this.context.now() - handling.startedAt();
         HeldLease held = handling.held();
         if (failure == null) {
-            this.queue.counters().handled.increment();
+            this.queue.handled(HandlerOutcome.SUCCESS, nanos);
             return decided(held, handling.delivery().decision());
         }
+        this.queue.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
         return failed(held, timedOut ? timeoutException(failure) : failure);
     }
 
     private End failed(HeldLease held, Throwable failure) {
-        this.queue.counters().failed.increment();
         if (held.attempt() >= this.queue.settings().maxAttempts() || isFinal(failure)) {
             this.settlement.deadLetter(held, failure, true);
         }
@@ -265,7 +270,14 @@ final class DeliveryProcessor {
 
     }
 
-    private record Handling(HeldLease held, HandlerDelivery delivery, HandlerTimeout timeout) {
+    /**
+     * A handler at work.
+     *
+     * @param held the message
+     * @param delivery what the handler sees of it
+     * @param startedAt when it was about to start, by the monotonic clock
+     */
+    private record Handling(HeldLease held, HandlerDelivery delivery, long startedAt) {
     }
 
 }

@@ -95,7 +95,7 @@ final class HandlerDelivery implements Delivery {
             this.held.renewed(sentAt, leaseTime);
         }
         else {
-            LeaseKeeper.lost(this.held, this.listened.counters());
+            LeaseKeeper.lost(this.held, this.listened);
         }
         return extended;
     }

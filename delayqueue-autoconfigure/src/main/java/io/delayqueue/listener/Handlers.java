@@ -288,6 +288,11 @@ final class Handlers {
         goOn();
     }
 
+    /** How many more messages could be handled at this moment. */
+    int idle() {
+        return this.free.availablePermits();
+    }
+
     /** Whether it is time for a claim: less than half of what is claimed ahead waits. */
     boolean wantsMore() {
         return this.waiting.get() <= this.sample.get().ahead() / 2;

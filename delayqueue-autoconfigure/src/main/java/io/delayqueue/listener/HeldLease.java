@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -16,6 +17,9 @@ import io.delayqueue.engine.Lease;
  * who may go on: the handler thread that starts it or the loop that gives it back.
  */
 final class HeldLease {
+
+    /** Seconds, about a century; no span of nanoseconds is much longer. */
+    private static final long LONGEST = 3_000_000_000L;
 
     private final ClaimedMessage message;
 
@@ -57,6 +61,15 @@ final class HeldLease {
     /** The store's time, from its time at the claim and the span since. */
     Instant storeTime(long now) {
         return this.times.storeTime().plusNanos(now - this.times.answeredAt());
+    }
+
+    /** Nanoseconds since it was due, by the store's clock; never negative. */
+    long lateness(long now) {
+        Instant then = this.times.storeTime();
+        Instant dueAt = this.message.dueAt();
+        long seconds = Math.max(-LONGEST, Math.min(LONGEST, then.getEpochSecond() - dueAt.getEpochSecond()));
+        return Math.max(0,
+                TimeUnit.SECONDS.toNanos(seconds) + then.getNano() - dueAt.getNano() + (now - this.times.answeredAt()));
     }
 
     /** Notes when a handler thread took it. */

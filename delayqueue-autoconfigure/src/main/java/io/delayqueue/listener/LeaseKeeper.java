@@ -138,14 +138,14 @@ final class LeaseKeeper {
             lease.renewed(sentAt, this.leaseTime);
         }
         else if (this.held.contains(lease)) {
-            lost(lease, this.queue.counters());
+            lost(lease, this.queue);
         }
     }
 
     /** Counts and tells, once, that the store turned a renewal away. */
-    static void lost(HeldLease lease, ListenerCounters counters) {
+    static void lost(HeldLease lease, ListenedQueue queue) {
         if (lease.lose()) {
-            counters.refused.increment();
+            queue.refused();
             logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} while it was handled "
                     + "and is being handled again", lease.lease().id(), lease.lease().queue(), lease.attempt());
         }

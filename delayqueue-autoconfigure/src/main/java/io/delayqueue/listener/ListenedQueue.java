@@ -2,26 +2,65 @@ package io.delayqueue.listener;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.QueueEvents;
 
 /**
- * One queue of one listener.
+ * One queue of one listener. Counts what happens and tells of it.
  *
  * @param listenerId the listener
  * @param partition the queue, or the part of it, that is listened to
  * @param settings how the listener works on it
  * @param handler what to do with a message
  * @param counters the listener's counts, shared by its queues
+ * @param events told of the same, by queue
  */
 record ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
-        ListenerCounters counters) {
+        ListenerCounters counters, QueueEvents events) {
+
+    ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
+            ListenerCounters counters) {
+        this(listenerId, partition, settings, handler, counters, QueueEvents.NONE);
+    }
 
     /** The same listener on another partition of the queue. */
     ListenedQueue at(Partition other) {
-        return new ListenedQueue(this.listenerId, other, this.settings, this.handler, this.counters);
+        return new ListenedQueue(this.listenerId, other, this.settings, this.handler, this.counters, this.events);
     }
 
     QueueName name() {
         return this.partition.queue();
+    }
+
+    void handled(QueueEvents.HandlerOutcome outcome, long nanos) {
+        (outcome == QueueEvents.HandlerOutcome.SUCCESS ? this.counters.handled : this.counters.failed).increment();
+        this.events.handled(outcome, nanos);
+    }
+
+    void retried() {
+        this.counters.retried.increment();
+        this.events.retried();
+    }
+
+    void died() {
+        this.counters.dead.increment();
+        this.events.died();
+    }
+
+    void expired(long messages) {
+        if (messages > 0) {
+            this.counters.expired.add(messages);
+            this.events.expired(messages);
+        }
+    }
+
+    void refused() {
+        this.counters.refused.increment();
+        this.events.refused();
+    }
+
+    void redelivered() {
+        this.counters.lapsed.increment();
+        this.events.redelivered();
     }
 
 }

@@ -1,6 +1,7 @@
 package io.delayqueue.listener;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * A listener at run time. Found in the {@link DelayedListenerRegistry} by its id.
@@ -39,6 +40,11 @@ public interface ListenerContainer {
 
     /** Whether it is paused, or will be once it is started. */
     boolean isPaused();
+
+    /**
+     * How many more messages it could handle now, by queue; nothing while it is stopped.
+     */
+    Map<String, Integer> freeHandlers();
 
     /** What it did since it was registered. */
     ListenerStatistics statistics();

@@ -257,7 +257,7 @@ final class PollLoop {
                 hold(claim.messages(), new HeldLease.Times(sent.sentAt(), answer.at(), claim.now())));
         this.context.outage().recovered(Outage.CLAIM, this.queue.partition());
         this.context.partitions().noticed(this.queue.partition(), claim.partitionsVersion());
-        this.queue.counters().expired.add(claim.expired());
+        this.queue.expired(claim.expired());
         tell(claim.buried());
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.room(), this.queue.name());
         return dispatched;
@@ -265,7 +265,7 @@ final class PollLoop {
 
     private void tell(List<DeadLetterEvent> deaths) {
         for (DeadLetterEvent death : deaths) {
-            this.queue.counters().dead.increment();
+            this.queue.died();
             logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
         }
         this.context.tellElsewhere(deaths);

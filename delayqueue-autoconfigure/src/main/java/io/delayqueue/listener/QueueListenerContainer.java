@@ -1,6 +1,8 @@
 package io.delayqueue.listener;
 
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -114,6 +116,16 @@ final class QueueListenerContainer implements ListenerContainer {
     @Override
     public synchronized boolean isPaused() {
         return this.paused;
+    }
+
+    @Override
+    public Map<String, Integer> freeHandlers() {
+        List<QueueLoops> running;
+        synchronized (this) {
+            running = this.loops;
+        }
+        return running.stream()
+            .collect(Collectors.toMap((loop) -> loop.name().value(), QueueLoops::freeHandlers, Integer::sum));
     }
 
     @Override

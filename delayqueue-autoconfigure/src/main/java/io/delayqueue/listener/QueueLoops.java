@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.delayqueue.QueueName;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Partitions;
 import org.jspecify.annotations.Nullable;
@@ -83,6 +84,14 @@ final class QueueLoops {
             // Whoever learns of these partitions next tries again.
             remove(added.subList(started, added.size()));
         }
+    }
+
+    QueueName name() {
+        return this.queue.name();
+    }
+
+    int freeHandlers() {
+        return this.handlers.idle();
     }
 
     private synchronized List<PollLoop> added(List<Partition> partitions) {

@@ -76,7 +76,7 @@ final class Settlement {
         Duration delay = this.queue.settings().retryPolicy().delayAfter(held.attempt(), this.context::random);
         String line = FailureText.line(failure);
         if (settle(held, () -> this.store.retry(held.lease(), delay, line), "failed with " + line) == Answer.DONE) {
-            this.queue.counters().retried.increment();
+            this.queue.retried();
             Lease lease = held.lease();
             logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
                     lease.queue(), held.attempt(), delay, line);
@@ -111,7 +111,7 @@ final class Settlement {
         Death death = new Death(cause, failed, held.message().dueAt());
         Answer answer = settle(held, () -> this.store.deadLetter(held.lease(), death), "was to die of: " + line);
         if (answer == Answer.DONE) {
-            this.queue.counters().dead.increment();
+            this.queue.died();
         }
         return answer == Answer.DONE;
     }
@@ -147,7 +147,7 @@ final class Settlement {
     }
 
     private void refused(HeldLease held, String what) {
-        this.queue.counters().refused.increment();
+        this.queue.refused();
         logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} and is being handled again; here {}",
                 held.lease().id(), held.lease().queue(), held.attempt(), what);
     }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
+import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.Partition;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -65,8 +66,18 @@ public final class RedisAccess implements AutoCloseable {
      * something to wait for
      */
     public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit, ReplicaWait wait) {
+        return to(factory, namespace, limit, wait, MessageEvents.NONE);
+    }
+
+    /**
+     * The same, where somebody is told of each call.
+     * @param events told how long it took
+     */
+    public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit, ReplicaWait wait,
+            MessageEvents events) {
         boolean cluster = isLettuceCluster(factory);
-        ScriptRunner runner = new PersistentScriptRunner(runner(factory, limit), limit, cluster);
+        ScriptRunner runner = TimedScriptRunner.of(new PersistentScriptRunner(runner(factory, limit), limit, cluster),
+                events);
         if (wait.replicas() == 0) {
             return new RedisAccess(runner, namespace);
         }
@@ -76,8 +87,8 @@ public final class RedisAccess implements AutoCloseable {
                         .formatted(factory.getClass().getSimpleName(), wait.replicas()),
                     "Use Lettuce, or set delayqueue.durability.wait-replicas to 0.");
         }
-        return new RedisAccess(runner,
-                new PersistentScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
+        return new RedisAccess(runner, TimedScriptRunner
+            .of(new PersistentScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster), events),
                 namespace);
     }
 

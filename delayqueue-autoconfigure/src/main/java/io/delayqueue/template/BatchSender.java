@@ -20,8 +20,10 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
+import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.QueueEvents;
 import io.delayqueue.engine.Route;
 import io.delayqueue.engine.Router;
 import io.delayqueue.engine.SendAnswer;
@@ -44,9 +46,12 @@ final class BatchSender {
 
     private final StoreCalls calls;
 
-    BatchSender(Router router, StoreCalls calls) {
+    private final MessageEvents events;
+
+    BatchSender(Router router, StoreCalls calls, MessageEvents events) {
         this.router = router;
         this.calls = calls;
+        this.events = events;
     }
 
     /**
@@ -199,16 +204,24 @@ final class BatchSender {
             try {
                 List<SendAnswer> answers = BatchSender.this.calls.await(call.answer(), "schedule");
                 for (int i = 0; i < call.chunk().positions.size(); i++) {
+                    int position = call.chunk().positions.get(i);
                     Throwable failed = answers.get(i).failure();
                     if (failed != null) {
-                        failed(call.chunk().positions.get(i), StoreCalls.raised(failed, "schedule"));
+                        failed(position, StoreCalls.raised(failed, "schedule"));
                     }
-                    this.results[call.chunk().positions.get(i)] = answers.get(i).result();
+                    this.results[position] = answers.get(i).result();
+                    if (this.results[position] != null) {
+                        eventsOf(position).sent(this.results[position].outcome());
+                    }
                 }
             }
             catch (RuntimeException ex) {
                 call.chunk().positions.forEach((position) -> failed(position, ex));
             }
+        }
+
+        private QueueEvents eventsOf(int position) {
+            return BatchSender.this.events.of(this.messages.get(position).queue());
         }
 
         private void failed(int position, RuntimeException failure) {
@@ -229,6 +242,7 @@ final class BatchSender {
                     stored.add(result);
                 }
                 else {
+                    eventsOf(i).sendFailed();
                     (this.unknown[i] ? notKnown : notStored).add(this.messages.get(i).identified());
                 }
             }

@@ -30,6 +30,7 @@ import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.QueueEvents;
 import io.delayqueue.engine.Router;
 import org.jspecify.annotations.Nullable;
 
@@ -73,10 +74,10 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new StoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings.maxPayloadSize());
-        this.batchSender = new BatchSender(this.router, this.calls);
+        this.batchSender = new BatchSender(this.router, this.calls, ports.events());
         this.afterCommitSends = new AfterCommitSends(this.batchSender, events);
-        this.receiver = new Receiver(new Leases(ports.messages(), this.router, this.calls, events),
-                new Bells(ports.wakeUps()), codec, settings.receive(), nanoTime);
+        this.receiver = new Receiver(new Leases(ports, this.router, this.calls, events), new Bells(ports.wakeUps()),
+                codec, settings.receive(), nanoTime);
     }
 
     @Override
@@ -96,11 +97,19 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
         }
+        QueueEvents told = this.ports.events().of(prepared.queue());
         try {
-            return this.calls.await(schedule(prepared), "schedule");
+            SendResult result = this.calls.await(schedule(prepared), "schedule");
+            told.sent(result.outcome());
+            return result;
         }
         catch (StoreUnavailableException | NotReplicatedException ex) {
+            told.sendFailed();
             throw prepared.named(ex);
+        }
+        catch (RuntimeException ex) {
+            told.sendFailed();
+            throw ex;
         }
     }
 
@@ -111,13 +120,16 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return CompletableFuture.completedFuture(prepared.deferred());
         }
+        QueueEvents told = this.ports.events().of(prepared.queue());
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for whoever hangs on to the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
+                told.sendFailed();
                 result.completeExceptionally(prepared.named(StoreCalls.unwrap(failure, "schedule")));
             }
             else {
+                told.sent(stored.outcome());
                 result.complete(stored);
             }
         });
@@ -174,7 +186,12 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public CancelResult cancel(String queue, String id) {
-        return this.calls.await(this.router.cancel(new QueueName(queue), MessageLimits.requireId(id)), "cancel");
+        QueueName name = new QueueName(queue);
+        CancelResult result = this.calls.await(this.router.cancel(name, MessageLimits.requireId(id)), "cancel");
+        if (result == CancelResult.CANCELLED) {
+            this.ports.events().of(name).cancelled();
+        }
+        return result;
     }
 
     @Override

@@ -14,9 +14,12 @@ import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.QueueEvents;
 import io.delayqueue.engine.Router;
+import io.delayqueue.engine.StorePorts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,14 +41,17 @@ final class Leases {
 
     private final MessageStore store;
 
+    private final MessageEvents told;
+
     private final Router router;
 
     private final StoreCalls calls;
 
     private final ApplicationEventPublisher events;
 
-    Leases(MessageStore store, Router router, StoreCalls calls, ApplicationEventPublisher events) {
-        this.store = store;
+    Leases(StorePorts ports, Router router, StoreCalls calls, ApplicationEventPublisher events) {
+        this.store = ports.messages();
+        this.told = ports.events();
         this.router = router;
         this.calls = calls;
         this.events = events;
@@ -69,7 +75,13 @@ final class Leases {
                         new ClaimRequest(1, MessageWriter.wholeMillis(settings.lease()), settings.expired())),
                 "claim", (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
         this.router.noticed(partition, claim.partitionsVersion());
+        QueueEvents told = this.told.of(partition.queue());
+        if (claim.expired() > 0) {
+            told.expired(claim.expired());
+        }
+        claim.messages().stream().filter(ClaimedMessage::suspect).forEach((message) -> told.redelivered());
         claim.buried().forEach((death) -> {
+            told.died();
             logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
             publish(death);
         });
@@ -78,7 +90,7 @@ final class Leases {
 
     /** Records that a suspect starts; {@code false} if it has passed on. */
     boolean start(Lease lease) throws InterruptedException {
-        return awaitOrGiveBack(this.store.start(lease), "start", (late) -> giveBack(lease));
+        return known(lease, awaitOrGiveBack(this.store.start(lease), "start", (late) -> giveBack(lease)));
     }
 
     private <T> T awaitOrGiveBack(CompletableFuture<T> answer, String operation, Consumer<T> giveBack)
@@ -103,27 +115,44 @@ final class Leases {
     }
 
     boolean acknowledge(Lease lease) {
-        return this.calls.await(this.store.acknowledge(lease.partition(), List.of(lease)), "acknowledge").get(0);
+        return known(lease,
+                this.calls.await(this.store.acknowledge(lease.partition(), List.of(lease)), "acknowledge").get(0));
     }
 
     boolean retry(Lease lease, Duration delay, String failure) {
-        return this.calls.await(this.store.retry(lease, delay, cut(failure, MAX_FAILURE)), "retry");
+        boolean retried = known(lease,
+                this.calls.await(this.store.retry(lease, delay, cut(failure, MAX_FAILURE)), "retry"));
+        if (retried) {
+            this.told.of(lease.queue()).retried();
+        }
+        return retried;
     }
 
     boolean release(Lease lease, Duration delay) {
-        return this.calls.await(this.store.release(lease.partition(), List.of(lease), delay), "release").get(0);
+        return known(lease,
+                this.calls.await(this.store.release(lease.partition(), List.of(lease), delay), "release").get(0));
     }
 
     boolean extend(Lease lease, Duration leaseTime) {
-        return this.calls.await(this.store.extend(lease.partition(), List.of(lease), leaseTime), "extend").get(0);
+        return known(lease,
+                this.calls.await(this.store.extend(lease.partition(), List.of(lease), leaseTime), "extend").get(0));
+    }
+
+    /** Tells of a refusal: the message has passed on. */
+    private boolean known(Lease lease, boolean held) {
+        if (!held) {
+            this.told.of(lease.queue()).refused();
+        }
+        return held;
     }
 
     /** Makes a message a dead letter, and tells. */
     boolean deadLetter(ClaimedMessage message, String cause, boolean failed) {
         CompletableFuture<Boolean> answer = this.store.deadLetter(message.lease(),
                 new Death(cut(cause, MAX_FAILURE), failed, message.dueAt()));
-        boolean dead = this.calls.await(answer, "deadLetter");
+        boolean dead = known(message.lease(), this.calls.await(answer, "deadLetter"));
         if (dead) {
+            this.told.of(message.lease().queue()).died();
             tell(message, cut(cause.lines().collect(Collectors.joining(" ")), MAX_LINE), failed);
         }
         return dead;

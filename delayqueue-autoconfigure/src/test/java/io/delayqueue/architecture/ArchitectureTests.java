@@ -69,6 +69,8 @@ class ArchitectureTests {
 
     private static final String LISTENER = API + ".listener";
 
+    private static final String ACTUATOR = API + ".actuator";
+
     private static final String AUTOCONFIGURE = API + ".autoconfigure";
 
     /** Reached by users only, and by what. */
@@ -89,7 +91,8 @@ class ArchitectureTests {
                 from(MEMORY, API, ENGINE), //
                 from(REDIS, API, ENGINE), //
                 from(LISTENER, API, ENGINE), //
-                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER));
+                from(ACTUATOR, API, ENGINE, LISTENER), //
+                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, ACTUATOR));
     }
 
     private static Arguments from(String name, String... others) {
@@ -129,9 +132,9 @@ class ArchitectureTests {
     }
 
     @Test
-    void onlyTheWiringKnowsBoot() {
+    void onlyTheWiringAndWhatOperatorsSeeKnowBoot() {
         noClasses().that()
-            .resideOutsideOfPackage(AUTOCONFIGURE)
+            .resideOutsideOfPackages(AUTOCONFIGURE, ACTUATOR)
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.springframework.boot..")

@@ -2,6 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -22,7 +23,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ConfigurationMetadataTests {
 
     /** Those that are read by conditions only. */
-    private static final Set<String> READ_BY_CONDITIONS = Set.of("store");
+    private static final Set<String> READ_BY_CONDITIONS = Set.of("store", "enabled");
+
+    /** Classes of settings, by what their properties begin with. */
+    private static final Map<String, Class<?>> SETTINGS = Map.of("", DelayQueueProperties.class, "metrics.",
+            DelayQueueMetricsProperties.class);
 
     private static final JavaClasses main = new ClassFileImporter()
         .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -46,9 +51,9 @@ class ConfigurationMetadataTests {
     }
 
     static Stream<Class<?>> settings() {
-        return Stream
-            .concat(Stream.of(DelayQueueProperties.class),
-                    Arrays.stream(DelayQueueProperties.class.getDeclaredClasses()))
+        return SETTINGS.values()
+            .stream()
+            .flatMap((type) -> Stream.concat(Stream.of(type), Arrays.stream(type.getDeclaredClasses())))
             .filter(Class::isRecord);
     }
 
@@ -78,7 +83,14 @@ class ConfigurationMetadataTests {
     void noPropertyIsKnownToEditorsOnly() {
         assertThat(ConfigurationMetadata.properties().stream().map(Property::name)).contains("delayqueue.enabled")
             .filteredOn((name) -> !name.equals("delayqueue.enabled"))
-            .allMatch((name) -> has(DelayQueueProperties.class, name.substring("delayqueue.".length())));
+            .allMatch((name) -> isKnown(name.substring("delayqueue.".length())));
+    }
+
+    private static boolean isKnown(String name) {
+        return SETTINGS.entrySet()
+            .stream()
+            .anyMatch((settings) -> name.startsWith(settings.getKey())
+                    && has(settings.getValue(), name.substring(settings.getKey().length())));
     }
 
     private static boolean has(Class<?> settings, String name) {

@@ -1,0 +1,69 @@
+package io.delayqueue.actuator;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.engine.QueueEvents;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+/** The timers of one listener on one queue, and the queue's counters. Thread-safe. */
+final class ListenerMeters implements QueueEvents {
+
+    private final QueueMeters queue;
+
+    private final Timer lateness;
+
+    private final Map<HandlerOutcome, Timer> handled = new EnumMap<>(HandlerOutcome.class);
+
+    ListenerMeters(MeterRegistry registry, QueueMeters counters, String queue, String listener) {
+        this.queue = counters;
+        this.lateness = MeterName.LATENESS.histogram(queue, listener).register(registry);
+        for (HandlerOutcome outcome : HandlerOutcome.values()) {
+            this.handled.put(outcome,
+                    MeterName.HANDLED.timer(queue, listener)
+                        .tag(MeterName.OUTCOME, MeterName.tagOf(outcome))
+                        .register(registry));
+        }
+    }
+
+    @Override
+    public void started(long latenessNanos) {
+        this.lateness.record(latenessNanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void handled(HandlerOutcome outcome, long nanos) {
+        Timer timer = this.handled.get(outcome);
+        if (timer != null) {
+            timer.record(nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Override
+    public void retried() {
+        this.queue.retried();
+    }
+
+    @Override
+    public void died() {
+        this.queue.died();
+    }
+
+    @Override
+    public void expired(long messages) {
+        this.queue.expired(messages);
+    }
+
+    @Override
+    public void refused() {
+        this.queue.refused();
+    }
+
+    @Override
+    public void redelivered() {
+        this.queue.redelivered();
+    }
+
+}

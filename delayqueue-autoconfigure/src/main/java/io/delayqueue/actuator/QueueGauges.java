@@ -1,0 +1,94 @@
+package io.delayqueue.actuator;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.ToDoubleFunction;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.TransferWorker;
+import io.micrometer.core.instrument.MeterRegistry;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Gauges of the queues that this node listens to. They are there once the listeners have
+ * started; those of a listener that comes later once it has registered.
+ * <p>
+ * <strong>Threads.</strong> The life-cycle thread, and those that read meters.
+ */
+public final class QueueGauges implements SmartLifecycle {
+
+    private final MeterRegistry meters;
+
+    private final DelayedListenerRegistry listeners;
+
+    private final KnownStatistics statistics;
+
+    private final TransferWorker worker;
+
+    /** Queues that have their gauges. */
+    private final Set<QueueName> done = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean bound = new AtomicBoolean();
+
+    private volatile boolean running;
+
+    public QueueGauges(MeterRegistry meters, DelayedListenerRegistry listeners, KnownStatistics statistics,
+            TransferWorker worker) {
+        this.meters = meters;
+        this.listeners = listeners;
+        this.statistics = statistics;
+        this.worker = worker;
+    }
+
+    @Override
+    public void start() {
+        this.running = true;
+        if (!this.bound.compareAndSet(false, true)) {
+            return;
+        }
+        MeterName.CLOCK_JUMPS.counter(this.worker, TransferWorker::clockJumps).register(this.meters);
+        this.listeners.onRegistration(this::bind);
+        this.statistics.refresh();
+    }
+
+    private void bind(ListenerContainer listener) {
+        for (String queue : listener.queues()) {
+            if (this.done.add(new QueueName(queue))) {
+                bind(new QueueName(queue));
+            }
+            MeterName.FREE_HANDLERS.gauge(queue, listener, (it) -> it.freeHandlers().getOrDefault(queue, 0))
+                .tag(MeterName.LISTENER, listener.id())
+                .register(this.meters);
+        }
+    }
+
+    private void bind(QueueName queue) {
+        bind(MeterName.SCHEDULED, queue, QueueStatistics::scheduled);
+        bind(MeterName.DUE, queue, QueueStatistics::due);
+        bind(MeterName.LEASED, queue, QueueStatistics::leased);
+        bind(MeterName.DEAD, queue, QueueStatistics::dead);
+    }
+
+    private void bind(MeterName name, QueueName queue, ToDoubleFunction<QueueStatistics> value) {
+        name.gauge(queue.value(), this.statistics, (known) -> {
+            QueueStatistics latest = known.of(queue);
+            return (latest != null) ? value.applyAsDouble(latest) : Double.NaN;
+        }).register(this.meters);
+    }
+
+    @Override
+    public void stop() {
+        this.running = false;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+}

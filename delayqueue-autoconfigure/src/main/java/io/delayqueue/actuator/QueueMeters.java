@@ -1,0 +1,94 @@
+package io.delayqueue.actuator;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+import io.delayqueue.SendOutcome;
+import io.delayqueue.engine.QueueEvents;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+
+/**
+ * The counters of one queue, all there from the first use on, so that their absence never
+ * means zero. Thread-safe.
+ */
+final class QueueMeters implements QueueEvents {
+
+    private final Map<SendOutcome, Counter> sent = new EnumMap<>(SendOutcome.class);
+
+    private final Counter sendFailures;
+
+    private final Counter cancelled;
+
+    private final Counter retried;
+
+    private final Counter died;
+
+    private final Counter expired;
+
+    private final Counter refused;
+
+    private final Counter redelivered;
+
+    QueueMeters(MeterRegistry registry, String queue) {
+        for (SendOutcome outcome : SendOutcome.values()) {
+            if (outcome != SendOutcome.DEFERRED) {
+                this.sent.put(outcome,
+                        MeterName.SENT.counter(queue)
+                            .tag(MeterName.OUTCOME, MeterName.tagOf(outcome))
+                            .register(registry));
+            }
+        }
+        this.sendFailures = MeterName.SEND_FAILURES.counter(queue).register(registry);
+        this.cancelled = MeterName.CANCELLED.counter(queue).register(registry);
+        this.retried = MeterName.RETRIED.counter(queue).register(registry);
+        this.died = MeterName.DIED.counter(queue).register(registry);
+        this.expired = MeterName.EXPIRED.counter(queue).register(registry);
+        this.refused = MeterName.REFUSED.counter(queue).register(registry);
+        this.redelivered = MeterName.REDELIVERED.counter(queue).register(registry);
+    }
+
+    @Override
+    public void sent(SendOutcome outcome) {
+        Counter counter = this.sent.get(outcome);
+        if (counter != null) {
+            counter.increment();
+        }
+    }
+
+    @Override
+    public void sendFailed() {
+        this.sendFailures.increment();
+    }
+
+    @Override
+    public void cancelled() {
+        this.cancelled.increment();
+    }
+
+    @Override
+    public void retried() {
+        this.retried.increment();
+    }
+
+    @Override
+    public void died() {
+        this.died.increment();
+    }
+
+    @Override
+    public void expired(long messages) {
+        this.expired.increment((double) messages);
+    }
+
+    @Override
+    public void refused() {
+        this.refused.increment();
+    }
+
+    @Override
+    public void redelivered() {
+        this.redelivered.increment();
+    }
+
+}

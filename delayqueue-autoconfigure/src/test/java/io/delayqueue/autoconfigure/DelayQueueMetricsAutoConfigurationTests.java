@@ -1,0 +1,117 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.actuator.MicrometerEvents;
+import io.delayqueue.actuator.QueueGauges;
+import io.delayqueue.engine.MessageEvents;
+import io.delayqueue.engine.StorePorts;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+/** Whether there are meters, and of which queues. */
+class DelayQueueMetricsAutoConfigurationTests {
+
+    private static final AutoConfigurations OURS = AutoConfigurations.of(DelayQueueAutoConfiguration.class,
+            DelayQueueListenerAutoConfiguration.class, DelayQueueMetricsAutoConfiguration.class);
+
+    private final ApplicationContextRunner withoutRegistry = new ApplicationContextRunner().withConfiguration(OURS)
+        .withPropertyValues("delayqueue.store=memory");
+
+    private final ApplicationContextRunner application = this.withoutRegistry
+        .withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
+                CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class));
+
+    @Test
+    void countsInTheRegistryThatBootMakes() {
+        this.application.withBean("handler", Handler.class).run((context) -> {
+            context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
+
+            MeterRegistry meters = context.getBean(MeterRegistry.class);
+            assertThat(meters.get("delayqueue.sent").tags("queue", "orders", "outcome", "scheduled").counter().count())
+                .isOne();
+            assertThat(meters.get("delayqueue.messages.scheduled").tag("queue", "orders").gauge().value())
+                .isNotNegative();
+            assertThat(meters.get("delayqueue.handlers.free").tag("listener", "handler.handle").gauge().value())
+                .isEqualTo(10);
+        });
+    }
+
+    @Test
+    void startsAsBeforeWithoutMicrometer() {
+        this.application.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
+            .withBean(Handler.class)
+            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
+    }
+
+    @Test
+    void startsAsBeforeWithoutARegistry() {
+        this.withoutRegistry.withBean(Handler.class).run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
+    }
+
+    @Test
+    void isOffIfAskedTo() {
+        this.application.withPropertyValues("delayqueue.metrics.enabled=false")
+            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
+    }
+
+    private static void assertNothingIsTold(AssertableApplicationContext context) {
+        assertThat(context).hasNotFailed().doesNotHaveBean(MicrometerEvents.class).doesNotHaveBean(QueueGauges.class);
+        assertThat(context.getBean(StorePorts.class).events()).isSameAs(MessageEvents.NONE);
+    }
+
+    @Test
+    void backsOffFromEventsOfTheApplication() {
+        this.application.withBean("mine", MessageEvents.class, () -> MessageEvents.NONE)
+            .run((context) -> assertThat(context).doesNotHaveBean(MicrometerEvents.class));
+    }
+
+    /** Whoever sends may make up names; a tag must not have values without end. */
+    @Test
+    void queuesBeyondTheLimitShareTheirMeters() {
+        this.application.withBean(Handler.class)
+            .withPropertyValues("delayqueue.metrics.max-queues=2")
+            .run((context) -> {
+                DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+                for (String name : List.of("one", "two", "three", "orders")) {
+                    queue.send(name, "a", Duration.ofHours(1));
+                }
+
+                MeterRegistry meters = context.getBean(MeterRegistry.class);
+                assertThat(meters.find("delayqueue.sent").tag("outcome", "scheduled").counters())
+                    .extracting((counter) -> counter.getId().getTag("queue"), Counter::count)
+                    .containsExactlyInAnyOrder(tuple("orders", 1.0), tuple("one", 1.0), tuple("(other)", 2.0));
+            });
+    }
+
+    @Test
+    void refusesAnIntervalThatIsNone() {
+        this.application.withPropertyValues("delayqueue.metrics.interval=1ms")
+            .run((context) -> assertThat(context).getFailure()
+                .hasStackTraceContaining("delayqueue.metrics.interval must be 100ms to 1h, but was PT0.001S"));
+    }
+
+    static class Handler {
+
+        @DelayedListener("orders")
+        void handle(String payload) {
+        }
+
+    }
+
+}
