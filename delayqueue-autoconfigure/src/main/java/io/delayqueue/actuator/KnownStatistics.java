@@ -50,7 +50,7 @@ public final class KnownStatistics {
      * @param nanoTime the clock for spans
      */
     public KnownStatistics(StorePorts ports, Supplier<List<QueueName>> queues, Duration maxAge, LongSupplier nanoTime) {
-        this.router = new Router(ports.messages(), ports.inspector(), ports.partitions());
+        this.router = new Router(ports);
         this.waits = ports.messages().waits();
         this.queues = queues;
         this.maxAge = maxAge;

@@ -1,6 +1,7 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
@@ -8,6 +9,9 @@ import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.QueueDirectory;
+import io.delayqueue.engine.QueueInspector;
+import io.delayqueue.engine.QueueNotes;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.memory.InMemoryDoctor;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -17,10 +21,13 @@ import io.delayqueue.redis.RedisDoctor;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisPartitionRecords;
+import io.delayqueue.redis.RedisQueueDirectory;
+import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisServerCheck;
 import io.delayqueue.redis.RedisWakeUps;
 import io.delayqueue.redis.ReplicaWait;
 import io.delayqueue.template.DelayQueueTemplate;
+import io.delayqueue.template.QueueInspection;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.template.TemplateSettings;
 import io.lettuce.core.resource.ClientResources;
@@ -85,8 +92,18 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     StorePorts delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionTable partitions, ObjectProvider<MessageEvents> events) {
-        return new StorePorts(messages, inspector, wakeUps, partitions, eventsOf(events));
+            PartitionTable partitions, ObjectProvider<MessageEvents> events, ObjectProvider<QueueDirectory> directory) {
+        return new StorePorts(messages, inspector, wakeUps, partitions, eventsOf(events),
+                new QueueNotes(directory.getIfAvailable(() -> QueueDirectory.NONE), System::nanoTime));
+    }
+
+    @Bean
+    @ConditionalOnBean(QueueInspector.class)
+    @ConditionalOnMissingBean(DelayQueueInspector.class)
+    QueueInspection delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueDirectory> directory,
+            PartitionTable partitions, DelayQueueProperties properties) {
+        return new QueueInspection(inspector, directory.getIfAvailable(() -> QueueDirectory.NONE), partitions,
+                properties.commandTimeout().multipliedBy(2));
     }
 
     @Bean
@@ -163,6 +180,20 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(QueueInspector.class)
+        RedisQueueInspector delayQueueQueueInspector(RedisAccess redis) {
+            return new RedisQueueInspector(redis);
+        }
+
+        @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(QueueDirectory.class)
+        RedisQueueDirectory delayQueueQueueDirectory(RedisAccess redis) {
+            return new RedisQueueDirectory(redis);
+        }
+
+        @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueDoctor.class)
         RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisAccess redis, EnvelopeCodec codec) {
@@ -211,6 +242,20 @@ public final class DelayQueueAutoConfiguration {
         InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
             logger.warn("Messages are kept in this process and are gone when it ends (delayqueue.store is 'memory')");
             return new InMemoryMessageStore(codec, new ProcessClock());
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(QueueInspector.class)
+        QueueInspector delayQueueQueueInspector(InMemoryMessageStore store) {
+            return store.queueInspector();
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(QueueDirectory.class)
+        QueueDirectory delayQueueQueueDirectory(InMemoryMessageStore store) {
+            return store.queueDirectory();
         }
 
         @Bean

@@ -18,8 +18,8 @@ public record Pause(@Nullable Instant until) {
     private static final Pattern FORM = Pattern.compile("p(\\d{0,15})");
 
     /** Reads what {@link #text()} wrote; {@code null} from an empty text. */
-    static @Nullable Pause parse(@Nullable String text) {
-        if (text == null) {
+    public static @Nullable Pause parse(@Nullable String text) {
+        if (text == null || text.isEmpty()) {
             return null;
         }
         Matcher matcher = FORM.matcher(text);

@@ -50,10 +50,13 @@ public final class Router {
 
     private final PartitionTable table;
 
-    public Router(MessageStore store, MessageInspector inspector, PartitionTable table) {
-        this.store = store;
-        this.inspector = inspector;
-        this.table = table;
+    private final QueueNotes notes;
+
+    public Router(StorePorts ports) {
+        this.store = ports.messages();
+        this.inspector = ports.inspector();
+        this.table = ports.partitions();
+        this.notes = ports.notes();
     }
 
     /** All partitions that may hold messages, by this version or a later one. */
@@ -79,6 +82,7 @@ public final class Router {
 
     /** The ways of messages into their queue, in their order. */
     public CompletableFuture<List<Route>> routes(QueueName queue, List<NewMessage> messages) {
+        this.notes.note(queue);
         return this.table.of(queue).thenApply((partitions) -> {
             if (partitions.counts().equals(Partitions.ONE.counts())) {
                 Route only = new Route(List.of(new Home(Partition.first(queue), partitions.version())));
@@ -90,6 +94,7 @@ public final class Router {
 
     /** Stores one message. */
     public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
+        this.notes.note(queue);
         if (message.unique()) {
             // Most are of this kind, and they are never refused for their home.
             return this.table.of(queue)

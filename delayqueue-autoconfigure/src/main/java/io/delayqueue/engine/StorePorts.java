@@ -8,13 +8,20 @@ package io.delayqueue.engine;
  * @param wakeUps tells when to look
  * @param partitions how its queues are spread
  * @param events told of what happens to messages
+ * @param notes which queues are used
  */
 public record StorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps, PartitionTable partitions,
-        MessageEvents events) {
+        MessageEvents events, QueueNotes notes) {
 
-    /** Tells nobody. */
+    /** Tells nobody, and notes nothing. */
     public StorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps, PartitionTable partitions) {
         this(messages, inspector, wakeUps, partitions, MessageEvents.NONE);
+    }
+
+    /** Those of a store that keeps no list of queues. */
+    public StorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps, PartitionTable partitions,
+            MessageEvents events) {
+        this(messages, inspector, wakeUps, partitions, events, QueueNotes.NONE);
     }
 
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.delayqueue.engine.QueueNotes;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.WakeUps;
 import org.springframework.context.ApplicationEventPublisher;
@@ -41,8 +42,11 @@ final class WorkerRun {
 
     private final Housekeeping housekeeping;
 
+    private final QueueNotes notes;
+
     WorkerRun(StorePorts ports, ApplicationEventPublisher events, ClockWatch clocks, WorkerSettings settings) {
         this.wakeUps = ports.wakeUps();
+        this.notes = ports.notes();
         this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits());
         this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
                 new Outage(System::nanoTime), clocks, ports.partitions(),
@@ -58,6 +62,7 @@ final class WorkerRun {
             this.launched.add(loops);
             loops.start(paused);
             this.housekeeping.add(queue.name());
+            this.notes.note(queue.name());
             launched.add(loops);
         }
         return launched;

@@ -36,6 +36,8 @@ import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.Partitions;
 import io.delayqueue.engine.Pause;
+import io.delayqueue.engine.QueueDirectory;
+import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.WakeUps;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,8 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     private final Alarms alarms = new Alarms();
 
     private final MemoryPartitionRecords records;
+
+    private final MemoryQueueDirectory directory = new MemoryQueueDirectory();
 
     private final EnvelopeCodec codec;
 
@@ -192,7 +196,7 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
 
     @Override
     public CompletableFuture<QueueStatistics> statistics(Partition partition) {
-        return in(partition, MemoryQueue::statistics);
+        return in(partition, (held, now) -> held.view(now).statistics());
     }
 
     @Override
@@ -218,6 +222,21 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     /** How its queues are spread. */
     public PartitionRecords partitionRecords() {
         return this.records;
+    }
+
+    /** Looks at its queues as a whole. */
+    public QueueInspector queueInspector() {
+        return new MemoryQueueInspector(new MemoryQueueInspector.Look() {
+            @Override
+            public <T> CompletableFuture<T> at(Partition partition, Function<MemoryView, T> question) {
+                return in(partition, (held, now) -> question.apply(held.view(now)));
+            }
+        }, this.records);
+    }
+
+    /** The list of its queues. */
+    public QueueDirectory queueDirectory() {
+        return this.directory;
     }
 
     /** Whether this store holds nothing at all: for tests that look for leaks. */

@@ -117,6 +117,10 @@ final class MemoryLanes {
         return this.followers + this.lanes.stream().mapToLong(NavigableSet::size).sum();
     }
 
+    long followers() {
+        return this.followers;
+    }
+
     private NavigableSet<MemoryMessage> lane(MemoryMessage message) {
         return this.lanes.get(message.lane);
     }

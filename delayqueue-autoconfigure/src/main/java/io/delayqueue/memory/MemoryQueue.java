@@ -15,7 +15,6 @@ import java.util.stream.LongStream;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
@@ -377,12 +376,8 @@ final class MemoryQueue {
         return message.successor;
     }
 
-    QueueStatistics statistics(long now) {
-        List<MemoryMessage> lapsed = this.leased.stream().takeWhile((message) -> message.deadline <= now).toList();
-        long due = this.lanes.due(Micros.floorToMillis(now)).count();
-        LongStream ends = lapsed.stream().limit(1).mapToLong((first) -> Micros.floorToMillis(first.deadline));
-        return new QueueStatistics(this.name.queue().value(), this.lanes.size() + lapsed.size(), due + lapsed.size(),
-                this.leased.size() - lapsed.size(), this.dead.size(), Micros.earliest(this.lanes.heads(), ends));
+    MemoryView view(long now) {
+        return new MemoryView(this.name.queue(), this.lanes, this.leased, this.dead, now);
     }
 
     @Nullable Letter letter(String letterId) {

@@ -44,6 +44,9 @@ final class KeyNames {
 
     private final Set<String> kinds;
 
+    /** Of the namespace as a whole. */
+    private final Set<String> directory;
+
     /** Of a queue, how many partitions may hold something. */
     private final ToIntFunction<QueueName> partitions;
 
@@ -52,6 +55,9 @@ final class KeyNames {
         this.partitions = partitions;
         this.form = Pattern.compile(Pattern.quote(namespace) + ":\\{([^{}]*)}:(.*)", Pattern.DOTALL);
         this.other = Pattern.compile(Pattern.quote(namespace) + ":[A-Za-z0-9._:-]+:\\{[^{}]*}:.*", Pattern.DOTALL);
+        this.directory = Arrays.stream(RedisKeys.ofDirectory(namespace))
+            .map((key) -> new String(key, StandardCharsets.US_ASCII))
+            .collect(Collectors.toSet());
         RedisKeys any = new RedisKeys(namespace, Partition.first(new QueueName("any")));
         this.kinds = Stream.concat(Arrays.stream(any.all()), Stream.of(RedisKeys.markBeside(any.all()[0])))
             .map((key) -> new String(key, StandardCharsets.US_ASCII).replaceFirst(".*}:", ""))
@@ -83,6 +89,9 @@ final class KeyNames {
      */
     @Nullable Finding look(String key) {
         Matcher name = this.form.matcher(key);
+        if (this.directory.contains(key)) {
+            return null;
+        }
         if (!name.matches()) {
             return this.other.matcher(key).matches() ? null
                     : foreign(key, "has no hash tag where keys of queues have one, or in another form: "

@@ -157,6 +157,11 @@ public final class RedisAccess implements AutoCloseable {
         return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace, number).all(), new byte[0][]);
     }
 
+    /** Runs a script of the namespace as a whole. */
+    CompletableFuture<List<Object>> directory(RedisScript script, byte[]... arguments) {
+        return this.runner.run(script, RedisKeys.ofDirectory(this.namespace), arguments);
+    }
+
     /** Runs the script that takes the fewest keys. */
     CompletableFuture<List<Object>> send(Partition partition, byte[]... arguments) {
         return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);

@@ -23,6 +23,8 @@ final class RedisKeys {
 
     private static final int SEND = 4;
 
+    private static final String DIRECTORY = "_directory";
+
     private final String stem;
 
     private final byte[][] all;
@@ -60,6 +62,11 @@ final class RedisKeys {
     /** Probes differ in their slot. */
     static String tagOfProbe(int number) {
         return "_probe:" + number;
+    }
+
+    /** Those of the namespace as a whole, in one slot. No queue can be called so. */
+    static byte[][] ofDirectory(String namespace) {
+        return new byte[][] { bytes(namespace + ":{" + DIRECTORY + "}:queues") };
     }
 
     /** All keys. Not to be changed. */

@@ -47,6 +47,10 @@ final class RedisScripts {
 
     static final RedisScript DEAD_LETTERS = load("dead-letters");
 
+    static final RedisScript HORIZON = load("horizon");
+
+    static final RedisScript QUEUES = load("queues");
+
     static final RedisScript PARTITIONS = load("partitions");
 
     static final RedisScript SURVEY = load("survey");

@@ -70,7 +70,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     public DelayQueueTemplate(StorePorts ports, EnvelopeCodec codec, TemplateSettings settings,
             ApplicationEventPublisher events, LongSupplier nanoTime) {
         this.ports = ports;
-        this.router = new Router(ports.messages(), ports.inspector(), ports.partitions());
+        this.router = new Router(ports);
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new StoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings.maxPayloadSize());

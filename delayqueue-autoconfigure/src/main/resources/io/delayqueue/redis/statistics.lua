@@ -5,14 +5,17 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- Returns  { scheduled, due, leased, dead, next_due }   next_due: ms, '' if none waits
+-- Returns  { scheduled, due, leased, dead, next_due, followers, lapsed, pause, version, now }
+--          next_due: ms, '' if none waits; pause: '' for none, or one that is over, else as in
+--          the record; version: of the partitions; now: microseconds
 --
 -- Cost     O(log N)
 
 local now = clock()
 local now_ms = digits(math.floor(now / 1000))
 local lapsed = redis.call('ZCOUNT', LEASED, '-inf', digits(now))
-local scheduled, due, next_due = lapsed + redis.call('ZCARD', FOLLOWERS), lapsed, nil
+local followers = redis.call('ZCARD', FOLLOWERS)
+local scheduled, due, next_due = lapsed + followers, lapsed, nil
 for lane = 0, 9 do
   local key = lane_key(lane)
   scheduled = scheduled + redis.call('ZCARD', key)
@@ -24,5 +27,8 @@ if lapsed > 0 then
   local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')
   next_due = math.min(next_due or math.huge, math.floor(tonumber(first[2]) / 1000))
 end
+local partitions, pause = redis.call('GET', PARTITIONS), ''
+local ends = pause_end(partitions or '')
+if ends and ends > tonumber(now_ms) then pause = ends < 1e15 and 'p' .. digits(ends) or 'p' end
 return { scheduled, due, redis.call('ZCARD', LEASED) - lapsed, redis.call('ZCARD', DEAD),
-  next_due and digits(next_due) or '' }
+  next_due and digits(next_due) or '', followers, lapsed, pause, version_of(partitions), now }

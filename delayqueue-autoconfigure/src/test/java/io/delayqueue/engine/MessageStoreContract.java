@@ -24,6 +24,12 @@ public abstract class MessageStoreContract {
     /** How the queues of {@link #store()} are spread. */
     protected abstract PartitionRecords records();
 
+    /** Looks at queues of {@link #store()} as a whole. */
+    protected abstract QueueInspector queueInspector();
+
+    /** The list of queues; empty when a case begins. */
+    protected abstract QueueDirectory directory();
+
     /** Tells of what is put into {@link #store()}. */
     protected abstract WakeUps wakeUps();
 
@@ -296,6 +302,26 @@ public abstract class MessageStoreContract {
     class Pausing extends PauseCases {
 
         Pausing() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** What people are told of a queue as a whole is so. */
+    @Nested
+    class Overview extends OverviewCases {
+
+        Overview() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P10: the list of queues, which outlives messages. */
+    @Nested
+    class Directory extends DirectoryCases {
+
+        Directory() {
             super(MessageStoreContract.this);
         }
 

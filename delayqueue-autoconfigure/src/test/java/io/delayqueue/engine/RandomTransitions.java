@@ -300,6 +300,8 @@ public final class RandomTransitions {
         if (page.nextCursor() != null) {
             answersOfBoth((ports) -> ports.inspector().deadLetters(QUEUE, page.nextCursor(), 100), "the other letters");
         }
+        answersOfBoth((ports) -> ports.queues().counts(QUEUE), "counts");
+        answersOfBoth((ports) -> ports.queues().horizon(QUEUE), "horizon");
         return answersOfBoth((ports) -> ports.inspector().statistics(QUEUE), "statistics");
     }
 
@@ -358,8 +360,9 @@ public final class RandomTransitions {
      *
      * @param store the store
      * @param inspector looks at it
+     * @param queues looks at it as a whole
      */
-    public record Ports(MessageStore store, MessageInspector inspector) {
+    public record Ports(MessageStore store, MessageInspector inspector, QueueInspector queues) {
     }
 
     /**

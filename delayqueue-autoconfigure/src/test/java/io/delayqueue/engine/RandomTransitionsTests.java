@@ -82,7 +82,7 @@ class RandomTransitionsTests {
     void noticesAStoreThat(Defect defect) {
         InMemoryMessageStore broken = store();
         RandomTransitions transitions = new RandomTransitions(1, this.clock, ports(store()),
-                new Ports(defect.in(broken), broken), Checks.NONE);
+                new Ports(defect.in(broken), broken, broken.queueInspector()), Checks.NONE);
 
         assertThatThrownBy(() -> transitions.walk(STEPS)).isInstanceOf(AssertionError.class)
             .hasMessageStartingWith("-Ddq.seed=1: they differ in ");
@@ -93,7 +93,7 @@ class RandomTransitionsTests {
     }
 
     private static Ports ports(InMemoryMessageStore store) {
-        return new Ports(store, store);
+        return new Ports(store, store, store.queueInspector());
     }
 
     /** What may be wrong with a store. */

@@ -42,8 +42,8 @@ class RouterRedriveTests {
 
     private final PartitionRecords records = mock();
 
-    private final Router router = new Router(this.store, this.inspector,
-            new PartitionTable(this.records, (queue) -> 0, () -> 0));
+    private final Router router = new Router(new StorePorts(this.store, this.inspector, mock(),
+            new PartitionTable(this.records, (queue) -> 0, () -> 0)));
 
     @BeforeEach
     void bury() {

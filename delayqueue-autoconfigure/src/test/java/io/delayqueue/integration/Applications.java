@@ -111,7 +111,12 @@ final class Applications implements AfterEachCallback, AutoCloseable {
 
     /** All keys that messages of this test have: no settings, which outlive messages. */
     List<String> keys(RedisServer redis) {
-        return redis.commands().keys(this.namespace + ":*").stream().filter((key) -> !key.endsWith(":keeper")).toList();
+        return redis.commands().keys(this.namespace + ":*").stream().filter((key) -> !isSetting(key)).toList();
+    }
+
+    /** Of what every test has; not of partitions and pauses, which few have. */
+    static boolean isSetting(String key) {
+        return key.endsWith(":keeper") || key.contains(":{_directory}:");
     }
 
     /** P10: waits for the last acknowledgement, after which nothing may be left. */

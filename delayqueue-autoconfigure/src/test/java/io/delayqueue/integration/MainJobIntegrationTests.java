@@ -84,7 +84,7 @@ class MainJobIntegrationTests {
         this.handler.does((order, delivery) -> {
         });
         Applications.await(() -> assertThat(redis.commands().keys(applications.namespace() + ":*"))
-            .allMatch((key) -> key.endsWith(":keeper")));
+            .allMatch(Applications::isSetting));
         assertThat(this.handler.rest()).isEmpty();
     }
 

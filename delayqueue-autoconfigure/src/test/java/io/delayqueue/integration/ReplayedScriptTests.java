@@ -14,6 +14,7 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Examination;
@@ -77,6 +78,8 @@ class ReplayedScriptTests {
 
     private MessageStore store;
 
+    private DelayQueueInspector inspector;
+
     private DelayQueueDoctor doctor;
 
     ReplayedScriptTests() {
@@ -96,6 +99,8 @@ class ReplayedScriptTests {
         this.cases.put("purge", this::aPurge);
         this.cases.put("find", this::aLookAtAMessage);
         this.cases.put("statistics", this::aLookAtTheCounts);
+        this.cases.put("horizon", this::aLookAtTheHorizon);
+        this.cases.put("queues", this::aLookAtTheQueues);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
         this.cases.put("partitions", this::aRepartition);
         this.cases.put("survey", () -> anExamination("survey"));
@@ -116,6 +121,7 @@ class ReplayedScriptTests {
                 Applications.at(this.loss.port()));
         this.queue = application.queue();
         this.store = application.context().getBean(MessageStore.class);
+        this.inspector = application.context().getBean(DelayQueueInspector.class);
         this.doctor = application.context().getBean(DelayQueueDoctor.class);
     }
 
@@ -280,6 +286,23 @@ class ReplayedScriptTests {
         this.queue.sendAll(plain(2, FAR));
         assertThat(repeated("statistics", this::counts)).isEqualTo(List.of(2L, 0L, 0L));
         cancelAll(2);
+    }
+
+    private void aLookAtTheHorizon() {
+        this.queue.sendAll(plain(2, FAR));
+        assertThat(repeated("horizon", () -> this.inspector.horizon("orders").hour())).isEqualTo(2);
+        cancelAll(2);
+    }
+
+    private void aLookAtTheQueues() {
+        this.queue.sendAll(plain(1, FAR));
+        cancelAll(1);
+        Applications.await(() -> assertThat(this.inspector.queues(null, 10).queues()).containsExactly("orders"));
+        assertThat(repeated("queues", () -> this.inspector.queues(null, 10)).queues()).containsExactly("orders");
+        assertThat(repeated("queues", () -> this.inspector.forget("orders"))).isFalse(); // a
+                                                                                         // new
+                                                                                         // call
+        assertThat(this.inspector.queues(null, 10).queues()).isEmpty();
     }
 
     private void aLookAtDeadLetters() {

@@ -5,6 +5,8 @@ import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.MessageStoreContract;
 import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.QueueDirectory;
+import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.ManualClock;
 import tools.jackson.databind.json.JsonMapper;
@@ -31,6 +33,16 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     @Override
     protected PartitionRecords records() {
         return this.store.partitionRecords();
+    }
+
+    @Override
+    protected QueueInspector queueInspector() {
+        return this.store.queueInspector();
+    }
+
+    @Override
+    protected QueueDirectory directory() {
+        return this.store.queueDirectory();
     }
 
     @Override

@@ -45,8 +45,9 @@ class RedisRandomTransitionsTests {
         AtomicInteger step = new AtomicInteger();
         Audit audit = new Audit(factory, namespace, RandomTransitions.QUEUE);
         RandomTransitions transitions = new RandomTransitions(RandomTransitions.seed(), this.clock,
-                new RandomTransitions.Ports(memory, memory),
-                new RandomTransitions.Ports(new RedisMessageStore(redis), new RedisMessageInspector(redis, this.codec)),
+                new RandomTransitions.Ports(memory, memory, memory.queueInspector()),
+                new RandomTransitions.Ports(new RedisMessageStore(redis), new RedisMessageInspector(redis, this.codec),
+                        new RedisQueueInspector(redis)),
                 new RandomTransitions.Checks(() -> {
                     audit.check();
                     if (step.incrementAndGet() % EXAMINED == 0) {

@@ -12,6 +12,8 @@ import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.MessageStoreContract;
 import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.QueueDirectory;
+import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +67,16 @@ abstract class RedisStoreContract extends MessageStoreContract {
     }
 
     @Override
+    protected QueueInspector queueInspector() {
+        return new RedisQueueInspector(this.redis);
+    }
+
+    @Override
+    protected QueueDirectory directory() {
+        return new RedisQueueDirectory(this.redis);
+    }
+
+    @Override
     protected WakeUps wakeUps() {
         if (this.wakeUps == null) {
             this.wakeUps = new RedisWakeUps(factory(), this.redis, WakeUpMode.CHANNEL);
@@ -100,7 +112,8 @@ abstract class RedisStoreContract extends MessageStoreContract {
 
     @Override
     protected void assertNothingLeft() {
-        assertThat(keys()).allMatch((key) -> key.endsWith(":partitions") || key.endsWith(":keeper"));
+        assertThat(keys()).allMatch(
+                (key) -> key.endsWith(":partitions") || key.endsWith(":keeper") || key.contains(":{_directory}:"));
     }
 
     private Set<String> keys() {

@@ -1,0 +1,62 @@
+package io.delayqueue;
+
+import java.util.Collection;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at queues as a whole, for people and for what watches over them; applications
+ * that send and receive need {@link DelayQueueOperations} only. Nothing here changes a
+ * message.
+ * <p>
+ * What it answers was so at one moment of each partition. Its cost grows at most with the
+ * logarithm of the messages, and with what is listed. Implementations are thread-safe.
+ * Every method throws {@link StoreUnavailableException} if the store does not answer.
+ */
+public interface DelayQueueInspector {
+
+    /** Most queues, or messages, of a page. */
+    int MOST_OF_A_PAGE = 1_000;
+
+    /**
+     * The queues that were sent to or listened to, by name. A queue is listed from about
+     * its first use in a process on, and stays until somebody forgets it.
+     * @param cursor {@link QueuePage#nextCursor()} of the page before; {@code null} for
+     * the first page
+     * @param limit most queues of the page, 1 to {@value #MOST_OF_A_PAGE}
+     * @return the page; empty if there are none
+     * @throws IllegalArgumentException if the limit or the cursor is not valid
+     */
+    QueuePage queues(@Nullable String cursor, int limit);
+
+    /**
+     * Strikes a queue off the list if it holds nothing. Who uses it afterwards puts it
+     * there again, within an hour.
+     * @param queue the queue
+     * @return {@code false} if it is not in the list, or holds messages or dead letters
+     */
+    boolean forget(String queue);
+
+    /**
+     * Counts the messages of a queue.
+     * @param queue the queue
+     * @return the counts; all zero if nobody ever sent to it
+     */
+    QueueOverview overview(String queue);
+
+    /**
+     * Counts the messages of many queues, without waiting for one after the other.
+     * @param queues the queues
+     * @return what {@link #overview} answers, in their order
+     */
+    List<QueueOverview> overviews(Collection<String> queues);
+
+    /**
+     * Tells how many messages are due when.
+     * @param queue the queue
+     * @return how many, by spans from now on
+     */
+    QueueHorizon horizon(String queue);
+
+}

@@ -1,0 +1,77 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.QueueName;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts the queues that this process uses into the {@link QueueDirectory}: at the first
+ * use, and again once an hour, in case somebody has struck them off. Whoever uses a queue
+ * waits for none of this, and is told of no failure.
+ * <p>
+ * <strong>Threads.</strong> Any. When a queue is noted next is one number, and who moves
+ * it notes.
+ */
+public final class QueueNotes {
+
+    /** That notes nothing. */
+    public static final QueueNotes NONE = new QueueNotes(QueueDirectory.NONE, () -> 0);
+
+    private static final Logger logger = LoggerFactory.getLogger(QueueNotes.class);
+
+    private static final long PERIOD = Duration.ofHours(1).toNanos();
+
+    /** After a failure; each would be one call more for a store that is in trouble. */
+    private static final long RETRY = Duration.ofMinutes(1).toNanos();
+
+    /** Names may be made up without end; then those that are used are noted anew. */
+    private static final int MOST_QUEUES = 10_000;
+
+    private final QueueDirectory directory;
+
+    private final LongSupplier nanoTime;
+
+    private final ConcurrentMap<QueueName, AtomicLong> nextNotes = new ConcurrentHashMap<>();
+
+    /**
+     * Makes one that has noted nothing.
+     * @param directory where to note
+     * @param nanoTime the monotonic clock
+     */
+    public QueueNotes(QueueDirectory directory, LongSupplier nanoTime) {
+        this.directory = directory;
+        this.nanoTime = nanoTime;
+    }
+
+    /** This process uses the queue. */
+    public void note(QueueName queue) {
+        long now = this.nanoTime.getAsLong();
+        AtomicLong known = this.nextNotes.get(queue);
+        if (known == null) {
+            if (this.nextNotes.size() >= MOST_QUEUES) {
+                this.nextNotes.clear();
+            }
+            known = this.nextNotes.computeIfAbsent(queue, (name) -> new AtomicLong(now));
+        }
+        long next = known.get();
+        if (now - next >= 0 && known.compareAndSet(next, now + PERIOD)) {
+            add(queue, known, now);
+        }
+    }
+
+    private void add(QueueName queue, AtomicLong next, long now) {
+        this.directory.add(queue).whenComplete((added, failure) -> {
+            if (failure != null) {
+                next.set(now + RETRY);
+                logger.debug("Cannot put queue '{}' into the list of queues; tried again in a minute", queue, failure);
+            }
+        });
+    }
+
+}

@@ -1,0 +1,69 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import io.delayqueue.QueueHorizon;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.engine.PartitionCounts;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.Pause;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A look at what one {@link MemoryQueue} holds. Guarded as that is, and not kept.
+ *
+ * @param queue its name
+ * @param lanes what waits
+ * @param leased what is leased
+ * @param dead dead letters
+ * @param now the store's time, microseconds
+ */
+record MemoryView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMessage> leased, DeadLetters dead, long now) {
+
+    private static final long[] SPANS = { 0, 60_000, 3_600_000, 86_400_000, 604_800_000 };
+
+    QueueStatistics statistics() {
+        List<MemoryMessage> lapsed = lapsed();
+        return new QueueStatistics(this.queue.value(), this.lanes.size() + lapsed.size(), due(lapsed),
+                this.leased.size() - lapsed.size(), this.dead.size(), nextDueAt(lapsed));
+    }
+
+    PartitionCounts counts(Partitions recorded) {
+        List<MemoryMessage> lapsed = lapsed();
+        Pause pause = recorded.pause();
+        boolean paused = pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(this.now)));
+        return new PartitionCounts(this.lanes.size() + lapsed.size(), due(lapsed), this.lanes.followers(),
+                this.leased.size() - lapsed.size(), lapsed.size(), this.dead.size(), nextDueAt(lapsed),
+                paused ? pause : null, recorded.version(), Micros.toInstant(this.now));
+    }
+
+    QueueHorizon horizon() {
+        long nowMillis = Micros.floorToMillis(this.now);
+        long[] counts = LongStream.of(SPANS)
+            .map((span) -> this.lanes.due(nowMillis + span).count() + lapsed().size())
+            .toArray();
+        long all = this.lanes.size() - this.lanes.followers() + lapsed().size();
+        return new QueueHorizon(this.queue.value(), counts[0], counts[1] - counts[0], counts[2] - counts[1],
+                counts[3] - counts[2], counts[4] - counts[3], all - counts[4], this.lanes.followers());
+    }
+
+    private List<MemoryMessage> lapsed() {
+        return this.leased.stream().takeWhile((message) -> message.deadline <= this.now).toList();
+    }
+
+    private long due(List<MemoryMessage> lapsed) {
+        return this.lanes.due(Micros.floorToMillis(this.now)).count() + lapsed.size();
+    }
+
+    private @Nullable Instant nextDueAt(List<MemoryMessage> lapsed) {
+        LongStream ends = Stream.ofNullable(lapsed.isEmpty() ? null : lapsed.get(0))
+            .mapToLong((first) -> Micros.floorToMillis(first.deadline));
+        return Micros.earliest(this.lanes.heads(), ends);
+    }
+
+}

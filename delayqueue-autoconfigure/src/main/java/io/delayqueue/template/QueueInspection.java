@@ -1,0 +1,125 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.QueueHorizon;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.QueuePage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionCounts;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.QueueDirectory;
+import io.delayqueue.engine.QueueInspector;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at queues in all their partitions. Partitions and queues are asked side by side;
+ * the caller's thread waits. Thread-safe.
+ */
+public final class QueueInspection implements DelayQueueInspector {
+
+    private final QueueInspector inspector;
+
+    private final QueueDirectory directory;
+
+    private final PartitionTable table;
+
+    private final StoreCalls calls;
+
+    /**
+     * Makes one; it keeps nothing.
+     * @param inspector looks at partitions
+     * @param directory the list of queues
+     * @param table how queues are spread
+     * @param waitLimit longest time to wait for the answers to one call
+     */
+    public QueueInspection(QueueInspector inspector, QueueDirectory directory, PartitionTable table,
+            Duration waitLimit) {
+        this.inspector = inspector;
+        this.directory = directory;
+        this.table = table;
+        this.calls = new StoreCalls(waitLimit);
+    }
+
+    @Override
+    public QueuePage queues(@Nullable String cursor, int limit) {
+        requireLimit(limit);
+        String after = (cursor != null) ? new QueueName(cursor).value() : "";
+        List<String> names = this.calls.await(this.directory.list(after, limit + 1), "queues")
+            .stream()
+            .map(QueueName::value)
+            .toList();
+        return (names.size() <= limit) ? new QueuePage(names, null)
+                : new QueuePage(names.subList(0, limit), names.get(limit - 1));
+    }
+
+    private static void requireLimit(int limit) {
+        if (limit < 1 || limit > MOST_OF_A_PAGE) {
+            throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, MOST_OF_A_PAGE));
+        }
+    }
+
+    @Override
+    public boolean forget(String queue) {
+        QueueOverview overview = overview(queue);
+        return overview.scheduled() + overview.leased() + overview.dead() == 0
+                && this.calls.await(this.directory.remove(new QueueName(queue)), "forget");
+    }
+
+    @Override
+    public QueueOverview overview(String queue) {
+        return this.calls.await(counted(new QueueName(queue)), "overview");
+    }
+
+    @Override
+    public List<QueueOverview> overviews(Collection<String> queues) {
+        return await(queues.stream().map(QueueName::new).map(this::counted).toList(), "overviews");
+    }
+
+    /** By what is known of the partitions, and again if one of them tells of more. */
+    private CompletableFuture<QueueOverview> counted(QueueName queue) {
+        return this.table.of(queue)
+            .thenCompose((known) -> each(known.all(queue), this.inspector::counts)
+                .thenCompose((counts) -> counts.stream().anyMatch((count) -> count.version() > known.version())
+                        ? this.table.read(queue).thenCompose((read) -> each(read.all(queue), this.inspector::counts))
+                        : CompletableFuture.completedFuture(counts)))
+            .thenApply((counts) -> PartitionCounts.overview(queue, counts));
+    }
+
+    @Override
+    public QueueHorizon horizon(String queue) {
+        return this.calls.await(
+                partitions(new QueueName(queue)).thenCompose((partitions) -> each(partitions, this.inspector::horizon))
+                    .thenApply((parts) -> parts.stream().reduce(QueueInspection::sum).orElseThrow()),
+                "horizon");
+    }
+
+    private static QueueHorizon sum(QueueHorizon one, QueueHorizon other) {
+        return new QueueHorizon(one.queue(), one.overdue() + other.overdue(), one.minute() + other.minute(),
+                one.hour() + other.hour(), one.day() + other.day(), one.week() + other.week(),
+                one.later() + other.later(), one.followers() + other.followers());
+    }
+
+    private CompletableFuture<List<Partition>> partitions(QueueName queue) {
+        CompletableFuture<Partitions> recorded = this.table.read(queue);
+        return recorded.thenApply((partitions) -> partitions.all(queue));
+    }
+
+    private static <A, B> CompletableFuture<List<B>> each(List<A> values, Function<A, CompletableFuture<B>> call) {
+        List<CompletableFuture<B>> answers = values.stream().map(call).toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+            .thenApply((all) -> answers.stream().map(CompletableFuture::join).toList());
+    }
+
+    private <T> List<T> await(List<CompletableFuture<T>> answers, String operation) {
+        return this.calls.await(each(answers, Function.identity()), operation);
+    }
+
+}

@@ -1,0 +1,17 @@
+-- queues.lua: the list of queues: adds one, strikes one off, or tells some.
+--
+-- KEYS[1]  queues  ZSET  name -> 0, so in the order of names; a setting of the namespace, in
+--                        a slot of its own
+--
+-- ARGV[1]  what    'add', 'remove' or 'list'
+-- ARGV[2]  name    of the queue; of a list where it begins, behind that, '' for the first
+-- ARGV[3]  limit   1..1001, of a list
+--
+-- Returns  { done }   1 if the queue was not there, or was; or { name, ... }
+--
+-- Cost     O(limit + log N), N queues
+
+if ARGV[1] == 'add' then return { redis.call('ZADD', KEYS[1], 0, ARGV[2]) } end
+if ARGV[1] == 'remove' then return { redis.call('ZREM', KEYS[1], ARGV[2]) } end
+local start = ARGV[2] == '' and '-' or '(' .. ARGV[2]
+return redis.call('ZRANGE', KEYS[1], start, '+', 'BYLEX', 'LIMIT', 0, ARGV[3])

@@ -1,0 +1,79 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.QueueName;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** That noting queues costs a process next to nothing, whatever the store does. */
+class QueueNotesTests {
+
+    private static final QueueName QUEUE = new QueueName("q");
+
+    private final List<QueueName> added = new ArrayList<>();
+
+    private boolean away;
+
+    private long now = -5;
+
+    private final QueueNotes notes = new QueueNotes(new QueueDirectory() {
+        @Override
+        public CompletableFuture<Void> add(QueueName queue) {
+            QueueNotesTests.this.added.add(queue);
+            return QueueNotesTests.this.away ? CompletableFuture.failedFuture(new IllegalStateException("away"))
+                    : CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Boolean> remove(QueueName queue) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<List<QueueName>> list(String after, int limit) {
+            throw new UnsupportedOperationException();
+        }
+    }, () -> this.now);
+
+    private void noteAfter(Duration time) {
+        this.now += time.toNanos();
+        this.notes.note(QUEUE);
+        this.notes.note(QUEUE);
+    }
+
+    @Test
+    void aQueueIsNotedAtItsFirstUseAndOnceAnHour() {
+        noteAfter(Duration.ZERO);
+        noteAfter(Duration.ofMinutes(59));
+        assertThat(this.added).containsExactly(QUEUE);
+
+        noteAfter(Duration.ofMinutes(1));
+        assertThat(this.added).containsExactly(QUEUE, QUEUE);
+    }
+
+    @Test
+    void aStoreThatIsAwayIsAskedOnceAMinute() {
+        this.away = true;
+        noteAfter(Duration.ZERO);
+        noteAfter(Duration.ofSeconds(59));
+        assertThat(this.added).hasSize(1);
+
+        noteAfter(Duration.ofSeconds(1));
+        assertThat(this.added).hasSize(2);
+    }
+
+    @Test
+    void namesWithoutEndDoNotFillTheMemory() {
+        for (int i = 0; i < 30_000; i++) {
+            this.notes.note(new QueueName("q" + i));
+        }
+
+        assertThat(this.added).hasSize(30_000);
+    }
+
+}

@@ -1,0 +1,100 @@
+package io.delayqueue.integration;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.QueueHorizon;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.QueuePage;
+import io.delayqueue.integration.OrderHandler.Order;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/** P10: what an operator sees of queues, in all their partitions, on a real Redis. */
+class InspectorIntegrationTests {
+
+    private static final Duration FAR = Duration.ofHours(2);
+
+    private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
+
+    @RegisterExtension
+    final Applications applications = new Applications().examined();
+
+    private final Application sender = this.applications.withoutHandler(this.redis);
+
+    private final DelayQueueInspector inspector = this.sender.context().getBean(DelayQueueInspector.class);
+
+    private static List<DelayedMessage> messages(String queue, int count, Duration delay) {
+        return IntStream.range(0, count)
+            .mapToObj((number) -> DelayedMessage.builder(queue, new Order(number)).delay(delay).build())
+            .toList();
+    }
+
+    @Test
+    void queuesAreListedOnceTheyAreUsedUntilTheyAreForgotten() {
+        for (int i = 0; i < 25; i++) {
+            this.sender.queue().sendAll(messages("queue-" + (10 + i), 1, FAR));
+        }
+        Application listener = this.applications.withHandler(this.redis);
+        Applications.await(() -> assertThat(this.inspector.queues(null, 100).queues()).hasSize(26));
+
+        List<String> names = new ArrayList<>();
+        QueuePage page = this.inspector.queues(null, 10);
+        names.addAll(page.queues());
+        while (page.nextCursor() != null) {
+            page = this.inspector.queues(page.nextCursor(), 10);
+            names.addAll(page.queues());
+        }
+        assertThat(names).hasSize(26).isSorted().contains("orders", "queue-10", "queue-34");
+        assertThat(this.inspector.queues(null, 26).nextCursor()).isNull();
+
+        assertThat(this.inspector.forget("queue-10")).isFalse();
+        assertThat(this.inspector.forget("unknown")).isFalse();
+        assertThat(this.inspector.forget("orders")).isTrue();
+        assertThat(this.inspector.queues(null, 100).queues()).hasSize(25).doesNotContain("orders");
+        listener.close();
+        assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues("a b", 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues(null, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues(null, 1_001));
+    }
+
+    @Test
+    void lookingAtAQueueDoesNotPutItIntoTheList() {
+        assertThat(this.inspector.overview("seen").scheduled()).isZero();
+        this.sender.queue().statistics("seen");
+        this.sender.queue().find("seen", "a");
+
+        assertThat(this.inspector.queues(null, 10).queues()).isEmpty();
+    }
+
+    @Test
+    void countsAreThoseOfAllPartitionsHoweverNewTheyAre() {
+        this.sender.queue().sendAll(messages("orders", 20, FAR));
+        assertThat(this.inspector.overview("orders").partitions()).isOne();
+        Application other = this.applications.withoutHandler(this.redis);
+        other.queue().repartition("orders", 3);
+        other.queue().sendAll(messages("orders", 20, Duration.ZERO));
+        other.queue().pause("orders");
+
+        QueueOverview overview = this.inspector.overview("orders");
+        assertThat(overview.partitions()).isEqualTo(3);
+        assertThat(overview.scheduled()).isEqualTo(40);
+        assertThat(overview.due()).isEqualTo(20);
+        assertThat(overview.paused()).isTrue();
+        assertThat(overview.pausedUntil()).isNull();
+        assertThat(overview.oldestDue()).isPositive();
+        assertThat(this.inspector.horizon("orders")).isEqualTo(new QueueHorizon("orders", 20, 0, 0, 20, 0, 0, 0));
+        assertThat(this.inspector.overviews(List.of("none", "orders"))).extracting(QueueOverview::scheduled)
+            .containsExactly(0L, 40L);
+    }
+
+}
