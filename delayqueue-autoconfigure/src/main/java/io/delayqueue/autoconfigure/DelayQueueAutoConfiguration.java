@@ -16,6 +16,7 @@ import io.delayqueue.engine.WakeUps;
 import io.delayqueue.memory.InMemoryDoctor;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
+import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisDoctor;
 import io.delayqueue.redis.RedisMessageInspector;
@@ -82,10 +83,10 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(DelayQueueOperations.class)
     DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-            ApplicationEventPublisher events) {
+            ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations) {
         TemplateSettings settings = new TemplateSettings((int) properties.maxPayloadSize().toBytes(),
                 properties.send().afterCommit(), properties.commandTimeout().multipliedBy(2),
-                properties::receiveSettings);
+                properties::receiveSettings, observations.getIfAvailable(() -> MessageObservations.NONE));
         return new DelayQueueTemplate(ports, codec, settings, events, System::nanoTime);
     }
 

@@ -10,6 +10,8 @@ import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.HandlerMethodFactory;
 import io.delayqueue.listener.TransferWorker;
 
+import io.delayqueue.observation.MessageObservations;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -54,9 +56,11 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, EnvelopeCodec codec,
-            ObjectProvider<Validator> validator, ObjectProvider<MessageEvents> events) {
+            ObjectProvider<Validator> validator, ObjectProvider<MessageEvents> events,
+            ObjectProvider<MessageObservations> observations) {
         return new DelayedListenerRegistry(properties::listenerSettings,
-                new HandlerMethodFactory(codec, validator.getIfUnique(), null),
+                new HandlerMethodFactory(codec, validator.getIfUnique(), null,
+                        observations.getIfAvailable(() -> MessageObservations.NONE)),
                 DelayQueueAutoConfiguration.eventsOf(events));
     }
 

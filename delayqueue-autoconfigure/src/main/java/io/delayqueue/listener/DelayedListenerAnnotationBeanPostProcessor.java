@@ -169,9 +169,10 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private static QueueListenerContainer container(DelayedListenerRegistry registry, String id, List<QueueName> queues,
             MessageHandler handler, ListenerAnnotation annotation) {
         ListenerCounters counters = new ListenerCounters();
+        MessageHandler observed = registry.handlers().observed(handler, id);
         List<ListenedQueue> listened = queues.stream()
             .map((queue) -> new ListenedQueue(id, Partition.first(queue), annotation.settings(registry.defaults(queue)),
-                    handler, counters, registry.events(queue, id)))
+                    observed, counters, registry.events(queue, id)))
             .toList();
         return new QueueListenerContainer(id, listened, counters);
     }

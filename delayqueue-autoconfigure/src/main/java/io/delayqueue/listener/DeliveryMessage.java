@@ -28,6 +28,10 @@ final class DeliveryMessage implements Message<Object> {
         this.delivery = delivery;
     }
 
+    Map<String, String> sentHeaders() {
+        return this.sent;
+    }
+
     Delivery delivery() {
         return this.delivery;
     }

@@ -1,5 +1,6 @@
 package io.delayqueue.listener;
 
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 import io.delayqueue.Delivery;
@@ -27,8 +28,26 @@ final class HandlerMethodAdapter implements MessageHandler {
 
     @Override
     public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
-        @Nullable Object[] arguments = this.invocation.arguments(read(message.envelope(), delivery));
-        return () -> (CompletionStage<?>) this.invocation.call(arguments);
+        DeliveryMessage read = read(message.envelope(), delivery);
+        return new MethodCall(this.invocation, this.invocation.arguments(read), read.sentHeaders());
+    }
+
+    /**
+     * The method with its arguments.
+     *
+     * @param invocation the method
+     * @param arguments what it is called with
+     * @param headers of the message
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    private record MethodCall(HandlerInvocation invocation, @Nullable Object[] arguments,
+            Map<String, String> headers) implements Call {
+
+        @Override
+        public @Nullable CompletionStage<?> invoke() throws Throwable {
+            return (CompletionStage<?>) this.invocation.call(this.arguments);
+        }
+
     }
 
     private DeliveryMessage read(byte[] stored, Delivery delivery) {

@@ -6,6 +6,7 @@ import java.util.List;
 import io.delayqueue.Delivery;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.observation.MessageObservations;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -37,8 +38,10 @@ public final class HandlerMethodFactory {
 
     private final ConversionService conversionService;
 
+    private final MessageObservations observations;
+
     /**
-     * Creates a factory.
+     * Creates a factory whose handlers are not observed.
      * @param codec reads messages
      * @param validator checks payloads with {@code @Validated} or {@code @Valid};
      * {@code null} to check none
@@ -46,6 +49,20 @@ public final class HandlerMethodFactory {
      */
     public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
             @Nullable ConversionService conversionService) {
+        this(codec, validator, conversionService, MessageObservations.NONE);
+    }
+
+    /**
+     * Creates a factory.
+     * @param codec reads messages
+     * @param validator checks payloads with {@code @Validated} or {@code @Valid};
+     * {@code null} to check none
+     * @param conversionService converts headers; {@code null} for Spring's default
+     * @param observations of handlers
+     */
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
+            @Nullable ConversionService conversionService, MessageObservations observations) {
+        this.observations = observations;
         this.codec = codec;
         this.validator = validator;
         this.conversionService = (conversionService != null) ? conversionService
@@ -68,6 +85,12 @@ public final class HandlerMethodFactory {
                 new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
         return new HandlerMethodAdapter(this.codec, signature,
                 new HandlerInvocation(bean, method, invocable, resolvers));
+    }
+
+    /** The handler as one listener uses it. */
+    MessageHandler observed(MessageHandler handler, String listenerId) {
+        return this.observations.observesHandlers() ? new ObservedHandler(handler, listenerId, this.observations)
+                : handler;
     }
 
     private static final class DeliveryArgumentResolver implements HandlerMethodArgumentResolver {

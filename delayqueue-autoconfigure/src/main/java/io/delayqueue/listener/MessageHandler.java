@@ -1,5 +1,6 @@
 package io.delayqueue.listener;
 
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 import io.delayqueue.Delivery;
@@ -29,6 +30,11 @@ interface MessageHandler {
          * @throws Throwable what the handler threw
          */
         @Nullable CompletionStage<?> invoke() throws Throwable;
+
+        /** The headers that the sender gave the message. */
+        default Map<String, String> headers() {
+            return Map.of();
+        }
 
     }
 

@@ -32,6 +32,7 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Partitions;
 import io.delayqueue.engine.QueueEvents;
 import io.delayqueue.engine.Router;
+import io.delayqueue.observation.MessageObservations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationEventPublisher;
@@ -45,6 +46,8 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     private final StorePorts ports;
 
     private final Router router;
+
+    private final MessageObservations observations;
 
     private final boolean afterCommitDefault;
 
@@ -71,6 +74,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             ApplicationEventPublisher events, LongSupplier nanoTime) {
         this.ports = ports;
         this.router = new Router(ports);
+        this.observations = settings.observations();
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new StoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings.maxPayloadSize());
@@ -92,6 +96,10 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public SendResult send(DelayedMessage message) {
+        return this.observations.send(message, this::sendObserved);
+    }
+
+    private SendResult sendObserved(DelayedMessage message) {
         PreparedMessage prepared = this.writer.prepare(message);
         if (waitsForCommit(message)) {
             this.afterCommitSends.add(prepared);
@@ -115,6 +123,10 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public CompletableFuture<SendResult> sendAsync(DelayedMessage message) {
+        return this.observations.sendAsync(message, this::sendObservedAsync);
+    }
+
+    private CompletableFuture<SendResult> sendObservedAsync(DelayedMessage message) {
         PreparedMessage prepared = this.writer.prepare(message);
         if (waitsForCommit(message)) {
             this.afterCommitSends.add(prepared);
@@ -138,6 +150,10 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public List<SendResult> sendAll(Collection<DelayedMessage> messages) {
+        return this.observations.sendAll(messages, this::sendAllObserved);
+    }
+
+    private List<SendResult> sendAllObserved(Collection<DelayedMessage> messages) {
         List<PreparedMessage> all = messages.stream().map(this.writer::prepare).toList();
         List<PreparedMessage> now = new ArrayList<>();
         List<PreparedMessage> later = new ArrayList<>();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.observation.MessageObservations;
 
 /**
  * How the template sends and receives.
@@ -15,12 +16,19 @@ import io.delayqueue.QueueName;
  * @param waitLimit longest wait for an answer that the store owes; longer than the
  * store's own time limit, which is the one that counts
  * @param receive how to receive from a queue
+ * @param observations of sends
  */
 public record TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
-        Function<QueueName, ReceiveSettings> receive) {
+        Function<QueueName, ReceiveSettings> receive, MessageObservations observations) {
 
     /** The property behind {@link #maxPayloadSize()}, for messages. */
     public static final String MAX_PAYLOAD_SIZE = "delayqueue.max-payload-size";
+
+    /** Sends are not observed. */
+    public TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
+            Function<QueueName, ReceiveSettings> receive) {
+        this(maxPayloadSize, afterCommit, waitLimit, receive, MessageObservations.NONE);
+    }
 
     public TemplateSettings {
         if (maxPayloadSize < 1) {

@@ -69,6 +69,8 @@ class ArchitectureTests {
 
     private static final String LISTENER = API + ".listener";
 
+    private static final String OBSERVATION = API + ".observation";
+
     private static final String ACTUATOR = API + ".actuator";
 
     private static final String AUTOCONFIGURE = API + ".autoconfigure";
@@ -77,6 +79,9 @@ class ArchitectureTests {
     private static final Set<String> PUBLIC_FOR_USERS = Set.of(
             // DelayedListenerRegistry.listener(id) and what it counts
             "ListenerContainer", "ListenerStatistics",
+            // to name and tag observations otherwise
+            "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
+            "DefaultSendObservationConvention", "DefaultHandleObservationConvention",
             // Boot binds it; described in docs/configuration.md
             "DelayQueueProperties");
 
@@ -87,12 +92,13 @@ class ArchitectureTests {
     static Stream<Arguments> arrows() {
         return Stream.of(from(API), //
                 from(ENGINE, API), //
-                from(TEMPLATE, API, ENGINE), //
+                from(OBSERVATION, API), //
+                from(TEMPLATE, API, ENGINE, OBSERVATION), //
                 from(MEMORY, API, ENGINE), //
                 from(REDIS, API, ENGINE), //
-                from(LISTENER, API, ENGINE), //
+                from(LISTENER, API, ENGINE, OBSERVATION), //
                 from(ACTUATOR, API, ENGINE, LISTENER), //
-                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, ACTUATOR));
+                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, OBSERVATION, ACTUATOR));
     }
 
     private static Arguments from(String name, String... others) {
@@ -225,12 +231,15 @@ class ArchitectureTests {
 
     /**
      * The store's clock is the one clock; spans are measured by the monotonic one.
-     * {@code ProcessClock} is the store's clock where there is no server.
+     * {@code ProcessClock} is the store's clock where there is no server. Traces are
+     * about what people see, and go by the clocks of machines anyway.
      */
     @Test
     void nobodyReadsTheClockOfTheMachine() {
         classes().that()
             .doNotHaveFullyQualifiedName(MEMORY + ".ProcessClock")
+            .and()
+            .doNotHaveFullyQualifiedName(OBSERVATION + ".SentAt")
             .should(notCall("the wall clock", ArchitectureTests::isWallClock))
             .check(main);
     }

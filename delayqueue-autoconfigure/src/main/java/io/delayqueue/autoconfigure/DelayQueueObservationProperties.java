@@ -1,0 +1,27 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings of observations. Only Spring Boot constructs this record: a later version may
+ * add components.
+ *
+ * @param enabled Whether sends and handlers are observed, and traces go along in the
+ * headers of messages.
+ * @param linkAfter How long after its send a handler begins a trace of its own, with a
+ * link to the send, and is no child of it.
+ */
+@ConfigurationProperties("delayqueue.observation")
+record DelayQueueObservationProperties(@DefaultValue("false") boolean enabled, @DefaultValue("1h") Duration linkAfter) {
+
+    DelayQueueObservationProperties {
+        if (linkAfter.isNegative()) {
+            throw new IllegalArgumentException(
+                    "delayqueue.observation.link-after must be zero or more, but was " + linkAfter);
+        }
+    }
+
+}

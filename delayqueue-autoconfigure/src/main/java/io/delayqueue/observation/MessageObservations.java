@@ -1,0 +1,232 @@
+package io.delayqueue.observation;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import io.delayqueue.Delivery;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendResult;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts sends and handlers under observation. What is traced takes its context along in
+ * the headers of the message. Thread-safe.
+ */
+public final class MessageObservations {
+
+    /** Observes nothing. */
+    public static final MessageObservations NONE = new MessageObservations(ObservationRegistry.NOOP, null, null);
+
+    private static final Logger logger = LoggerFactory.getLogger(MessageObservations.class);
+
+    private static final SendObservationConvention SEND = new DefaultSendObservationConvention();
+
+    private static final HandleObservationConvention HANDLE = new DefaultHandleObservationConvention();
+
+    private final ObservationRegistry registry;
+
+    private final @Nullable SendObservationConvention send;
+
+    private final @Nullable HandleObservationConvention handle;
+
+    /**
+     * Creates one.
+     * @param registry what observations are made of
+     * @param send names and tags of sends; {@code null} for the default
+     * @param handle names and tags of handlers; {@code null} for the default
+     */
+    public MessageObservations(ObservationRegistry registry, @Nullable SendObservationConvention send,
+            @Nullable HandleObservationConvention handle) {
+        this.registry = registry;
+        this.send = send;
+        this.handle = handle;
+    }
+
+    /** Observes the send of one message, which may get headers by that. */
+    public SendResult send(DelayedMessage message, Function<DelayedMessage, SendResult> call) {
+        if (this.registry.isNoop()) {
+            return call.apply(message);
+        }
+        Sending sending = start(message.queue(), 1);
+        try (Observation.Scope scope = sending.observation().openScope()) {
+            SendResult result = call.apply(sending.mark(message));
+            sending.context().result(result);
+            sending.end(null);
+            return result;
+        }
+        catch (RuntimeException ex) {
+            sending.end(ex);
+            throw ex;
+        }
+    }
+
+    /** The same, up to the end of the future. */
+    public CompletableFuture<SendResult> sendAsync(DelayedMessage message,
+            Function<DelayedMessage, CompletableFuture<SendResult>> call) {
+        if (this.registry.isNoop()) {
+            return call.apply(message);
+        }
+        Sending sending = start(message.queue(), 1);
+        CompletableFuture<SendResult> answer;
+        try (Observation.Scope scope = sending.observation().openScope()) {
+            answer = call.apply(sending.mark(message));
+        }
+        catch (RuntimeException ex) {
+            sending.end(ex);
+            throw ex;
+        }
+        answer.whenComplete((result, failure) -> {
+            if (result != null) {
+                sending.context().result(result);
+            }
+            sending.end(failure);
+        });
+        return answer;
+    }
+
+    /** Observes a batch, as one send for each queue. */
+    public List<SendResult> sendAll(Collection<DelayedMessage> messages,
+            Function<Collection<DelayedMessage>, List<SendResult>> call) {
+        if (this.registry.isNoop()) {
+            return call.apply(messages);
+        }
+        Map<QueueName, Sending> sendings = new LinkedHashMap<>();
+        messages.stream()
+            .collect(Collectors.groupingBy(DelayedMessage::queue, LinkedHashMap::new, Collectors.counting()))
+            .forEach((queue, count) -> sendings.put(queue, start(queue, count.intValue())));
+        try {
+            List<DelayedMessage> marked = new ArrayList<>(messages.size());
+            messages.forEach((message) -> marked.add(markOf(sendings, message)));
+            List<SendResult> results = call.apply(marked);
+            sendings.values().forEach((sending) -> sending.end(null));
+            return results;
+        }
+        catch (RuntimeException ex) {
+            sendings.values().forEach((sending) -> sending.end(ex));
+            throw ex;
+        }
+    }
+
+    private static DelayedMessage markOf(Map<QueueName, Sending> sendings, DelayedMessage message) {
+        Sending sending = sendings.get(message.queue());
+        return (sending != null) ? sending.mark(message) : message;
+    }
+
+    private Sending start(QueueName queue, int messages) {
+        SendObservationContext context = new SendObservationContext(queue, messages);
+        return new Sending(context,
+                started(DelayQueueObservation.SEND.observation(this.send, SEND, () -> context, this.registry)));
+    }
+
+    /** Whether handlers are observed at all. */
+    public boolean observesHandlers() {
+        return !this.registry.isNoop();
+    }
+
+    /**
+     * Observes a handler.
+     * @param handler returns what ends the handling; {@code null} if it has ended
+     * @return what {@code handler} returned
+     */
+    public @Nullable CompletionStage<?> handle(Delivery delivery, String listener, Map<String, String> headers,
+            Handler handler) throws Throwable {
+        HandleObservationContext context = new HandleObservationContext(delivery, listener, headers);
+        Observation observation = started(
+                DelayQueueObservation.HANDLE.observation(this.handle, HANDLE, () -> context, this.registry));
+        CompletionStage<?> stage;
+        try (Observation.Scope scope = observation.openScope()) {
+            stage = handler.call();
+        }
+        catch (Throwable ex) {
+            end(observation, ex);
+            throw ex;
+        }
+        if (stage == null) {
+            end(observation, null);
+            return null;
+        }
+        // Returned as it is: who cancels it means the handler's own future.
+        stage.whenComplete((result, failure) -> end(observation, failure));
+        return stage;
+    }
+
+    /** What cannot be observed happens all the same. */
+    private static Observation started(Observation observation) {
+        try {
+            return observation.start();
+        }
+        catch (RuntimeException ex) {
+            logger.warn("An observation could not be started; what it is about goes on without", ex);
+            return Observation.NOOP;
+        }
+    }
+
+    private static void end(Observation observation, @Nullable Throwable failure) {
+        try {
+            if (failure != null) {
+                observation.error(failure);
+            }
+            observation.stop();
+        }
+        catch (RuntimeException ex) {
+            logger.warn("An observation could not be ended", ex);
+        }
+    }
+
+    /** A handler with its arguments. */
+    @FunctionalInterface
+    public interface Handler {
+
+        /**
+         * Calls the handler.
+         * @return what ends the handling, or {@code null} if it has ended
+         * @throws Throwable what the handler threw
+         */
+        @Nullable CompletionStage<?> call() throws Throwable;
+
+    }
+
+    /**
+     * A send under observation.
+     *
+     * @param context what is known of it
+     * @param observation started
+     */
+    private record Sending(SendObservationContext context, Observation observation) {
+
+        /** With the trace in its headers, if there is one and they have room for it. */
+        DelayedMessage mark(DelayedMessage message) {
+            Map<String, String> trace = this.context.getCarrier();
+            if (trace == null || trace.isEmpty()) {
+                return message;
+            }
+            DelayedMessage.Builder marked = message.toBuilder();
+            try {
+                trace.forEach(marked::header);
+                return marked.header(SentAt.HEADER, SentAt.now()).build();
+            }
+            catch (IllegalArgumentException ex) {
+                logger.debug("A message for queue '{}' has no room for its trace", message.queue(), ex);
+                return message;
+            }
+        }
+
+        void end(@Nullable Throwable failure) {
+            MessageObservations.end(this.observation, failure);
+        }
+
+    }
+
+}
