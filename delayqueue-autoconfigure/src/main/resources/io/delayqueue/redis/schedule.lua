@@ -11,7 +11,8 @@
 -- are only applied to what is held, and added to groups that are not empty.
 --
 -- A send that is repeated after its reply was lost finds its own stamp, and answers as the
--- first time; if the message is leased by then, only its due time is another. A lease that ran out is ended first.
+-- first time. If the message is leased by then, and plain, nobody knows its due time any more:
+-- then that is answered as now, as it is not later. A lease that ran out is ended first.
 --
 -- KEYS  see prelude.lua, all
 --
@@ -97,8 +98,12 @@ local rehearsed = false
 local function admit(id, value, due, expiry, lane, group, replace)
   local leased = is_leased(id, now)
   local there = redis.call('HGET', MESSAGES, id)
-  local due_there, in_lane = due, false
-  if not leased then due_there, in_lane = waits_until(id) end
+  local due_there, in_lane
+  if leased then
+    due_there = details_of(id) or math.min(due, math.floor(now / 1000))
+  else
+    due_there, in_lane = waits_until(id)
+  end
   if not there or not due_there then -- content that is in no set will never be claimed
     if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
     if not rehearsed then rehearse() end

@@ -184,6 +184,10 @@ class JudgeTests {
         this.story.claimed("n0", "m", 20)
             .handled("n0", "m", 21, "ok")
             .settled("n0", "m", 20, "acknowledge", 30, "true");
+        sent("n", 0, "delay", "10", "due", "50000", "answered", "22");
+        this.story.claimed("n0", "n", 20)
+            .handled("n0", "n", 30, "ok")
+            .settled("n0", "n", 20, "acknowledge", 35, "true");
         sent("o", 0, "delay", "10", "due", "50000");
         this.story.claimed("n0", "o", 20)
             .handled("n0", "o", 21, "ok")

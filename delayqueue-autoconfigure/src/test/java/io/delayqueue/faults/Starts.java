@@ -46,7 +46,7 @@ final class Starts {
         }
         lookAtContent(message, lease.claimed());
         // Rounded down, as the claim itself does it.
-        long due = message.earliestDue(lease.claimed().at());
+        long due = message.earliestDue(lease.now());
         if (lease.now() < due || lease.now() < lease.claimed().micros("due")) {
             report("P2", "claimed %d us early: %s, due at %d", due - lease.now(), lease.toLine(), due);
         }
@@ -65,7 +65,10 @@ final class Starts {
             report("P1", "a send failed with no effect, and yet: %s", start.toLine());
         }
         lookAtContent(message, start);
-        long due = message.earliestDue(start.at());
+        Held lease = leaseOf(start);
+        // What was claimed before a sender was answered may be due by a first run of the
+        // send, of which the answer was lost.
+        long due = message.earliestDue((lease != null) ? lease.now() : start.at());
         if (start.at() < due) {
             report("P2", "%d us early: %s, due at %d", due - start.at(), start.toLine(), due);
         }
@@ -73,11 +76,10 @@ final class Starts {
         if (expiry != null && start.at() > expiry + OLD && !this.suspends) {
             report("expiry", "started %d us after it expired: %s", start.at() - expiry, start.toLine());
         }
-        lookAtLease(start);
+        lookAtLease(start, lease);
     }
 
-    private void lookAtLease(Event start) {
-        Held lease = leaseOf(start);
+    private void lookAtLease(Event start, @Nullable Held lease) {
         if (lease == null) {
             report("P6", "started without a lease: %s", start.toLine());
         }

@@ -287,6 +287,26 @@ class RedisKeysTests {
         this.audit.check();
     }
 
+    /**
+     * P11: the sender is not told a later time than that at which the message was
+     * claimed.
+     */
+    @Test
+    void aRepeatedSendOfWhatIsLeasedByThenAnswersNoTimeToCome() {
+        DueTime due = DueTime.after(Duration.ofSeconds(10));
+        NewMessage plain = NewMessage.of("a", due, ENVELOPE);
+        NewMessage urgent = new NewMessage("b", false, due, OnDuplicate.KEEP, 9, null, null, ENVELOPE);
+        List<NewMessage> messages = List.of(plain, urgent);
+        done(this.store.schedule(Home.first(QUEUE.queue()), messages));
+        this.clock.advance(Duration.ofSeconds(11));
+        assertThat(claim().messages()).hasSize(2);
+
+        List<SendResult> again = done(this.store.schedule(Home.first(QUEUE.queue()), messages));
+
+        assertThat(again).extracting(SendResult::outcome).containsOnly(SendOutcome.SCHEDULED);
+        assertThat(again).extracting((result) -> result.dueAt().toEpochMilli()).containsExactly(at(11), at(10));
+    }
+
     @Test
     void contentThatIsInNoSetIsScheduledByTheNextSend() {
         hashSet("messages", "half", "sabcdefg" + new String(ENVELOPE, StandardCharsets.UTF_8));
