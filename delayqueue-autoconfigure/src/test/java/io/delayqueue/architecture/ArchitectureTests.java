@@ -73,6 +73,8 @@ class ArchitectureTests {
 
     private static final String ACTUATOR = API + ".actuator";
 
+    private static final String WEB = API + ".web";
+
     private static final String AUTOCONFIGURE = API + ".autoconfigure";
 
     /** Reached by users only, and by what. */
@@ -98,7 +100,8 @@ class ArchitectureTests {
                 from(REDIS, API, ENGINE), //
                 from(LISTENER, API, ENGINE, OBSERVATION), //
                 from(ACTUATOR, API, ENGINE, LISTENER), //
-                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, OBSERVATION, ACTUATOR));
+                from(WEB, API, ENGINE), //
+                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, OBSERVATION, ACTUATOR, WEB));
     }
 
     private static Arguments from(String name, String... others) {

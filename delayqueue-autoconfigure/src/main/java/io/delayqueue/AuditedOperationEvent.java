@@ -1,0 +1,18 @@
+package io.delayqueue;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Published as an application event, on the thread of the caller, after somebody changed
+ * something over HTTP. Never says what a message says. A listener that throws is logged
+ * and changes nothing.
+ *
+ * @param who the name of the caller
+ * @param operation what was done, such as {@code cancel}
+ * @param queue the queue
+ * @param filter what it was done to: an id, or how those it was done to were chosen;
+ * {@code null} for the queue as a whole
+ * @param count how many messages or dead letters were changed; 0 if none was there
+ */
+public record AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count) {
+}

@@ -1,0 +1,34 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.delayqueue.AuditedOperationEvent;
+
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
+
+/** Hands what was changed over HTTP to Boot's audit, if there is one. */
+final class AuditEventBridge implements ApplicationListener<PayloadApplicationEvent<AuditedOperationEvent>> {
+
+    private final ApplicationEventPublisher events;
+
+    AuditEventBridge(ApplicationEventPublisher events) {
+        this.events = events;
+    }
+
+    @Override
+    public void onApplicationEvent(PayloadApplicationEvent<AuditedOperationEvent> published) {
+        AuditedOperationEvent event = published.getPayload();
+        Map<String, Object> data = new LinkedHashMap<>();
+        data.put("queue", event.queue());
+        if (event.filter() != null) {
+            data.put("filter", event.filter());
+        }
+        data.put("count", event.count());
+        this.events.publishEvent(new AuditApplicationEvent(event.who(), "delayqueue." + event.operation(), data));
+    }
+
+}

@@ -1,0 +1,150 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.StorePorts;
+import io.delayqueue.listener.ListenerSettings;
+import io.delayqueue.web.Access;
+import io.delayqueue.web.ApiSettings;
+import io.delayqueue.web.ConsumeSettings;
+import io.delayqueue.web.Consumers;
+import io.delayqueue.web.HttpApi;
+import io.delayqueue.web.LoopbackAccess;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * Auto-configuration for the HTTP API, off unless asked for. Comes after Boot's own
+ * security, which would believe that the application has a filter chain and leave all its
+ * other paths open.
+ */
+@AutoConfiguration(after = DelayQueueAutoConfiguration.class,
+        afterName = { "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration" })
+@ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
+@ConditionalOnBean(StorePorts.class)
+public final class DelayQueueWebAutoConfiguration {
+
+    DelayQueueWebAutoConfiguration() {
+    }
+
+    /** On a servlet container. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnClass(DispatcherServlet.class)
+    @EnableConfigurationProperties(DelayQueueWebProperties.class)
+    @Import({ InsecureConfiguration.class, DelayQueueWebSecurityConfiguration.class, UnprotectedConfiguration.class })
+    static class ServletConfiguration {
+
+        @Bean
+        Consumers delayQueueHttpConsumers(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
+                DelayQueueWebProperties web, ApplicationEventPublisher events) {
+            return new Consumers(ports, codec, (queue) -> consumeSettings(properties, queue), web.api().maxWaiting(),
+                    events);
+        }
+
+        private static ConsumeSettings consumeSettings(DelayQueueProperties properties, QueueName queue) {
+            ListenerSettings settings = properties.listenerSettings(queue);
+            return new ConsumeSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
+                    settings.expiredPolicy(), properties.safetyPoll(),
+                    (failures) -> settings.retryPolicy().delayAfter(failures, ThreadLocalRandom.current()::nextDouble));
+        }
+
+        @Bean
+        HttpApi delayQueueHttpApi(DelayQueueWebProperties web, Access access, DelayQueueOperations operations,
+                Consumers consumers, ApplicationEventPublisher events) {
+            ApiSettings settings = web.api().settings();
+            return new HttpApi(settings, access, operations, consumers, events);
+        }
+
+        @Bean
+        RouterFunction<ServerResponse> delayQueueHttpRouter(HttpApi api) {
+            return api.router();
+        }
+
+    }
+
+    /** Open to this machine, as was asked for. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty("delayqueue.web.insecure-local")
+    static class InsecureConfiguration {
+
+        private static final Logger logger = LoggerFactory.getLogger(InsecureConfiguration.class);
+
+        @Bean
+        @ConditionalOnMissingBean(Access.class)
+        LoopbackAccess delayQueueWebAccess(Environment environment) {
+            LocalServer.require(environment);
+            logger.warn("Everybody on this machine may do everything with the delay queue over HTTP "
+                    + "(delayqueue.web.insecure-local is set)");
+            return new LoopbackAccess();
+        }
+
+    }
+
+    /** Refuses to open to everybody. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false, matchIfMissing = true)
+    @ConditionalOnMissingClass("org.springframework.security.config.annotation.web.builders.HttpSecurity")
+    static class UnprotectedConfiguration {
+
+        @Bean
+        Access delayQueueWebAccess() {
+            throw new InsecureWebException(
+                    "delayqueue.web.api.enabled is set, but nothing protects the HTTP API: Spring Security is not on the class path",
+                    "Add spring-boot-starter-security. To try things out on this machine alone, set "
+                            + "delayqueue.web.insecure-local to true and server.address to 127.0.0.1.");
+        }
+
+    }
+
+    /** Where there are no servlets. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class ReactiveConfiguration {
+
+        private static final Logger logger = LoggerFactory.getLogger(ReactiveConfiguration.class);
+
+        ReactiveConfiguration() {
+            logger.warn("The HTTP API of the delay queue stays off: it needs a servlet application, and this one is "
+                    + "reactive (delayqueue.web.api.enabled is set)");
+        }
+
+    }
+
+    /** Boot's audit. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = Type.SERVLET)
+    @ConditionalOnClass(AuditApplicationEvent.class)
+    static class AuditConfiguration {
+
+        @Bean
+        AuditEventBridge delayQueueAuditEventBridge(ApplicationEventPublisher events) {
+            return new AuditEventBridge(events);
+        }
+
+    }
+
+}

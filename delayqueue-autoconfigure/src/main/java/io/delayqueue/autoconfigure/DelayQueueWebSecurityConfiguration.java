@@ -1,0 +1,114 @@
+package io.delayqueue.autoconfigure;
+
+import java.io.IOException;
+import java.util.List;
+
+import io.delayqueue.web.Access;
+import io.delayqueue.web.Authority;
+import io.delayqueue.web.GrantedAccess;
+import io.delayqueue.web.HttpApi;
+import io.delayqueue.web.SecurityCustomizer;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.security.authorization.AuthorizationDecision;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
+
+/**
+ * The filter chain of the API. It matches the path of the API and nothing else, keeps no
+ * session, and lets nobody do what no authority was granted for. A bean of its name takes
+ * its place; the API itself asks for the authorities nevertheless.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({ HttpSecurity.class, SecurityFilterChain.class })
+final class DelayQueueWebSecurityConfiguration {
+
+    /** Name of the chain, and of its replacement. */
+    static final String API_CHAIN = "delayQueueApiSecurityFilterChain";
+
+    /** Before those of the application, as it matches less than they may. */
+    static final int API_ORDER = -1000;
+
+    private static final String CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+    @Bean
+    @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false, matchIfMissing = true)
+    @ConditionalOnMissingBean(Access.class)
+    GrantedAccess delayQueueWebAccess() {
+        return new GrantedAccess();
+    }
+
+    @Bean(name = API_CHAIN)
+    @Order(API_ORDER)
+    @ConditionalOnMissingBean(name = API_CHAIN)
+    SecurityFilterChain delayQueueApiSecurityFilterChain(ObjectProvider<HttpSecurity> builders, HttpApi api,
+            DelayQueueWebProperties properties, ObjectProvider<SecurityCustomizer> customizers) {
+        HttpSecurity http = builders.getIfAvailable(() -> {
+            throw new InsecureWebException(
+                    "delayqueue.web.api.enabled is set, but Spring Security is not set up for servlets: nothing protects the HTTP API",
+                    "Do not exclude Boot's auto-configurations for security, or use @EnableWebSecurity.");
+        });
+        boolean open = properties.insecureLocal();
+        List<SecurityCustomizer> own = customizers.orderedStream().toList();
+        stateless(http.securityMatcher(api::answers));
+        http.headers((headers) -> headers.contentSecurityPolicy((policy) -> policy.policyDirectives(CONTENT_POLICY))
+            .referrerPolicy((policy) -> policy.policy(ReferrerPolicy.NO_REFERRER)));
+        http.exceptionHandling((handling) -> handling
+            .authenticationEntryPoint((request, response, ex) -> refuse(response, own.isEmpty()))
+            .accessDeniedHandler((request, response, ex) -> write(response, HttpServletResponse.SC_FORBIDDEN, true)));
+        http.authorizeHttpRequests((requests) -> requests.dispatcherTypeMatchers(DispatcherType.ASYNC)
+            .permitAll()
+            .anyRequest()
+            .access((caller,
+                    context) -> new AuthorizationDecision(open || mayAsk(caller.get(), api, context.getRequest()))));
+        if (!open && own.isEmpty()) {
+            http.httpBasic(
+                    (basic) -> basic.authenticationEntryPoint((request, response, ex) -> refuse(response, true)));
+        }
+        own.forEach((customizer) -> customizer.customize(http));
+        return http.build();
+    }
+
+    /** Cross-site requests are told by the API, which needs no token and no session. */
+    private static void stateless(HttpSecurity http) {
+        http.csrf(AbstractHttpConfigurer::disable)
+            .cors(AbstractHttpConfigurer::disable)
+            .formLogin(AbstractHttpConfigurer::disable)
+            .logout(AbstractHttpConfigurer::disable)
+            .requestCache(AbstractHttpConfigurer::disable)
+            .sessionManagement((sessions) -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS));
+    }
+
+    private static boolean mayAsk(Authentication caller, HttpApi api, HttpServletRequest request) {
+        List<String> needed = api.authorities(request).stream().map(Authority::text).toList();
+        return caller != null && caller.isAuthenticated()
+                && caller.getAuthorities().stream().anyMatch((granted) -> needed.contains(granted.getAuthority()));
+    }
+
+    private static void refuse(HttpServletResponse response, boolean basic) throws IOException {
+        if (basic) {
+            response.setHeader("WWW-Authenticate", "Basic realm=\"DelayQueue\", charset=\"UTF-8\"");
+        }
+        write(response, HttpServletResponse.SC_UNAUTHORIZED, false);
+    }
+
+    private static void write(HttpServletResponse response, int status, boolean known) throws IOException {
+        response.setStatus(status);
+        response.setContentType("application/problem+json");
+        response.getOutputStream().write(HttpApi.refusal(known));
+    }
+
+}

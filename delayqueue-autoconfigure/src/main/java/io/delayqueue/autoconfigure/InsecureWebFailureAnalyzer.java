@@ -1,0 +1,14 @@
+package io.delayqueue.autoconfigure;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Says what is missing before the queue is opened to the network. */
+final class InsecureWebFailureAnalyzer extends AbstractFailureAnalyzer<InsecureWebException> {
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, InsecureWebException cause) {
+        return new FailureAnalysis(cause.getMessage(), cause.remedy(), cause);
+    }
+
+}

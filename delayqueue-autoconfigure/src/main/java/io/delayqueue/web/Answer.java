@@ -1,0 +1,92 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * What a route answers. What is late is written when it is there, by a thread of the
+ * container.
+ */
+final class Answer {
+
+    /** Browsers shall do nothing with an answer but hand it to who asked. */
+    private static final Map<String, String> HEADERS = Map.of("X-Content-Type-Options", "nosniff", "Cache-Control",
+            "no-store", "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'", "X-Frame-Options",
+            "DENY", "Referrer-Policy", "no-referrer", "Cross-Origin-Resource-Policy", "same-origin");
+
+    private Answer() {
+    }
+
+    static ServerResponse json(JsonNode body) {
+        return json(200, body);
+    }
+
+    static ServerResponse json(int status, JsonNode body) {
+        return written(status, "application/json", Json.bytes(body));
+    }
+
+    /** An answer whose body is made by the thread that writes it. */
+    static ServerResponse json(Supplier<JsonNode> body) {
+        return builder(200).build((request, response) -> {
+            byte[] bytes = Json.bytes(body.get());
+            response.setContentType("application/json");
+            response.setContentLength(bytes.length);
+            response.getOutputStream().write(bytes);
+            return null;
+        });
+    }
+
+    static ServerResponse done() {
+        return written(204, null, new byte[0]);
+    }
+
+    static ServerResponse problem(Problem problem) {
+        return problem(problem, null);
+    }
+
+    static ServerResponse problem(Problem problem, @Nullable String allow) {
+        byte[] body = Json.bytes(problem.toJson());
+        ServerResponse.BodyBuilder builder = builder(problem.kind().status());
+        if (allow != null) {
+            builder.header("Allow", allow);
+        }
+        if (problem.kind() == Problem.Kind.STORE_UNAVAILABLE || problem.kind() == Problem.Kind.TOO_MANY_WAITING) {
+            builder.header("Retry-After", "1");
+        }
+        return write(builder, "application/problem+json", body);
+    }
+
+    /** Without the wait limit of the container, which may be shorter. */
+    static ServerResponse later(CompletableFuture<ServerResponse> answer, Duration limit) {
+        return ServerResponse.async(answer.exceptionally((failure) -> problem(Problems.of(failure))), limit);
+    }
+
+    private static ServerResponse written(int status, @Nullable String type, byte[] body) {
+        return write(builder(status), type, body);
+    }
+
+    private static ServerResponse.BodyBuilder builder(int status) {
+        ServerResponse.BodyBuilder builder = ServerResponse.status(status);
+        HEADERS.forEach(builder::header);
+        return builder;
+    }
+
+    private static ServerResponse write(ServerResponse.BodyBuilder builder, @Nullable String type, byte[] body) {
+        return builder.build((request, response) -> {
+            if (type != null) {
+                response.setContentType(type);
+                response.setContentLength(body.length);
+                response.getOutputStream().write(body);
+            }
+            return null;
+        });
+    }
+
+}

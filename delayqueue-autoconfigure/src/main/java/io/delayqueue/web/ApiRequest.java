@@ -1,0 +1,149 @@
+package io.delayqueue.web;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.web.Problem.Kind;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
+
+/** A request to a route, and what it says. Used by the request's thread alone. */
+final class ApiRequest {
+
+    private final HttpServletRequest servlet;
+
+    private final Map<String, String> variables;
+
+    private final Access access;
+
+    private final ApiSettings settings;
+
+    ApiRequest(HttpServletRequest servlet, Map<String, String> variables, Access access, ApiSettings settings) {
+        this.servlet = servlet;
+        this.variables = variables;
+        this.access = access;
+        this.settings = settings;
+    }
+
+    HttpServletRequest servlet() {
+        return this.servlet;
+    }
+
+    ApiSettings settings() {
+        return this.settings;
+    }
+
+    String who() {
+        return this.access.who(this.servlet);
+    }
+
+    boolean permits(Authority authority) {
+        return this.access.permits(this.servlet, authority);
+    }
+
+    QueueName queue() {
+        return new QueueName(this.variables.getOrDefault("queue", ""));
+    }
+
+    /** The id that the query names. */
+    String id() {
+        return MessageLimits.requireId(required("id"));
+    }
+
+    String required(String name) {
+        String value = query(name);
+        if (value == null) {
+            throw ProblemException.invalid("Query parameter '%s' is needed".formatted(name));
+        }
+        return value;
+    }
+
+    @Nullable String query(String name) {
+        String[] values = this.servlet.getParameterValues(name);
+        if (values != null && values.length > 1) {
+            throw ProblemException
+                .invalid("Query parameter '%s' is there %d times; use it once".formatted(name, values.length));
+        }
+        return (values != null) ? values[0] : null;
+    }
+
+    /** Refuses what would else be overlooked, such as a filter that was misspelt. */
+    void onlyQuery(String... known) {
+        List<String> allowed = List.of(known);
+        this.servlet.getParameterMap()
+            .keySet()
+            .stream()
+            .filter((name) -> !allowed.contains(name))
+            .findFirst()
+            .ifPresent((name) -> {
+                throw ProblemException.invalid("Query parameter %s is not known: use %s".formatted(Json.quoted(name),
+                        allowed.isEmpty() ? "none" : String.join(", ", allowed)));
+            });
+    }
+
+    /** How many entries a page shall have. */
+    int limit() {
+        String text = query("limit");
+        int most = this.settings.maxPageSize();
+        if (text == null) {
+            return Math.min(50, most);
+        }
+        if (!text.matches("[0-9]{1,9}") || Integer.parseInt(text) < 1 || Integer.parseInt(text) > most) {
+            throw ProblemException.invalid(
+                    "Query parameter 'limit' is not valid: use 1 to %d, not %s".formatted(most, Json.quoted(text)));
+        }
+        return Integer.parseInt(text);
+    }
+
+    /** The body, an object of these fields. */
+    Fields body(String... fields) {
+        requireJson();
+        return new Fields(Json.read(bytes()), "", Set.of(fields));
+    }
+
+    private void requireJson() {
+        String type = this.servlet.getContentType();
+        try {
+            if (type != null && MediaType.APPLICATION_JSON.equalsTypeAndSubtype(MediaType.parseMediaType(type))) {
+                return;
+            }
+        }
+        catch (InvalidMediaTypeException ex) {
+            // Said below.
+        }
+        throw new ProblemException(new Problem(Kind.MEDIA_TYPE, "Content-Type %s is not valid: use application/json"
+            .formatted((type == null) ? "is missing and" : Json.quoted(type))));
+    }
+
+    private byte[] bytes() {
+        int most = this.settings.maxBodySize();
+        try {
+            if (this.servlet.getContentLengthLong() > most) {
+                throw tooLarge(most);
+            }
+            InputStream body = this.servlet.getInputStream();
+            byte[] bytes = body.readNBytes(most + 1);
+            if (bytes.length > most) {
+                throw tooLarge(most);
+            }
+            return bytes;
+        }
+        catch (IOException ex) {
+            throw new ProblemException(new Problem(Kind.INVALID, "The body ended before all of it was there"), ex);
+        }
+    }
+
+    private static ProblemException tooLarge(int most) {
+        return new ProblemException(new Problem(Kind.BODY_TOO_LARGE,
+                "The body is not valid: use at most %d bytes (delayqueue.web.api.max-body-size)".formatted(most)));
+    }
+
+}

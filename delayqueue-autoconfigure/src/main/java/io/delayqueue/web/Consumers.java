@@ -1,0 +1,72 @@
+package io.delayqueue.web;
+
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.Router;
+import io.delayqueue.engine.StorePorts;
+
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * What those need that claim over HTTP. Its life ends before the web server waits for its
+ * requests to end, so that claims that wait do not hold that up: they are answered with
+ * no message.
+ */
+public final class Consumers implements SmartLifecycle {
+
+    private final LongPolls polls;
+
+    private final Settlements settlements;
+
+    private final Function<QueueName, ConsumeSettings> settings;
+
+    /**
+     * Makes them. The one thread is there from the first claim on.
+     * @param ports where messages live
+     * @param codec how they are written
+     * @param settings how messages of a queue are handed out
+     * @param maxWaiting most claims that wait at the same time
+     * @param events is told of dead letters
+     */
+    public Consumers(StorePorts ports, EnvelopeCodec codec, Function<QueueName, ConsumeSettings> settings,
+            int maxWaiting, ApplicationEventPublisher events) {
+        LongSupplier nanoTime = System::nanoTime;
+        this.settlements = new Settlements(ports, events);
+        Router router = new Router(ports);
+        Claimer claimer = new Claimer(ports.messages(), router, codec, this.settlements, nanoTime);
+        this.polls = new LongPolls(claimer, ports.wakeUps(), settings, maxWaiting);
+        this.settings = settings;
+    }
+
+    LongPolls polls() {
+        return this.polls;
+    }
+
+    Settlements settlements() {
+        return this.settlements;
+    }
+
+    Function<QueueName, ConsumeSettings> settings() {
+        return this.settings;
+    }
+
+    @Override
+    public void start() {
+        this.polls.start();
+    }
+
+    @Override
+    public void stop() {
+        this.polls.stop();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.polls.isRunning();
+    }
+
+}

@@ -1,0 +1,80 @@
+package io.delayqueue.web;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.cfg.JsonNodeFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * JSON as the API reads and writes it: numbers keep all their digits, and an object that
+ * says a thing twice is refused. Into trees only, so nothing in it names a class.
+ */
+final class Json {
+
+    private static final JsonMapper mapper = JsonMapper.builder()
+        .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+        .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+        .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+        .build();
+
+    private static final int MAX_QUOTED = 80;
+
+    private Json() {
+    }
+
+    /** Reads a request's body. */
+    static JsonNode read(byte[] body) {
+        JsonNode json;
+        try {
+            json = mapper.readTree(body);
+        }
+        catch (JacksonException ex) {
+            String place = (ex.getLocation() == null) ? ""
+                    : " (line %d, column %d)".formatted(ex.getLocation().getLineNr(), ex.getLocation().getColumnNr());
+            throw ProblemException.invalid("The body is no JSON that can be read" + place);
+        }
+        if (json.isMissingNode()) {
+            throw ProblemException.invalid("The body is empty; use a JSON object");
+        }
+        return json;
+    }
+
+    /** A payload as it is stored; {@code null} if that is no JSON. */
+    static @Nullable JsonNode payload(@Nullable String stored) {
+        try {
+            return (stored != null) ? mapper.readTree(stored) : null;
+        }
+        catch (JacksonException ex) {
+            return null;
+        }
+    }
+
+    static @Nullable JsonNode payload(byte[] stored) {
+        return payload(new String(stored, StandardCharsets.UTF_8));
+    }
+
+    static byte[] bytes(JsonNode json) {
+        return mapper.writeValueAsBytes(json);
+    }
+
+    static String text(JsonNode json) {
+        return mapper.writeValueAsString(json);
+    }
+
+    /** A value from outside, cut and cleaned, for a sentence. */
+    static String quoted(String value) {
+        String cut = (value.length() > MAX_QUOTED) ? value.substring(0, MAX_QUOTED) + "..." : value;
+        return "'" + cut.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?") + "'";
+    }
+
+    static String kind(JsonNode value) {
+        return value.getNodeType().name().toLowerCase(Locale.ROOT);
+    }
+
+}

@@ -1,0 +1,66 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A request that claims messages, and waits if there are none.
+ * <p>
+ * <strong>Threads.</strong> The answer may be completed by any; all else is the line's.
+ */
+final class Poll {
+
+    private final int limit;
+
+    private final Duration lease;
+
+    private final long deadline;
+
+    private final CompletableFuture<List<TakenMessage>> answer = new CompletableFuture<>();
+
+    /** The number of the look that it has waited for; a later one has seen all of it. */
+    private long joined;
+
+    /**
+     * A poll.
+     * @param limit most messages
+     * @param lease how long they shall be the caller's
+     * @param deadline until when to wait, on the monotonic clock
+     */
+    Poll(int limit, Duration lease, long deadline) {
+        this.limit = limit;
+        this.lease = lease;
+        this.deadline = deadline;
+    }
+
+    int limit() {
+        return this.limit;
+    }
+
+    Duration lease() {
+        return this.lease;
+    }
+
+    CompletableFuture<List<TakenMessage>> answer() {
+        return this.answer;
+    }
+
+    void join(long look) {
+        this.joined = look;
+    }
+
+    /** Whether a look that began after it joined has found nothing for it. */
+    boolean isSeenBy(long look) {
+        return look > this.joined;
+    }
+
+    boolean isOver(long now) {
+        return now - this.deadline >= 0;
+    }
+
+    long left(long now) {
+        return this.deadline - now;
+    }
+
+}

@@ -1,0 +1,139 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.util.RawValue;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/** Sends: one message, one under an id that the address names, or many. */
+final class SendRoutes {
+
+    private static final Set<String> FIELDS = Set.of("id", "payload", "delayMillis", "dueAt", "onDuplicate", "priority",
+            "timeToLiveMillis", "group", "headers");
+
+    private final DelayQueueOperations operations;
+
+    private final Audit audit;
+
+    SendRoutes(DelayQueueOperations operations, Audit audit) {
+        this.operations = operations;
+        this.audit = audit;
+    }
+
+    void addTo(ApiRoutes routes) {
+        routes.add(HttpMethod.POST, "/queues/{queue}/messages", Authority.SEND, this::send);
+        routes.add(HttpMethod.PUT, "/queues/{queue}/message", Authority.SEND, this::put);
+        routes.add(HttpMethod.POST, "/queues/{queue}/batch", Authority.SEND, this::batch);
+    }
+
+    private ServerResponse send(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        return send(request, message(queue, body(request), request.settings().maxDelay(), null));
+    }
+
+    private ServerResponse put(ApiRequest request) {
+        request.onlyQuery("id");
+        QueueName queue = request.queue();
+        return send(request, message(queue, body(request), request.settings().maxDelay(), request.id()));
+    }
+
+    private static Fields body(ApiRequest request) {
+        return request.body(FIELDS.toArray(String[]::new));
+    }
+
+    private ServerResponse send(ApiRequest request, DelayedMessage message) {
+        SendResult result = this.operations.send(message);
+        this.audit.tell(request.who(), "send", message.queue(), result.id(),
+                (result.outcome() == SendOutcome.KEPT) ? 0 : 1);
+        return Answer.json((result.outcome() == SendOutcome.SCHEDULED) ? 201 : 200, Views.sent(result));
+    }
+
+    private ServerResponse batch(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        List<Fields> all = request.body("messages").objects("messages", request.settings().maxBatch(), FIELDS);
+        List<DelayedMessage> messages = new ArrayList<>();
+        all.forEach((fields) -> messages.add(message(queue, fields, request.settings().maxDelay(), null)));
+        List<SendResult> results = this.operations.sendAll(messages);
+        this.audit.tell(request.who(), "send", queue, null,
+                results.stream().filter((result) -> result.outcome() != SendOutcome.KEPT).count());
+        ObjectNode json = Views.object();
+        ArrayNode array = json.putArray("results");
+        results.forEach((result) -> array.add(Views.sent(result)));
+        return Answer.json(json);
+    }
+
+    /** A message, with whatever is wrong with it told by its place in the body. */
+    private static DelayedMessage message(QueueName queue, Fields fields, Duration maxDelay, @Nullable String id) {
+        JsonNode payload = fields.value("payload");
+        if (payload == null) {
+            throw ProblemException.invalid("Field '%spayload' is needed, and not null".formatted(fields.place()));
+        }
+        try {
+            // Its own text: the application's mapper shall not write it in another way.
+            DelayedMessage.Builder builder = DelayedMessage.builder(queue.value(), new RawValue(Json.text(payload)));
+            due(builder, fields, maxDelay);
+            identity(builder, fields, id);
+            Integer priority = fields.integer("priority");
+            if (priority != null) {
+                builder.priority(priority);
+            }
+            Duration timeToLive = fields.millis("timeToLiveMillis");
+            if (timeToLive != null) {
+                builder.timeToLive(timeToLive);
+            }
+            fields.texts("headers").forEach(builder::header);
+            return builder.afterCommit(false).build();
+        }
+        catch (IllegalArgumentException ex) {
+            throw ProblemException.invalid(fields.place().isEmpty() ? String.valueOf(ex.getMessage())
+                    : "%s: %s".formatted(fields.place().substring(0, fields.place().length() - 1), ex.getMessage()));
+        }
+    }
+
+    private static void due(DelayedMessage.Builder builder, Fields fields, Duration maxDelay) {
+        Instant dueAt = fields.instant("dueAt");
+        if (dueAt != null && fields.value("delayMillis") != null) {
+            throw ProblemException.invalid("Fields 'delayMillis' and 'dueAt' are both there; use one or none");
+        }
+        if (dueAt != null) {
+            builder.dueAt(dueAt);
+        }
+        else {
+            builder.delay(fields.millis("delayMillis", Duration.ZERO, Duration.ZERO, maxDelay));
+        }
+    }
+
+    private static void identity(DelayedMessage.Builder builder, Fields fields, @Nullable String address) {
+        String id = fields.text("id");
+        if (address != null && id != null && !id.equals(address)) {
+            throw ProblemException.invalid("Field 'id' is not that of the address; leave it out");
+        }
+        if (address != null || id != null) {
+            builder.id((address != null) ? address : String.valueOf(id));
+        }
+        builder.onDuplicate(fields.choice("onDuplicate", OnDuplicate.KEEP));
+        String group = fields.text("group");
+        if (group != null) {
+            builder.group(group);
+        }
+    }
+
+}

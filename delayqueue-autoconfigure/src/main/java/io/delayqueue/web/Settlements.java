@@ -1,0 +1,132 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageEvents;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.StorePorts;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.ApplicationEventPublisher;
+
+/** Ends leases, and tells of deaths. Thread-safe; waits for nothing. */
+final class Settlements {
+
+    private static final Logger logger = LoggerFactory.getLogger(Settlements.class);
+
+    private static final int MAX_LINE = 500;
+
+    private final MessageStore store;
+
+    private final MessageEvents told;
+
+    private final ApplicationEventPublisher events;
+
+    Settlements(StorePorts ports, ApplicationEventPublisher events) {
+        this.store = ports.messages();
+        this.told = ports.events();
+        this.events = events;
+    }
+
+    CompletableFuture<List<Boolean>> acknowledge(List<Lease> leases) {
+        Lease first = leases.get(0);
+        return this.store.acknowledge(first.partition(), leases).thenApply((all) -> {
+            all.forEach((held) -> known(first, held));
+            return all;
+        });
+    }
+
+    CompletableFuture<Boolean> extend(Lease lease, Duration leaseTime) {
+        return this.store.extend(lease.partition(), List.of(lease), leaseTime)
+            .thenApply((all) -> known(lease, all.get(0)));
+    }
+
+    CompletableFuture<Boolean> release(Lease lease, Duration delay) {
+        return this.store.release(lease.partition(), List.of(lease), delay)
+            .thenApply((all) -> known(lease, all.get(0)));
+    }
+
+    CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return this.store.retry(lease, delay, failure).thenApply((retried) -> {
+            if (retried) {
+                this.told.of(lease.queue()).retried();
+            }
+            return known(lease, retried);
+        });
+    }
+
+    /** Tells of a refusal: the message has passed on. */
+    private boolean known(Lease lease, boolean held) {
+        if (!held) {
+            this.told.of(lease.queue()).refused();
+        }
+        return held;
+    }
+
+    CompletableFuture<Boolean> deadLetter(LeaseToken token, String reason, boolean failed) {
+        return deadLetter(token.lease(), new Death(reason, failed, token.dueAt()), token.failures() + (failed ? 1 : 0));
+    }
+
+    /** Makes a message a dead letter that no caller shall have. */
+    CompletableFuture<Boolean> bury(ClaimedMessage message, String reason) {
+        return deadLetter(message.lease(), new Death(reason, false, message.dueAt()), message.failures());
+    }
+
+    private CompletableFuture<Boolean> deadLetter(Lease lease, Death death, int failures) {
+        return this.store.deadLetter(lease, death).thenApply((dead) -> {
+            if (dead) {
+                String line = death.cause().lines().collect(Collectors.joining(" "));
+                publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures,
+                        (line.length() > MAX_LINE) ? line.substring(0, MAX_LINE) : line));
+            }
+            return known(lease, dead);
+        });
+    }
+
+    /** Tells what a claim has found besides messages. */
+    void tell(QueueName queue, Claim claim) {
+        if (claim.expired() > 0) {
+            this.told.of(queue).expired(claim.expired());
+        }
+        claim.messages()
+            .stream()
+            .filter(ClaimedMessage::suspect)
+            .forEach((message) -> this.told.of(queue).redelivered());
+        claim.buried().forEach(this::publish);
+    }
+
+    private void publish(DeadLetterEvent death) {
+        this.told.of(new QueueName(death.queue())).died();
+        logger.error("Message '{}' of queue '{}' is dead after {} failures: {}", death.id(), death.queue(),
+                death.failures(), death.reason());
+        try {
+            this.events.publishEvent(death);
+        }
+        catch (RuntimeException ex) {
+            logger.warn("A listener of DeadLetterEvent failed for message '{}' of queue '{}', which stays dead",
+                    death.id(), death.queue(), ex);
+        }
+    }
+
+    /** Gives messages of one partition back that nobody has seen. */
+    void giveBack(List<Lease> leases) {
+        Lease first = leases.get(0);
+        this.store.release(first.partition(), leases, Duration.ZERO).whenComplete((released, failure) -> {
+            if (failure != null) {
+                logger.warn("Cannot give back {} messages of queue '{}'; they are due again when their leases run out",
+                        leases.size(), first.queue(), failure);
+            }
+        });
+    }
+
+}

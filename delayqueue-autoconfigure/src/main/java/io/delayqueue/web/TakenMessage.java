@@ -1,0 +1,37 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Envelope;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * A message on its way to who claimed it.
+ *
+ * @param claimed the message
+ * @param envelope what it says
+ * @param sent when its claim was sent, on the monotonic clock
+ * @param lease how long it is the caller's, from then on
+ */
+record TakenMessage(ClaimedMessage claimed, Envelope envelope, long sent, Duration lease) {
+
+    /** What is left of the lease at this time of the monotonic clock. */
+    Duration left(long now) {
+        return this.lease.minusNanos(now - this.sent);
+    }
+
+    ObjectNode toJson(long now) {
+        ObjectNode json = Views.object()
+            .put("id", this.claimed.lease().id())
+            .put("token", LeaseToken.of(this.claimed).text())
+            .put("attempt", this.claimed.failures() + 1)
+            .put("dueAt", Views.time(this.claimed.dueAt()))
+            .put("leaseMillis", Math.max(0, left(now).toMillis()))
+            .put("group", this.claimed.group());
+        json.set("headers", Views.headers(this.envelope.headers()));
+        json.set("payload", Json.payload(this.envelope.payload()));
+        return json;
+    }
+
+}

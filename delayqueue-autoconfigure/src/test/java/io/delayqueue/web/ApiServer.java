@@ -1,0 +1,204 @@
+package io.delayqueue.web;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.DelayQueueOperations;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetails;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+
+/**
+ * An application with the API on a port of its own, and a client. Its users are called
+ * like the authority that each has, besides {@code all} and {@code none}.
+ */
+public final class ApiServer implements AutoCloseable {
+
+    static final String ALL = "all";
+
+    static final String NONE = "none";
+
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final ConfigurableApplicationContext context;
+
+    private final HttpClient client = HttpClient.newBuilder().connectTimeout(LIMIT).build();
+
+    private ApiServer(ConfigurableApplicationContext context) {
+        this.context = context;
+    }
+
+    /** Starts one that keeps its messages in memory, unless a property says otherwise. */
+    public static ApiServer start(String... properties) {
+        return start(Application.class, properties);
+    }
+
+    static ApiServer start(Class<?> application, String... properties) {
+        return new ApiServer(new SpringApplicationBuilder(application).web(WebApplicationType.SERVLET)
+            .registerShutdownHook(false)
+            .properties("server.port=0", "server.address=127.0.0.1", "delayqueue.store=memory",
+                    "delayqueue.web.api.enabled=true", "spring.main.banner-mode=off",
+                    "spring.main.log-startup-info=false", "server.tomcat.threads.max=4")
+            .run(Arrays.stream(properties).map("--"::concat).toArray(String[]::new)));
+    }
+
+    public int port() {
+        return ((WebServerApplicationContext) this.context).getWebServer().getPort();
+    }
+
+    <T> T bean(Class<T> type) {
+        return this.context.getBean(type);
+    }
+
+    DelayQueueOperations operations() {
+        return bean(DelayQueueOperations.class);
+    }
+
+    /** What was audited so far. */
+    List<AuditedOperationEvent> audited() {
+        return bean(Auditor.class).events;
+    }
+
+    Reply get(String path) {
+        return call(ALL, "GET", path, null);
+    }
+
+    Reply post(String path, String body) {
+        return call(ALL, "POST", path, body);
+    }
+
+    Reply call(@Nullable String user, String method, String path, @Nullable String body) {
+        return send(method, path, body, (request) -> {
+            if (body != null) {
+                request.header("Content-Type", "application/json");
+            }
+            return (user != null) ? request.header("Authorization", basic(user)) : request;
+        });
+    }
+
+    Reply send(String method, String path, @Nullable String body, UnaryOperator<HttpRequest.Builder> more) {
+        try {
+            HttpRequest.Builder request = HttpRequest
+                .newBuilder(URI.create("http://127.0.0.1:%d%s".formatted(port(), path)))
+                .timeout(LIMIT)
+                .method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody());
+            return new Reply(this.client.send(more.apply(request).build(), BodyHandlers.ofString()));
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    static String basic(String user) {
+        return "Basic " + Base64.getEncoder().encodeToString((user + ":secret").getBytes());
+    }
+
+    @Override
+    public void close() {
+        this.context.close();
+    }
+
+    /** What came back. */
+    record Reply(HttpResponse<String> http) {
+
+        private static final JsonMapper mapper = JsonMapper.builder().build();
+
+        int status() {
+            return this.http.statusCode();
+        }
+
+        String body() {
+            return this.http.body();
+        }
+
+        JsonNode json() {
+            return mapper.readTree(body());
+        }
+
+        String header(String name) {
+            return this.http.headers().firstValue(name).orElse("");
+        }
+
+        /** The kind of problem. */
+        String problem() {
+            return json().path("type").asString().replace("urn:delayqueue:problem:", "");
+        }
+
+        String detail() {
+            return json().path("detail").asString();
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Auditor auditor() {
+            return new Auditor();
+        }
+
+        @Bean
+        UserDetailsService users() {
+            Stream<UserDetails> each = Arrays.stream(Authority.values())
+                .map((authority) -> user(authority.name().toLowerCase(Locale.ROOT), authority.text()));
+            return new InMemoryUserDetailsManager(
+                    Stream
+                        .concat(each,
+                                Stream.of(user(NONE, "ROLE_ADMIN"), user(ALL,
+                                        Arrays.stream(Authority.values()).map(Authority::text).toArray(String[]::new))))
+                        .toList());
+        }
+
+        private static UserDetails user(String name, String... authorities) {
+            return User.withUsername(name).password("{noop}secret").authorities(authorities).build();
+        }
+
+    }
+
+    static final class Auditor {
+
+        private final List<AuditedOperationEvent> events = Collections.synchronizedList(new ArrayList<>());
+
+        @EventListener
+        void audited(AuditedOperationEvent event) {
+            this.events.add(event);
+        }
+
+    }
+
+}

@@ -1,0 +1,126 @@
+package io.delayqueue.web;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.AuditedOperationEvent;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
+import io.delayqueue.web.ApiServer.Reply;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a producer and a consumer in another language do, on a real server: P1, P3 and P5
+ * over HTTP.
+ */
+class HttpApiIntegrationTests {
+
+    private static final String QUEUES = "/delayqueue/api/queues/";
+
+    private static RedisServer redis;
+
+    private static ApiServer server;
+
+    @BeforeAll
+    static void start() {
+        redis = RedisServer.shared(RedisBinary.REDIS_7_0);
+        server = ApiServer.start(RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
+                "delayqueue.namespace=http-api"));
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+        List<String> keys = redis.commands().keys("http-api:*");
+        if (!keys.isEmpty()) {
+            redis.commands().del(keys.toArray(String[]::new));
+        }
+    }
+
+    @Test
+    void bringsAMessageFromAProducerToAConsumerThatWaits() throws Exception {
+        CompletableFuture<Reply> waiting = CompletableFuture
+            .supplyAsync(() -> server.post(QUEUES + "orders/leases/claim", "{\"waitMillis\": 20000}"));
+        LongPolls polls = server.bean(Consumers.class).polls();
+        await().until(() -> polls.waiting() == 1);
+
+        Reply sent = server.post(QUEUES + "orders/messages",
+                "{\"id\": \"a/1\", \"payload\": {\"price\": 12345678901234567890.10}, \"delayMillis\": 20, \"headers\": {\"k\": \"v\"}}");
+        Reply claimed = waiting.get();
+
+        assertThat(sent.status()).isEqualTo(201);
+        JsonNode message = claimed.json().path("messages").path(0);
+        assertThat(message.path("id").asString()).isEqualTo("a/1");
+        assertThat(message.path("attempt").intValue()).isEqualTo(1);
+        assertThat(message.path("headers").path("k").asString()).isEqualTo("v");
+        assertThat(claimed.body()).contains("12345678901234567890.10");
+        assertThat(message.path("leaseMillis").longValue()).isBetween(1L, 30_000L);
+        assertThat(settle("orders", "acknowledge", message).status()).isEqualTo(204);
+        Reply again = settle("orders", "acknowledge", message);
+        assertThat(again.status()).isEqualTo(409);
+        assertThat(again.problem()).isEqualTo("lease-lost");
+        assertThat(redis.commands().keys("http-api:{orders}:*")).isSubsetOf("http-api:{orders}:wake");
+        assertThat(server.audited()).contains(new AuditedOperationEvent("all", "send", "orders", "a/1", 1),
+                new AuditedOperationEvent("all", "claim", "orders", null, 1),
+                new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 1),
+                new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 0));
+    }
+
+    @Test
+    void refusesWhoseLeaseHasPassedOn() {
+        server.post(QUEUES + "fenced/messages", "{\"id\": \"1\", \"payload\": 1}");
+        JsonNode first = claimOne("fenced", 1000);
+        JsonNode second = claimOne("fenced", 20_000);
+
+        assertThat(second.path("id").asString()).isEqualTo("1");
+        for (String operation : List.of("acknowledge", "extend", "release")) {
+            assertThat(settle("fenced", operation, first).status()).as(operation).isEqualTo(409);
+        }
+        assertThat(settle("fenced", "acknowledge", second).status()).isEqualTo(204);
+    }
+
+    @Test
+    void makesADeadLetterOfTheLastFailure() {
+        server.post(QUEUES + "failing/messages", "{\"id\": \"1\", \"payload\": 1}");
+        for (int attempt = 1; attempt <= 5; attempt++) {
+            JsonNode message = claimOne("failing", 20_000);
+            assertThat(message.path("attempt").intValue()).isEqualTo(attempt);
+            Reply failed = server.post(QUEUES + "failing/leases/retry",
+                    "{\"id\": \"1\", \"token\": \"%s\", \"delayMillis\": 0, \"failure\": \"no luck\"}"
+                        .formatted(message.path("token").asString()));
+            assertThat(failed.status()).isEqualTo(204);
+        }
+
+        Reply letters = server.get(QUEUES + "failing/dead-letters");
+        JsonNode letter = letters.json().path("letters").path(0);
+        assertThat(letter.path("cause").asString()).isEqualTo("no luck");
+        assertThat(letter.path("failures").intValue()).isEqualTo(5);
+        String named = "{\"letterId\": \"%s\"}".formatted(letter.path("letterId").asString());
+        assertThat(server.post(QUEUES + "failing/dead-letters/redrive", named).json().path("count").intValue())
+            .isEqualTo(1);
+        assertThat(server.post(QUEUES + "failing/dead-letters/redrive", named).status()).isEqualTo(404);
+        assertThat(server.call("all", "DELETE", QUEUES + "failing/message?id=1", null).json().path("result").asString())
+            .isEqualTo("CANCELLED");
+    }
+
+    private static JsonNode claimOne(String queue, int leaseMillis) {
+        Reply claimed = server.post(QUEUES + queue + "/leases/claim",
+                "{\"waitMillis\": 20000, \"leaseMillis\": %d}".formatted(leaseMillis));
+        assertThat(claimed.status()).isEqualTo(200);
+        return claimed.json().path("messages").path(0);
+    }
+
+    private static Reply settle(String queue, String operation, JsonNode message) {
+        return server.post(QUEUES + queue + "/leases/" + operation, "{\"id\": \"%s\", \"token\": \"%s\"}"
+            .formatted(message.path("id").asString(), message.path("token").asString()));
+    }
+
+}
