@@ -16,15 +16,18 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DelayQueueInspector {
 
-    /** Most queues, or messages, of a page. */
-    int MOST_OF_A_PAGE = 1_000;
+    /** Most queues of a page. */
+    int MOST_QUEUES = 1_000;
+
+    /** Most messages of a page. */
+    int MOST_MESSAGES = 100;
 
     /**
      * The queues that were sent to or listened to, by name. A queue is listed from about
      * its first use in a process on, and stays until somebody forgets it.
      * @param cursor {@link QueuePage#nextCursor()} of the page before; {@code null} for
      * the first page
-     * @param limit most queues of the page, 1 to {@value #MOST_OF_A_PAGE}
+     * @param limit most queues of the page, 1 to {@value #MOST_QUEUES}
      * @return the page; empty if there are none
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */
@@ -58,5 +61,18 @@ public interface DelayQueueInspector {
      * @return how many, by spans from now on
      */
     QueueHorizon horizon(String queue);
+
+    /**
+     * Lists messages of a queue, page by page. What moves while somebody turns pages may
+     * be listed twice or not at all; what does not is listed once.
+     * @param queue the queue
+     * @param listing which messages
+     * @param cursor {@link MessagePage#nextCursor()} of the page before, of the same
+     * listing; {@code null} for the first page
+     * @param limit most messages of the page, 1 to {@value #MOST_MESSAGES}
+     * @return the page; empty if there are none
+     * @throws IllegalArgumentException if the limit or the cursor is not valid
+     */
+    MessagePage messages(String queue, MessageListing listing, @Nullable String cursor, int limit);
 
 }

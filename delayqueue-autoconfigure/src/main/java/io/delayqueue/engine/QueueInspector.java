@@ -1,8 +1,11 @@
 package io.delayqueue.engine;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.delayqueue.MessageListing;
 import io.delayqueue.QueueHorizon;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at what waits in a partition as a whole, and changes nothing. Apart from
@@ -16,5 +19,13 @@ public interface QueueInspector {
 
     /** How many are due when; as quick. */
     CompletableFuture<QueueHorizon> horizon(Partition partition);
+
+    /**
+     * Messages in the order of a listing.
+     * @param after behind what position; {@code null} for all
+     * @param limit most messages, 1 to 101
+     */
+    CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageListing listing,
+            @Nullable MessagePosition after, int limit);
 
 }

@@ -117,6 +117,16 @@ final class MemoryLanes {
         return this.followers + this.lanes.stream().mapToLong(NavigableSet::size).sum();
     }
 
+    /** All that may be claimed once it is due, in no order. */
+    Stream<MemoryMessage> waiting() {
+        return this.lanes.stream().flatMap(NavigableSet::stream);
+    }
+
+    /** All that wait behind the head of their group, in no order. */
+    Stream<MemoryMessage> waitingBehind() {
+        return this.groups.values().stream().flatMap((group) -> group.followers.stream());
+    }
+
     long followers() {
         return this.followers;
     }

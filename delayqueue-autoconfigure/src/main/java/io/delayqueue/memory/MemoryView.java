@@ -6,9 +6,14 @@ import java.util.NavigableSet;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
+import io.delayqueue.MessageListing;
+import io.delayqueue.MessageState;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
+import io.delayqueue.engine.ListedMessage;
+import io.delayqueue.engine.MessagePosition;
 import io.delayqueue.engine.PartitionCounts;
 import io.delayqueue.engine.Partitions;
 import io.delayqueue.engine.Pause;
@@ -50,6 +55,36 @@ record MemoryView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMessage
         long all = this.lanes.size() - this.lanes.followers() + lapsed().size();
         return new QueueHorizon(this.queue.value(), counts[0], counts[1] - counts[0], counts[2] - counts[1],
                 counts[3] - counts[2], counts[4] - counts[3], all - counts[4], this.lanes.followers());
+    }
+
+    List<ListedMessage> messages(MessageListing listing, @Nullable MessagePosition after, int limit) {
+        Stream<MemoryMessage> messages = switch (listing) {
+            case SCHEDULED -> this.lanes.waiting();
+            case DUE -> this.lanes.due(Micros.floorToMillis(this.now));
+            case LEASED -> this.leased.stream();
+            case FOLLOWERS -> this.lanes.waitingBehind();
+        };
+        return messages.map((message) -> new ListedMessage(position(listing, message), summary(message)))
+            .filter((listed) -> after == null || listed.position().compareTo(after) > 0)
+            .sorted((one, other) -> one.position().compareTo(other.position()))
+            .limit(limit)
+            .toList();
+    }
+
+    private static MessagePosition position(MessageListing listing, MemoryMessage message) {
+        if (listing == MessageListing.FOLLOWERS) {
+            return new MessagePosition("0", "%s %015d:%s".formatted(message.group, message.wanted, message.id));
+        }
+        long score = (listing == MessageListing.LEASED) ? message.deadline : message.due;
+        return new MessagePosition(Long.toString(score), message.id);
+    }
+
+    private MessageSummary summary(MemoryMessage message) {
+        boolean live = message.leased && message.deadline > this.now;
+        long due = message.leased ? message.dueAfterLapse() : message.due;
+        return new MessageSummary(this.queue.value(), message.id, live ? MessageState.LEASED : MessageState.SCHEDULED,
+                live ? null : Instant.ofEpochMilli(due), live ? Micros.toInstant(message.deadline) : null,
+                message.expiresAt(), message.lane, message.group, message.failures, message.lapses);
     }
 
     private List<MemoryMessage> lapsed() {

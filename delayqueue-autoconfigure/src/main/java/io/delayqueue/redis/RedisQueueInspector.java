@@ -1,19 +1,40 @@
 package io.delayqueue.redis;
 
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import io.delayqueue.MessageListing;
+import io.delayqueue.MessageState;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueHorizon;
+import io.delayqueue.engine.ListedMessage;
+import io.delayqueue.engine.MessagePosition;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionCounts;
 import io.delayqueue.engine.Pause;
 import io.delayqueue.engine.QueueInspector;
+import io.delayqueue.redis.Replies.Attempts;
+import io.delayqueue.redis.Replies.Details;
+import org.jspecify.annotations.Nullable;
 
+import static io.delayqueue.redis.Replies.bytes;
 import static io.delayqueue.redis.Replies.number;
 import static io.delayqueue.redis.Replies.text;
 
-/** Looks at queues in Redis, by {@code statistics.lua} and {@code horizon.lua}. */
+/**
+ * Looks at queues in Redis, by {@code statistics.lua}, {@code horizon.lua} and
+ * {@code messages.lua}.
+ */
 public final class RedisQueueInspector implements QueueInspector {
+
+    private static final int LISTED_FIELDS = 4;
+
+    /** Group, due time and id: see prelude.lua. */
+    private static final Pattern FOLLOWER = Pattern.compile("[^ ]* (\\d{1,15}):(.*)", Pattern.DOTALL);
 
     private final RedisAccess redis;
 
@@ -35,6 +56,39 @@ public final class RedisQueueInspector implements QueueInspector {
         return this.redis.run(RedisScripts.HORIZON, partition)
             .thenApply((reply) -> new QueueHorizon(partition.queue().value(), number(reply.get(0)), more(reply, 1),
                     more(reply, 2), more(reply, 3), more(reply, 4), more(reply, 5), number(reply.get(6))));
+    }
+
+    @Override
+    public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageListing listing,
+            @Nullable MessagePosition after, int limit) {
+        return this.redis
+            .run(RedisScripts.MESSAGES, partition, bytes(listing.name()), bytes((after != null) ? after.score() : ""),
+                    Replies.bytesOfRaw((after != null) ? after.member() : ""), bytes(limit))
+            .thenApply((reply) -> {
+                List<ListedMessage> messages = new ArrayList<>();
+                for (int i = 1; i < reply.size(); i += LISTED_FIELDS) {
+                    messages.add(listed(partition, listing, number(reply.get(0)), reply.subList(i, i + LISTED_FIELDS)));
+                }
+                return messages;
+            });
+    }
+
+    private static ListedMessage listed(Partition partition, MessageListing listing, long now, List<Object> entry) {
+        String member = Replies.raw(entry.get(0));
+        String score = text(entry.get(1));
+        Attempts tried = Attempts.of(entry.get(2));
+        Details details = Details.of(entry.get(3));
+        Matcher follower = FOLLOWER.matcher(member);
+        boolean follows = listing == MessageListing.FOLLOWERS && follower.matches();
+        String id = Replies.name(Replies.bytesOfRaw(follows ? follower.group(2) : member));
+        long time = Replies.ceil(follows ? Replies.bytesOfRaw(follower.group(1)) : entry.get(1));
+        boolean leased = listing == MessageListing.LEASED && time > now;
+        Instant due = (listing != MessageListing.LEASED) ? Instant.ofEpochMilli(time)
+                : (details.dueAt() != null) ? details.dueAt() : Instant.ofEpochMilli(Math.floorDiv(time, 1_000));
+        return new ListedMessage(new MessagePosition(score, member),
+                new MessageSummary(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
+                        leased ? null : due, leased ? Replies.ofMicros(time) : null, details.expiresAt(),
+                        details.lane(), details.group(), tried.failures(), tried.lapses()));
     }
 
     private static long more(List<Object> counts, int index) {

@@ -194,10 +194,10 @@ final class Replies {
 
     }
 
-    /** Expiry, lane and group, from an entry of {@code details} or nothing. */
-    record Details(@Nullable Instant expiresAt, int lane, @Nullable String group) {
+    /** Due time, expiry, lane and group, from an entry of {@code details} or nothing. */
+    record Details(@Nullable Instant dueAt, @Nullable Instant expiresAt, int lane, @Nullable String group) {
 
-        static final Details NONE = new Details(null, MessageLimits.NORMAL_PRIORITY, null);
+        static final Details NONE = new Details(null, null, MessageLimits.NORMAL_PRIORITY, null);
 
         /** As {@link Attempts}. */
         private static final Pattern FORM = Pattern.compile("(\\d+):(\\d+):(\\d):?(.*)", Pattern.DOTALL);
@@ -213,7 +213,8 @@ final class Replies {
             }
             long expiry = millis(fields.group(2));
             String group = name(bytesOfRaw(fields.group(4)));
-            return new Details((expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields.group(3)),
+            return new Details(Instant.ofEpochMilli(millis(fields.group(1))),
+                    (expiry == 0) ? null : Instant.ofEpochMilli(expiry), Integer.parseInt(fields.group(3)),
                     group.isEmpty() ? null : group);
         }
 

@@ -7,10 +7,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.MessageListing;
+import io.delayqueue.MessagePage;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
+import io.delayqueue.engine.ListedMessage;
+import io.delayqueue.engine.MessagePosition;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionCounts;
 import io.delayqueue.engine.PartitionTable;
@@ -50,7 +54,7 @@ public final class QueueInspection implements DelayQueueInspector {
 
     @Override
     public QueuePage queues(@Nullable String cursor, int limit) {
-        requireLimit(limit);
+        requireLimit(limit, MOST_QUEUES);
         String after = (cursor != null) ? new QueueName(cursor).value() : "";
         List<String> names = this.calls.await(this.directory.list(after, limit + 1), "queues")
             .stream()
@@ -60,9 +64,9 @@ public final class QueueInspection implements DelayQueueInspector {
                 : new QueuePage(names.subList(0, limit), names.get(limit - 1));
     }
 
-    private static void requireLimit(int limit) {
-        if (limit < 1 || limit > MOST_OF_A_PAGE) {
-            throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, MOST_OF_A_PAGE));
+    private static void requireLimit(int limit, int most) {
+        if (limit < 1 || limit > most) {
+            throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, most));
         }
     }
 
@@ -105,6 +109,16 @@ public final class QueueInspection implements DelayQueueInspector {
         return new QueueHorizon(one.queue(), one.overdue() + other.overdue(), one.minute() + other.minute(),
                 one.hour() + other.hour(), one.day() + other.day(), one.week() + other.week(),
                 one.later() + other.later(), one.followers() + other.followers());
+    }
+
+    @Override
+    public MessagePage messages(String queue, MessageListing listing, @Nullable String cursor, int limit) {
+        requireLimit(limit, MOST_MESSAGES);
+        MessagePosition after = (cursor != null) ? MessagePosition.parse(cursor, listing) : null;
+        return this.calls.await(partitions(new QueueName(queue))
+            .thenCompose((partitions) -> each(partitions,
+                    (partition) -> this.inspector.messages(partition, listing, after, limit + 1)))
+            .thenApply((parts) -> ListedMessage.page(listing, parts, limit)), "messages");
     }
 
     private CompletableFuture<List<Partition>> partitions(QueueName queue) {

@@ -327,4 +327,14 @@ public abstract class MessageStoreContract {
 
     }
 
+    /** What is listed is there, each message once, however many there are. */
+    @Nested
+    class Lists extends ListingCases {
+
+        Lists() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
 }

@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageLimits;
+import io.delayqueue.MessageListing;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
@@ -302,7 +303,19 @@ public final class RandomTransitions {
         }
         answersOfBoth((ports) -> ports.queues().counts(QUEUE), "counts");
         answersOfBoth((ports) -> ports.queues().horizon(QUEUE), "horizon");
+        for (MessageListing listing : MessageListing.values()) {
+            lookAt(listing);
+        }
         return answersOfBoth((ports) -> ports.inspector().statistics(QUEUE), "statistics");
+    }
+
+    private void lookAt(MessageListing listing) {
+        List<ListedMessage> page = answersOfBoth((ports) -> ports.queues().messages(QUEUE, listing, null, 2),
+                "the list of " + listing);
+        if (page.size() == 2) {
+            MessagePosition end = page.get(1).position();
+            answersOfBoth((ports) -> ports.queues().messages(QUEUE, listing, end, 100), "the rest of " + listing);
+        }
     }
 
     /** Does a transition to both stores. */

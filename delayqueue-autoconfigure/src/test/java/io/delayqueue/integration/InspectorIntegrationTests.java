@@ -1,12 +1,17 @@
 package io.delayqueue.integration;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.MessageListing;
+import io.delayqueue.MessagePage;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
@@ -15,6 +20,8 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -23,6 +30,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class InspectorIntegrationTests {
 
     private static final Duration FAR = Duration.ofHours(2);
+
+    private static final Instant DUE = Instant.parse("2100-01-01T00:00:00Z");
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
 
@@ -95,6 +104,45 @@ class InspectorIntegrationTests {
         assertThat(this.inspector.horizon("orders")).isEqualTo(new QueueHorizon("orders", 20, 0, 0, 20, 0, 0, 0));
         assertThat(this.inspector.overviews(List.of("none", "orders"))).extracting(QueueOverview::scheduled)
             .containsExactly(0L, 40L);
+    }
+
+    @Test
+    void messagesAreListedOverAllPartitionsInOneOrder() {
+        this.sender.queue().repartition("orders", 4);
+        for (int i = 0; i < 50; i++) {
+            DelayedMessage message = DelayedMessage.builder("orders", new Order(i))
+                .id("order-" + i)
+                .dueAt(DUE.plusMillis(i / 10))
+                .build();
+            this.sender.queue().send(message);
+        }
+
+        List<MessageSummary> listed = new ArrayList<>();
+        String cursor = null;
+        do {
+            MessagePage page = this.inspector.messages("orders", MessageListing.SCHEDULED, cursor, 7);
+            listed.addAll(page.messages());
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        assertThat(listed).hasSize(50)
+            .isSortedAccordingTo(Comparator.comparing(MessageSummary::dueAt).thenComparing(MessageSummary::id))
+            .doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "", "!", "x", "RFVFOjU6YQ", "U0NIRURVTEVEOjU6", "U0NIRURVTEVEOmE6YQ", "U0NIRURVTEVEOjU" })
+    void aCursorThatNoPageGaveIsRefused(String cursor) {
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> this.inspector.messages("orders", MessageListing.SCHEDULED, cursor, 7))
+            .withMessageContaining("nextCursor");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = { 0, -1, 101 })
+    void aPageHasALimit(int limit) {
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> this.inspector.messages("orders", MessageListing.DUE, null, limit));
     }
 
 }

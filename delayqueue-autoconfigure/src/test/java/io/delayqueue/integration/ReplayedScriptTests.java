@@ -18,7 +18,9 @@ import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Examination;
+import io.delayqueue.MessageListing;
 import io.delayqueue.MessageState;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
@@ -101,6 +103,7 @@ class ReplayedScriptTests {
         this.cases.put("statistics", this::aLookAtTheCounts);
         this.cases.put("horizon", this::aLookAtTheHorizon);
         this.cases.put("queues", this::aLookAtTheQueues);
+        this.cases.put("messages", this::aListOfMessages);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
         this.cases.put("partitions", this::aRepartition);
         this.cases.put("survey", () -> anExamination("survey"));
@@ -292,6 +295,15 @@ class ReplayedScriptTests {
         this.queue.sendAll(plain(2, FAR));
         assertThat(repeated("horizon", () -> this.inspector.horizon("orders").hour())).isEqualTo(2);
         cancelAll(2);
+    }
+
+    private void aListOfMessages() {
+        this.queue.sendAll(plain(3, FAR));
+        assertThat(repeated("messages",
+                () -> this.inspector.messages("orders", MessageListing.SCHEDULED, null, 2).messages()))
+            .extracting(MessageSummary::id)
+            .containsExactly("m-0", "m-1");
+        cancelAll(3);
     }
 
     private void aLookAtTheQueues() {

@@ -42,10 +42,11 @@ class RepliesTests {
     @Test
     void countsAndTimesBeyondAllBoundsAreVeryLarge() {
         String large = "9".repeat(400);
+        Instant latest = Instant.ofEpochMilli(999_999_999_999_999L);
 
         assertThat(Attempts.of(Replies.bytes(large + ":1:2:l:1:a:b\n"))).isEqualTo(new Attempts(999_999_999, 1, true));
         assertThat(Details.of(Replies.bytes(large + ":" + large + ":9:g\n")))
-            .isEqualTo(new Details(Instant.ofEpochMilli(999_999_999_999_999L), 9, "g%0A"));
+            .isEqualTo(new Details(latest, latest, 9, "g%0A"));
     }
 
     @ParameterizedTest
