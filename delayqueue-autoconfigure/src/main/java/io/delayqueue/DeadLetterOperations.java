@@ -51,4 +51,37 @@ public interface DeadLetterOperations {
      */
     long purgeAll();
 
+    /** Most dead letters that one step of a sweep looks at. */
+    int MOST_OF_A_SWEEP = 500;
+
+    /**
+     * Counts the dead letters that a filter means, in steps of at most
+     * {@value #MOST_OF_A_SWEEP}, from the latest death to the earliest; changes nothing.
+     * @param filter which
+     * @param cursor {@link DeadLetterSweep#nextCursor()} of the step before; {@code null}
+     * for the first one
+     * @return what this step has found
+     * @throws IllegalArgumentException if the cursor is not valid
+     */
+    DeadLetterSweep count(DeadLetterFilter filter, @Nullable String cursor);
+
+    /**
+     * Redrives the dead letters that a filter means, in the steps of {@link #count}, each
+     * as {@link #redrive(String)} does. What dies meanwhile is not met: who goes on until
+     * there is no next cursor comes to an end. A step that fails may be made again.
+     * @param filter which
+     * @param cursor as for {@link #count}
+     * @return what this step has done
+     */
+    DeadLetterSweep redrive(DeadLetterFilter filter, @Nullable String cursor);
+
+    /**
+     * Removes the dead letters that a filter means for good, in the steps of
+     * {@link #count}.
+     * @param filter which
+     * @param cursor as for {@link #count}
+     * @return what this step has done
+     */
+    DeadLetterSweep purge(DeadLetterFilter filter, @Nullable String cursor);
+
 }

@@ -1,5 +1,6 @@
 package io.delayqueue.engine;
 
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -15,6 +16,8 @@ import io.delayqueue.DeadLetterPage;
  * @param letterId the last letter
  */
 public record DeadLetterCursor(long diedMillis, String letterId) {
+
+    private static final Instant LATEST = Instant.ofEpochMilli(999_999_999_999_999L);
 
     private static final Pattern FORM = Pattern.compile("(-?\\d{1,16}):(.+)");
 
@@ -54,6 +57,13 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
         }
         DeadLetter last = letters.get(limit - 1);
         return new DeadLetterPage(letters.subList(0, limit), last.diedAt().toEpochMilli() + ":" + last.letterId());
+    }
+
+    /** The cursor of a page that begins with what died before that. */
+    public static String before(Instant died) {
+        // No letter is called so, and those of that millisecond stand before it.
+        Instant known = died.isAfter(LATEST) ? LATEST : died;
+        return DueTime.at(known).millis() + ":!";
     }
 
     /**

@@ -5,8 +5,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DeadLetterSweep;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.engine.DeadLetterCursor;
@@ -66,15 +69,7 @@ final class StoredDeadLetters implements DeadLetterOperations {
         String cursor = null;
         do {
             DeadLetterPage page = list(cursor, MAX_PAGE);
-            List<CompletableFuture<RedriveResult>> answers = page.letters()
-                .stream()
-                .map((letter) -> this.router.redrive(this.queue, letter.letterId()))
-                .toList();
-            for (CompletableFuture<RedriveResult> answer : answers) {
-                if (this.calls.await(answer, "redrive") == RedriveResult.REDRIVEN) {
-                    redriven++;
-                }
-            }
+            redriven += redriveEach(page.letters());
             cursor = page.nextCursor();
         }
         while (cursor != null);
@@ -98,6 +93,31 @@ final class StoredDeadLetters implements DeadLetterOperations {
             while (last == MessageStore.BATCH_LIMIT);
         }
         return purged;
+    }
+
+    @Override
+    public DeadLetterSweep count(DeadLetterFilter filter, @Nullable String cursor) {
+        return new Sweep(filter, this::list).go(cursor, MOST_OF_A_SWEEP, (meant) -> 0L);
+    }
+
+    @Override
+    public DeadLetterSweep redrive(DeadLetterFilter filter, @Nullable String cursor) {
+        return new Sweep(filter, this::list).go(cursor, MOST_OF_A_SWEEP, this::redriveEach);
+    }
+
+    private long redriveEach(List<DeadLetter> letters) {
+        List<CompletableFuture<RedriveResult>> answers = letters.stream()
+            .map((letter) -> this.router.redrive(this.queue, letter.letterId()))
+            .toList();
+        return Sweep.count(answers, this.calls, "redrive", RedriveResult.REDRIVEN);
+    }
+
+    @Override
+    public DeadLetterSweep purge(DeadLetterFilter filter, @Nullable String cursor) {
+        return new Sweep(filter, this::list).go(cursor, MOST_OF_A_SWEEP,
+                (meant) -> Sweep.count(
+                        meant.stream().map((letter) -> this.router.purge(this.queue, letter.letterId())).toList(),
+                        this.calls, "purge", true));
     }
 
     private List<Partition> partitions() {
