@@ -42,6 +42,14 @@ public interface DelayQueueInspector {
     boolean forget(String queue);
 
     /**
+     * The processes that have listeners, of all applications in the namespace, as far as
+     * they have told of themselves within the last 20 seconds.
+     * @return at most 1,000 of them; those that use an earlier version of this library
+     * are missing
+     */
+    List<NodeStatus> nodes();
+
+    /**
      * Counts the messages of a queue.
      * @param queue the queue
      * @return the counts; all zero if nobody ever sent to it

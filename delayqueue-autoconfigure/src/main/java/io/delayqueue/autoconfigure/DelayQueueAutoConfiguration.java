@@ -7,6 +7,7 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NodeDirectory;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.QueueDirectory;
@@ -21,6 +22,7 @@ import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisDoctor;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisNodeDirectory;
 import io.delayqueue.redis.RedisPartitionRecords;
 import io.delayqueue.redis.RedisQueueDirectory;
 import io.delayqueue.redis.RedisQueueInspector;
@@ -101,9 +103,10 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean(DelayQueueInspector.class)
-    QueueInspection delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueDirectory> directory,
-            PartitionTable partitions, DelayQueueProperties properties) {
-        return new QueueInspection(inspector, directory.getIfAvailable(() -> QueueDirectory.NONE), partitions,
+    QueueInspection delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueDirectory> queues,
+            ObjectProvider<NodeDirectory> nodes, PartitionTable partitions, DelayQueueProperties properties) {
+        return new QueueInspection(inspector, queues.getIfAvailable(() -> QueueDirectory.NONE),
+                nodes.getIfAvailable(() -> NodeDirectory.NONE), partitions,
                 properties.commandTimeout().multipliedBy(2));
     }
 
@@ -195,6 +198,13 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(NodeDirectory.class)
+        RedisNodeDirectory delayQueueNodeDirectory(RedisAccess redis) {
+            return new RedisNodeDirectory(redis);
+        }
+
+        @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueDoctor.class)
         RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisAccess redis, EnvelopeCodec codec) {
@@ -257,6 +267,13 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean(QueueDirectory.class)
         QueueDirectory delayQueueQueueDirectory(InMemoryMessageStore store) {
             return store.queueDirectory();
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(NodeDirectory.class)
+        NodeDirectory delayQueueNodeDirectory(InMemoryMessageStore store) {
+            return store.nodeDirectory();
         }
 
         @Bean

@@ -4,10 +4,12 @@ import io.delayqueue.QueueName;
 import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
+import io.delayqueue.engine.NodeDirectory;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.HandlerMethodFactory;
+import io.delayqueue.listener.NodeReporter;
 import io.delayqueue.listener.TransferWorker;
 
 import io.delayqueue.observation.MessageObservations;
@@ -81,9 +83,19 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     TransferWorker delayQueueTransferWorker(StorePorts ports, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, DelayQueueProperties properties, Environment environment) {
+            ApplicationEventPublisher events, DelayQueueProperties properties, NodeReporter reporter,
+            Environment environment) {
         return new TransferWorker(ports, registry, events,
-                properties.workerSettings(Threading.VIRTUAL.isActive(environment)));
+                properties.workerSettings(Threading.VIRTUAL.isActive(environment)), reporter);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    NodeReporter delayQueueNodeReporter(ObjectProvider<NodeDirectory> directory, DelayedListenerRegistry registry,
+            Environment environment) {
+        return new NodeReporter(directory.getIfAvailable(() -> NodeDirectory.NONE),
+                NodeReporter.thisProcess(environment.getProperty("spring.application.name", "application")),
+                registry::listeners, System::nanoTime);
     }
 
 }

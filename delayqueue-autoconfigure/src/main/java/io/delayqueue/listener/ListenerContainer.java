@@ -41,6 +41,9 @@ public interface ListenerContainer {
     /** Whether it is paused, or will be once it is started. */
     boolean isPaused();
 
+    /** Most messages of each queue that it handles at the same time. */
+    int concurrency();
+
     /**
      * How many more messages it could handle now, by queue; nothing while it is stopped.
      */

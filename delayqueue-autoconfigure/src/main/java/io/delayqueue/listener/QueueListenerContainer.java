@@ -119,6 +119,11 @@ final class QueueListenerContainer implements ListenerContainer {
     }
 
     @Override
+    public int concurrency() {
+        return this.queues.get(0).settings().concurrency();
+    }
+
+    @Override
     public Map<String, Integer> freeHandlers() {
         List<QueueLoops> running;
         synchronized (this) {

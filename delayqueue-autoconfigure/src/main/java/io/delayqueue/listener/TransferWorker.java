@@ -33,12 +33,14 @@ public final class TransferWorker implements SmartLifecycle {
 
     private final WorkerSettings settings;
 
+    private final NodeReporter reporter;
+
     private final ClockWatch clocks = new ClockWatch();
 
     private final AtomicReference<@Nullable WorkerRun> current = new AtomicReference<>();
 
     /**
-     * Creates a worker.
+     * Creates a worker that tells nobody that it is there.
      * @param ports where messages live
      * @param registry the listeners
      * @param events told of dead letters
@@ -46,6 +48,20 @@ public final class TransferWorker implements SmartLifecycle {
      */
     public TransferWorker(StorePorts ports, DelayedListenerRegistry registry, ApplicationEventPublisher events,
             WorkerSettings settings) {
+        this(ports, registry, events, settings, NodeReporter.none());
+    }
+
+    /**
+     * Creates a worker.
+     * @param ports where messages live
+     * @param registry the listeners
+     * @param events told of dead letters
+     * @param settings of the process
+     * @param reporter tells what this node does
+     */
+    public TransferWorker(StorePorts ports, DelayedListenerRegistry registry, ApplicationEventPublisher events,
+            WorkerSettings settings, NodeReporter reporter) {
+        this.reporter = reporter;
         this.ports = ports;
         this.registry = registry;
         this.events = events;
@@ -54,7 +70,7 @@ public final class TransferWorker implements SmartLifecycle {
 
     @Override
     public void start() {
-        WorkerRun run = new WorkerRun(this.ports, this.events, this.clocks, this.settings);
+        WorkerRun run = new WorkerRun(this.ports, this.events, this.clocks, this.settings, this.reporter);
         if (!this.current.compareAndSet(null, run)) {
             return;
         }

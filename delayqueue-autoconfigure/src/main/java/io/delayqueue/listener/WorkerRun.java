@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.engine.QueueNotes;
 import io.delayqueue.engine.StorePorts;
@@ -44,7 +45,13 @@ final class WorkerRun {
 
     private final QueueNotes notes;
 
-    WorkerRun(StorePorts ports, ApplicationEventPublisher events, ClockWatch clocks, WorkerSettings settings) {
+    private final NodeReporter reporter;
+
+    private final AtomicBoolean reports = new AtomicBoolean();
+
+    WorkerRun(StorePorts ports, ApplicationEventPublisher events, ClockWatch clocks, WorkerSettings settings,
+            NodeReporter reporter) {
+        this.reporter = reporter;
         this.wakeUps = ports.wakeUps();
         this.notes = ports.notes();
         this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits());
@@ -65,7 +72,15 @@ final class WorkerRun {
             this.notes.note(queue.name());
             launched.add(loops);
         }
+        if (this.reports.compareAndSet(false, true)) {
+            this.timer.after(NodeReporter.FIRST, this::report);
+            this.timer.every(NodeReporter.PERIOD, this::report);
+        }
         return launched;
+    }
+
+    private void report() {
+        this.context.turn(this.reporter::report);
     }
 
     private void start(PollLoop loop) {
@@ -97,6 +112,9 @@ final class WorkerRun {
         }
         catch (InterruptedException ex) {
             interrupted = true;
+        }
+        if (this.reports.get()) {
+            this.reporter.withdraw();
         }
         // Renewal ends last, or handlers that still ran would have lost their leases.
         this.timer.close();

@@ -32,6 +32,7 @@ import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.NodeDirectory;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.Partitions;
@@ -60,6 +61,8 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
 
     private final MemoryQueueDirectory directory = new MemoryQueueDirectory();
 
+    private final MemoryNodeDirectory nodes;
+
     private final EnvelopeCodec codec;
 
     private final LongSupplier epochMicros;
@@ -72,6 +75,7 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     public InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros) {
         this.codec = codec;
         this.epochMicros = epochMicros;
+        this.nodes = new MemoryNodeDirectory(epochMicros);
         this.records = new MemoryPartitionRecords(new MemoryPartitionRecords.Exclusively() {
             @Override
             public <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change) {
@@ -237,6 +241,11 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     /** The list of its queues. */
     public QueueDirectory queueDirectory() {
         return this.directory;
+    }
+
+    /** What the nodes that use it tell of themselves. */
+    public NodeDirectory nodeDirectory() {
+        return this.nodes;
     }
 
     /** Whether this store holds nothing at all: for tests that look for leaks. */

@@ -66,7 +66,8 @@ final class RedisKeys {
 
     /** Those of the namespace as a whole, in one slot. No queue can be called so. */
     static byte[][] ofDirectory(String namespace) {
-        return new byte[][] { bytes(namespace + ":{" + DIRECTORY + "}:queues") };
+        String stem = namespace + ":{" + DIRECTORY + "}:";
+        return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen") };
     }
 
     /** All keys. Not to be changed. */

@@ -53,6 +53,8 @@ final class RedisScripts {
 
     static final RedisScript MESSAGES = load("messages");
 
+    static final RedisScript NODES = load("nodes");
+
     static final RedisScript PARTITIONS = load("partitions");
 
     static final RedisScript SURVEY = load("survey");

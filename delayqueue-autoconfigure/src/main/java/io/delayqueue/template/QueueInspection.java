@@ -9,12 +9,15 @@ import java.util.function.Function;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.MessageListing;
 import io.delayqueue.MessagePage;
+import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
 import io.delayqueue.engine.ListedMessage;
 import io.delayqueue.engine.MessagePosition;
+import io.delayqueue.engine.NodeCodec;
+import io.delayqueue.engine.NodeDirectory;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionCounts;
 import io.delayqueue.engine.PartitionTable;
@@ -33,6 +36,8 @@ public final class QueueInspection implements DelayQueueInspector {
 
     private final QueueDirectory directory;
 
+    private final NodeDirectory nodes;
+
     private final PartitionTable table;
 
     private final StoreCalls calls;
@@ -41,13 +46,15 @@ public final class QueueInspection implements DelayQueueInspector {
      * Makes one; it keeps nothing.
      * @param inspector looks at partitions
      * @param directory the list of queues
+     * @param nodes what nodes tell of themselves
      * @param table how queues are spread
      * @param waitLimit longest time to wait for the answers to one call
      */
-    public QueueInspection(QueueInspector inspector, QueueDirectory directory, PartitionTable table,
-            Duration waitLimit) {
+    public QueueInspection(QueueInspector inspector, QueueDirectory directory, NodeDirectory nodes,
+            PartitionTable table, Duration waitLimit) {
         this.inspector = inspector;
         this.directory = directory;
+        this.nodes = nodes;
         this.table = table;
         this.calls = new StoreCalls(waitLimit);
     }
@@ -75,6 +82,14 @@ public final class QueueInspection implements DelayQueueInspector {
         QueueOverview overview = overview(queue);
         return overview.scheduled() + overview.leased() + overview.dead() == 0
                 && this.calls.await(this.directory.remove(new QueueName(queue)), "forget");
+    }
+
+    @Override
+    public List<NodeStatus> nodes() {
+        return this.calls.await(this.nodes.list(), "nodes")
+            .stream()
+            .flatMap((report) -> NodeCodec.read(report).stream())
+            .toList();
     }
 
     @Override

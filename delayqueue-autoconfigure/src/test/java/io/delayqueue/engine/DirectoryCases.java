@@ -1,13 +1,16 @@
 package io.delayqueue.engine;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 
 import io.delayqueue.QueueName;
 import org.junit.jupiter.api.Test;
 
+import static io.delayqueue.engine.StoreValues.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The list of the queues that there are. */
+/** The lists of the queues and of the nodes that there are. */
 abstract class DirectoryCases extends StoreCases {
 
     private final MessageStoreContract contract;
@@ -36,6 +39,37 @@ abstract class DirectoryCases extends StoreCases {
         assertThat(listed("", 2)).containsExactly("B", "a");
         assertThat(listed("a", 2)).containsExactly("a-1", "a.1");
         assertThat(listed("a0", 10)).containsExactly("b");
+    }
+
+    private List<String> nodes() {
+        return this.contract.nodes()
+            .list()
+            .join()
+            .stream()
+            .map((report) -> "%s %s %s".formatted(report.node(), new String(report.content(), StandardCharsets.UTF_8),
+                    report.at()))
+            .toList();
+    }
+
+    private void report(String node, String content) {
+        this.contract.nodes().report(node, content.getBytes(StandardCharsets.UTF_8)).join();
+    }
+
+    @Test
+    void tellsOfNodesThatWereHeardOfLately() {
+        assertThat(nodes()).isEmpty();
+        report("one", "first");
+        this.dq.advance(Duration.ofSeconds(10));
+        report("two", "hello");
+        report("one", "second");
+        assertThat(nodes()).containsExactlyInAnyOrder("one second " + at(10), "two hello " + at(10));
+
+        this.dq.advance(Duration.ofSeconds(10));
+        report("two", "hello");
+        this.dq.advance(Duration.ofSeconds(10).plusMillis(1));
+        assertThat(nodes()).containsExactly("two hello " + at(20));
+        this.contract.nodes().remove("two").join();
+        assertThat(nodes()).isEmpty();
     }
 
     @Test

@@ -30,6 +30,9 @@ public abstract class MessageStoreContract {
     /** The list of queues; empty when a case begins. */
     protected abstract QueueDirectory directory();
 
+    /** What nodes tell of themselves; empty when a case begins. */
+    protected abstract NodeDirectory nodes();
+
     /** Tells of what is put into {@link #store()}. */
     protected abstract WakeUps wakeUps();
 

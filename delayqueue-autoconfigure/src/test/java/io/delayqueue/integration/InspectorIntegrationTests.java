@@ -12,6 +12,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageListing;
 import io.delayqueue.MessagePage;
 import io.delayqueue.MessageSummary;
+import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
@@ -74,6 +75,29 @@ class InspectorIntegrationTests {
         assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues("a b", 1));
         assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues(null, 0));
         assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues(null, 1_001));
+    }
+
+    @Test
+    void nodesTellOfThemselvesWhileTheyHaveListeners() {
+        assertThat(this.inspector.nodes()).isEmpty();
+        Application one = this.applications.withHandler(this.redis, "spring.application.name=shop",
+                "delayqueue.listener.concurrency=3");
+        Application two = this.applications.withHandler(this.redis);
+        Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(2));
+
+        NodeStatus shop = this.inspector.nodes()
+            .stream()
+            .filter((node) -> node.application().equals("shop"))
+            .findFirst()
+            .orElseThrow();
+        assertThat(shop.pid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(shop.startedAt()).isBeforeOrEqualTo(shop.seenAt());
+        assertThat(shop.listeners())
+            .containsExactly(new NodeStatus.ListenerStatus("orders", List.of("orders"), 3, 3, true, false));
+        two.close();
+        Applications.await(() -> assertThat(this.inspector.nodes()).containsExactly(shop));
+        one.listener().pause();
+        Applications.await(() -> assertThat(this.inspector.nodes().get(0).listeners().get(0).paused()).isTrue());
     }
 
     @Test

@@ -104,6 +104,7 @@ class ReplayedScriptTests {
         this.cases.put("horizon", this::aLookAtTheHorizon);
         this.cases.put("queues", this::aLookAtTheQueues);
         this.cases.put("messages", this::aListOfMessages);
+        this.cases.put("nodes", this::aLookAtTheNodes);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
         this.cases.put("partitions", this::aRepartition);
         this.cases.put("survey", () -> anExamination("survey"));
@@ -304,6 +305,13 @@ class ReplayedScriptTests {
             .extracting(MessageSummary::id)
             .containsExactly("m-0", "m-1");
         cancelAll(3);
+    }
+
+    private void aLookAtTheNodes() {
+        Application worker = this.applications.withHandler(this.redis);
+        Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
+        assertThat(repeated("nodes", () -> this.inspector.nodes())).hasSize(1);
+        worker.close();
     }
 
     private void aLookAtTheQueues() {

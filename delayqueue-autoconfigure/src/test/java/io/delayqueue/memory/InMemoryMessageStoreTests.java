@@ -4,6 +4,7 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.MessageStoreContract;
+import io.delayqueue.engine.NodeDirectory;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.QueueDirectory;
 import io.delayqueue.engine.QueueInspector;
@@ -43,6 +44,11 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     @Override
     protected QueueDirectory directory() {
         return this.store.queueDirectory();
+    }
+
+    @Override
+    protected NodeDirectory nodes() {
+        return this.store.nodeDirectory();
     }
 
     @Override

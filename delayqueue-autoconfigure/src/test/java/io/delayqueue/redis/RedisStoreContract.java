@@ -11,6 +11,7 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.MessageStoreContract;
+import io.delayqueue.engine.NodeDirectory;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.QueueDirectory;
 import io.delayqueue.engine.QueueInspector;
@@ -74,6 +75,11 @@ abstract class RedisStoreContract extends MessageStoreContract {
     @Override
     protected QueueDirectory directory() {
         return new RedisQueueDirectory(this.redis);
+    }
+
+    @Override
+    protected NodeDirectory nodes() {
+        return new RedisNodeDirectory(this.redis);
     }
 
     @Override

@@ -1,0 +1,43 @@
+-- nodes.lua: what nodes tell of themselves: keeps it, forgets one, or tells of all.
+--
+-- KEYS[2]  nodes  HASH  node -> what it said
+-- KEYS[3]  seen   ZSET  node -> when it was heard of, ms; settings of the namespace, in one
+--                       slot with the list of queues
+--
+-- ARGV[1]  what    'report', 'remove' or 'list'
+-- ARGV[2]  age     ms; who was not heard of for so long is gone
+-- ARGV[3]  limit   of a list, 1..1000
+-- ARGV[4]  node    letters and digits; not of a list
+-- ARGV[5]  report  of a report
+--
+-- Returns  {}, or of a list { node, seen, report, ... }   seen: ms
+--
+-- Cost     O(limit + log N), N nodes; a report forgets 100 that are gone at most
+
+local NODES, SEEN = KEYS[2], KEYS[3]
+local now_ms = math.floor(clock() / 1000)
+local oldest = digits(now_ms - tonumber(ARGV[2]))
+
+if ARGV[1] == 'list' then
+  local seen = redis.call('ZRANGE', SEEN, oldest, '+inf', 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[3]), 'WITHSCORES')
+  if #seen == 0 then return {} end
+  local nodes = {}
+  for i = 1, #seen, 2 do nodes[#nodes + 1] = seen[i] end
+  local reports, reply = redis.call('HMGET', NODES, unpack(nodes)), {}
+  for i, node in ipairs(nodes) do
+    reply[3 * i - 2], reply[3 * i - 1], reply[3 * i] = node, seen[2 * i], reports[i] or ''
+  end
+  return reply
+end
+
+local gone = redis.call('ZRANGE', SEEN, '-inf', '(' .. oldest, 'BYSCORE', 'LIMIT', 0, 100)
+if ARGV[1] == 'remove' then gone[#gone + 1] = ARGV[4] end
+if #gone > 0 then
+  redis.call('HDEL', NODES, unpack(gone))
+  redis.call('ZREM', SEEN, unpack(gone))
+end
+if ARGV[1] == 'report' then
+  redis.call('HSET', NODES, ARGV[4], ARGV[5])
+  redis.call('ZADD', SEEN, digits(now_ms), ARGV[4])
+end
+return {}
