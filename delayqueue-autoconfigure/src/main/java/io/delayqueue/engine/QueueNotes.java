@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Puts the queues that this process uses into the {@link QueueDirectory}: at the first
  * use, and again once an hour, in case somebody has struck them off. Whoever uses a queue
- * waits for none of this, and is told of no failure.
+ * is told of no failure, and waits only where the calls of the store wait themselves.
  * <p>
  * <strong>Threads.</strong> Any. When a queue is noted next is one number, and who moves
  * it notes.

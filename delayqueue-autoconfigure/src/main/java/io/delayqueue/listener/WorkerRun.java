@@ -113,12 +113,12 @@ final class WorkerRun {
         catch (InterruptedException ex) {
             interrupted = true;
         }
-        if (this.reports.get()) {
-            this.reporter.withdraw();
-        }
         // Renewal ends last, or handlers that still ran would have lost their leases.
         this.timer.close();
         this.handlerThreads.close();
+        if (this.reports.get()) {
+            this.reporter.withdraw(); // behind the last report
+        }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

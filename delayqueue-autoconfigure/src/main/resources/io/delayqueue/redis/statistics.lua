@@ -16,8 +16,7 @@ local now_ms = digits(math.floor(now / 1000))
 local lapsed = redis.call('ZCOUNT', LEASED, '-inf', digits(now))
 local followers = redis.call('ZCARD', FOLLOWERS)
 local scheduled, due, next_due = lapsed + followers, lapsed, nil
-for lane = 0, 9 do
-  local key = lane_key(lane)
+for _, key in ipairs(lanes_in_use()) do
   scheduled = scheduled + redis.call('ZCARD', key)
   due = due + redis.call('ZCOUNT', key, '-inf', now_ms)
   local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')

@@ -1,0 +1,137 @@
+package io.delayqueue.redis;
+
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.MessageListing;
+import io.delayqueue.MessagePage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.NodeDirectory;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.template.QueueInspection;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Measures what an operator's page asks for, with a million messages that wait, or
+ * {@code -Ddq.messages}, half of them in one queue and due in one millisecond, and the
+ * others in 1,000 queues. Not part of the suite; prints how long the calls and the
+ * scripts took and the machine's load.
+ */
+@Timeout(value = 1, unit = TimeUnit.HOURS)
+class InspectorMeasurement {
+
+    private static final int MESSAGES = Integer.getInteger("dq.messages", 1_000_000);
+
+    private static final int QUEUES = 1_000;
+
+    private static final int AT_ONCE = 100;
+
+    private static final int CALLS_UNDER_WAY = 50;
+
+    private static final int ROUNDS = 30;
+
+    private static final String LARGE = "large";
+
+    private static final byte[] ENVELOPE = "{\"payload\":{\"text\":\"%s\"}}".formatted("x".repeat(80))
+        .getBytes(StandardCharsets.US_ASCII);
+
+    private final List<CompletableFuture<?>> underWay = new ArrayList<>();
+
+    @Test
+    void queuesAreLookedAt() {
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred(),
+                "latency-tracking-info-percentiles 50 99 99.9 100")) {
+            LettuceConnectionFactory connections = Connections.lettuce(server);
+            RedisAccess redis = new RedisAccess(RedisAccess.runner(connections, Duration.ofMinutes(1)), "measured");
+            fill(redis);
+            DelayQueueInspector inspector = new QueueInspection(new RedisQueueInspector(redis),
+                    new RedisQueueDirectory(redis), NodeDirectory.NONE,
+                    new PartitionTable(new RedisPartitionRecords(redis), (queue) -> 0, System::nanoTime),
+                    Duration.ofMinutes(1));
+            List<String> queues = inspector.queues(null, QUEUES).queues();
+            measure("the list of " + QUEUES + " queues", server,
+                    () -> assertThat(inspector.queues(null, QUEUES).queues()).hasSize(QUEUES));
+            measure("overviews of all", server, () -> assertThat(inspector.overviews(queues)).hasSize(QUEUES));
+            measure("overview and horizon of the large one", server, () -> {
+                assertThat(inspector.overview(LARGE).scheduled()).isEqualTo(MESSAGES / 2);
+                assertThat(inspector.horizon(LARGE).later()).isEqualTo(MESSAGES / 2);
+            });
+            MessagePage first = inspector.messages(LARGE, MessageListing.SCHEDULED, null, 100);
+            measure("a page of 100 within one millisecond", server,
+                    () -> assertThat(
+                            inspector.messages(LARGE, MessageListing.SCHEDULED, first.nextCursor(), 100).messages())
+                        .hasSize(100));
+            connections.destroy();
+        }
+    }
+
+    private void fill(RedisAccess redis) {
+        RedisMessageStore store = new RedisMessageStore(redis);
+        RedisQueueDirectory directory = new RedisQueueDirectory(redis);
+        Instant due = Instant.parse("2100-01-01T00:00:00Z");
+        for (int from = 0; from < MESSAGES / 2; from += AT_ONCE) {
+            send(store, LARGE, from, due);
+        }
+        for (int queue = 0; queue < QUEUES; queue++) {
+            String name = (queue == 0) ? LARGE : "queue-" + queue;
+            directory.add(new QueueName(name)).join();
+            for (int from = 0; queue > 0 && from < MESSAGES / 2 / QUEUES; from += AT_ONCE) {
+                send(store, name, from, due.plusMillis(from));
+            }
+        }
+        this.underWay.forEach(CompletableFuture::join);
+    }
+
+    private void send(RedisMessageStore store, String queue, int from, Instant due) {
+        List<NewMessage> messages = IntStream.range(from, from + AT_ONCE)
+            .mapToObj((number) -> new NewMessage("message-" + number, false, DueTime.at(due), OnDuplicate.KEEP, 4, null,
+                    null, ENVELOPE))
+            .toList();
+        this.underWay.add(store.schedule(Home.first(new QueueName(queue)), messages));
+        if (this.underWay.size() == CALLS_UNDER_WAY) {
+            this.underWay.forEach(CompletableFuture::join);
+            this.underWay.clear();
+        }
+    }
+
+    private static void measure(String what, RedisServer server, Runnable action) {
+        action.run();
+        server.commands().configResetstat();
+        long[] took = new long[ROUNDS];
+        for (int round = 0; round < ROUNDS; round++) {
+            long start = System.nanoTime();
+            action.run();
+            took[round] = (System.nanoTime() - start) / 1_000;
+        }
+        long[] sorted = Arrays.stream(took).sorted().toArray();
+        System.out.printf("%s: half within %,d us, at most %,d us; load %.1f on %d cores%n", what, sorted[ROUNDS / 2],
+                sorted[ROUNDS - 1], ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),
+                Runtime.getRuntime().availableProcessors());
+        server.commands()
+            .info("latencystats")
+            .lines()
+            .filter((line) -> line.contains("evalsha"))
+            .forEach((line) -> System.out.println("  " + line));
+    }
+
+}
