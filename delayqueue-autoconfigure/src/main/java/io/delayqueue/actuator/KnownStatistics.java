@@ -10,8 +10,11 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.QueueStatistics;
-import io.delayqueue.engine.Router;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionCounts;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.StorePorts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,7 +32,12 @@ public final class KnownStatistics {
 
     private static final Logger logger = LoggerFactory.getLogger(KnownStatistics.class);
 
-    private final Router router;
+    /** Looked at where there is no queue: nothing is ever stored there. */
+    private static final QueueName NONE = new QueueName("none");
+
+    private final QueueInspector inspector;
+
+    private final PartitionTable partitions;
 
     /** Whether calls wait for their answers on the thread that makes them. */
     private final boolean waits;
@@ -44,13 +52,16 @@ public final class KnownStatistics {
 
     /**
      * Creates one that has not looked yet.
-     * @param ports where messages live
+     * @param inspector counts
+     * @param ports of the same store
      * @param queues those to look into, asked each time
      * @param maxAge how old what is told may be before newer is asked for
      * @param nanoTime the clock for spans
      */
-    public KnownStatistics(StorePorts ports, Supplier<List<QueueName>> queues, Duration maxAge, LongSupplier nanoTime) {
-        this.router = new Router(ports);
+    public KnownStatistics(QueueInspector inspector, StorePorts ports, Supplier<List<QueueName>> queues,
+            Duration maxAge, LongSupplier nanoTime) {
+        this.inspector = inspector;
+        this.partitions = ports.partitions();
         this.waits = ports.messages().waits();
         this.queues = queues;
         this.maxAge = maxAge;
@@ -62,7 +73,7 @@ public final class KnownStatistics {
     /**
      * What is known of a queue; {@code null} if nothing is, as while the store is away.
      */
-    @Nullable QueueStatistics of(QueueName queue) {
+    @Nullable QueueOverview of(QueueName queue) {
         refresh();
         return this.latest.get().known().get(queue);
     }
@@ -71,12 +82,12 @@ public final class KnownStatistics {
      * The queues that answered, once they have: what is known, if that is young enough.
      * Does not fail.
      */
-    CompletableFuture<Map<QueueName, QueueStatistics>> refresh() {
+    CompletableFuture<Map<QueueName, QueueOverview>> refresh() {
         Look look = this.latest.get();
         if (!look.coming().isDone() || this.nanoTime.getAsLong() - look.at() < this.maxAge.toNanos()) {
             return look.coming();
         }
-        CompletableFuture<Map<QueueName, QueueStatistics>> coming = new CompletableFuture<>();
+        CompletableFuture<Map<QueueName, QueueOverview>> coming = new CompletableFuture<>();
         if (!this.latest.compareAndSet(look, new Look(look.known(), this.nanoTime.getAsLong(), coming))) {
             return this.latest.get().coming();
         }
@@ -91,8 +102,8 @@ public final class KnownStatistics {
         return coming;
     }
 
-    private void ask(CompletableFuture<Map<QueueName, QueueStatistics>> coming) {
-        Map<QueueName, CompletableFuture<@Nullable QueueStatistics>> answers = new HashMap<>();
+    private void ask(CompletableFuture<Map<QueueName, QueueOverview>> coming) {
+        Map<QueueName, CompletableFuture<@Nullable QueueOverview>> answers = new HashMap<>();
         try {
             this.queues.get().forEach((queue) -> answers.computeIfAbsent(queue, this::ask));
         }
@@ -100,9 +111,9 @@ public final class KnownStatistics {
             logger.debug("Cannot read the statistics of the queues", ex);
         }
         CompletableFuture.allOf(answers.values().toArray(CompletableFuture<?>[]::new)).whenComplete((all, ex) -> {
-            Map<QueueName, QueueStatistics> known = new HashMap<>();
+            Map<QueueName, QueueOverview> known = new HashMap<>();
             answers.forEach((queue, answer) -> {
-                QueueStatistics statistics = answer.join();
+                QueueOverview statistics = answer.join();
                 if (statistics != null) {
                     known.put(queue, statistics);
                 }
@@ -112,8 +123,27 @@ public final class KnownStatistics {
         });
     }
 
-    private CompletableFuture<@Nullable QueueStatistics> ask(QueueName queue) {
-        return this.router.statisticsOfKnown(queue).handle((statistics, failure) -> {
+    /** Asks the store something, whatever is known. */
+    CompletableFuture<?> reach() {
+        Partition first = Partition.first(this.queues.get().stream().findFirst().orElse(NONE));
+        return this.waits ? CompletableFuture.supplyAsync(() -> this.inspector.counts(first).join())
+                : this.inspector.counts(first);
+    }
+
+    private CompletableFuture<QueueOverview> counts(QueueName queue) {
+        return this.partitions.of(queue).thenCompose((known) -> {
+            List<CompletableFuture<PartitionCounts>> counts = known.all(queue)
+                .stream()
+                .map(this.inspector::counts)
+                .toList();
+            return CompletableFuture.allOf(counts.toArray(CompletableFuture<?>[]::new))
+                .thenApply((all) -> PartitionCounts.overview(queue,
+                        counts.stream().map(CompletableFuture::join).toList()));
+        });
+    }
+
+    private CompletableFuture<@Nullable QueueOverview> ask(QueueName queue) {
+        return counts(queue).handle((statistics, failure) -> {
             if (failure != null) {
                 logger.debug("Cannot read the statistics of queue '{}'; its gauges tell nothing: {}", queue,
                         failure.toString());
@@ -129,8 +159,8 @@ public final class KnownStatistics {
      * @param at when it began, by the monotonic clock
      * @param coming what it brings
      */
-    private record Look(Map<QueueName, QueueStatistics> known, long at,
-            CompletableFuture<Map<QueueName, QueueStatistics>> coming) {
+    private record Look(Map<QueueName, QueueOverview> known, long at,
+            CompletableFuture<Map<QueueName, QueueOverview>> coming) {
     }
 
 }

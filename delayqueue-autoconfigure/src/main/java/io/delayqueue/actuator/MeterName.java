@@ -99,7 +99,10 @@ enum MeterName {
     }
 
     <T> Gauge.Builder<T> gauge(String queue, T source, ToDoubleFunction<T> value) {
-        return Gauge.builder(this.name, source, value).description(this.description).tag(QUEUE, queue);
+        return Gauge.builder(this.name, source, value)
+            .description(this.description)
+            .baseUnit((this == OLDEST_DUE) ? "seconds" : null)
+            .tag(QUEUE, queue);
     }
 
 }

@@ -1,16 +1,18 @@
 package io.delayqueue.actuator;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToDoubleFunction;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.QueueStatistics;
+import io.delayqueue.QueueOverview;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.TransferWorker;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -68,15 +70,20 @@ public final class QueueGauges implements SmartLifecycle {
     }
 
     private void bind(QueueName queue) {
-        bind(MeterName.SCHEDULED, queue, QueueStatistics::scheduled);
-        bind(MeterName.DUE, queue, QueueStatistics::due);
-        bind(MeterName.LEASED, queue, QueueStatistics::leased);
-        bind(MeterName.DEAD, queue, QueueStatistics::dead);
+        bind(MeterName.SCHEDULED, queue, QueueOverview::scheduled);
+        bind(MeterName.DUE, queue, QueueOverview::due);
+        bind(MeterName.LEASED, queue, QueueOverview::leased);
+        bind(MeterName.DEAD, queue, QueueOverview::dead);
+        bind(MeterName.OLDEST_DUE, queue, (known) -> seconds(known.oldestDue()));
     }
 
-    private void bind(MeterName name, QueueName queue, ToDoubleFunction<QueueStatistics> value) {
+    private static double seconds(@Nullable Duration span) {
+        return (span != null) ? span.toMillis() / 1000.0 : 0;
+    }
+
+    private void bind(MeterName name, QueueName queue, ToDoubleFunction<QueueOverview> value) {
         name.gauge(queue.value(), this.statistics, (known) -> {
-            QueueStatistics latest = known.of(queue);
+            QueueOverview latest = known.of(queue);
             return (latest != null) ? value.applyAsDouble(latest) : Double.NaN;
         }).register(this.meters);
     }

@@ -5,6 +5,7 @@ import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.NodeDirectory;
+import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -17,6 +18,7 @@ import io.delayqueue.observation.MessageObservations;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -68,10 +70,11 @@ public final class DelayQueueListenerAutoConfiguration {
 
     /** For gauges and health, which tell of the queues that this node listens to. */
     @Bean
+    @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean
-    KnownStatistics delayQueueKnownStatistics(StorePorts ports, DelayedListenerRegistry registry,
-            DelayQueueMetricsProperties properties) {
-        return new KnownStatistics(ports,
+    KnownStatistics delayQueueKnownStatistics(QueueInspector inspector, StorePorts ports,
+            DelayedListenerRegistry registry, DelayQueueMetricsProperties properties) {
+        return new KnownStatistics(inspector, ports,
                 () -> registry.listeners()
                     .stream()
                     .flatMap((listener) -> listener.queues().stream())

@@ -33,6 +33,7 @@ public final class DelayQueueMetricsAutoConfiguration {
     }
 
     @Bean
+    @ConditionalOnBean(KnownStatistics.class)
     @ConditionalOnMissingBean
     QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, KnownStatistics statistics,
             TransferWorker worker) {

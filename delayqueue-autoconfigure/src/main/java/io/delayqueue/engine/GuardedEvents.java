@@ -26,7 +26,7 @@ final class GuardedEvents implements MessageEvents {
     @Override
     public QueueEvents of(QueueName queue) {
         try {
-            return this.events.of(queue);
+            return new GuardedQueueEvents(this.events.of(queue));
         }
         catch (RuntimeException ex) {
             failed("of", ex);

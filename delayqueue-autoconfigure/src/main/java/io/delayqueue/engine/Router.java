@@ -208,11 +208,6 @@ public final class Router {
         return recorded(queue).thenCompose(this::statistics);
     }
 
-    /** The same of the partitions that are known here: with one call for each. */
-    public CompletableFuture<QueueStatistics> statisticsOfKnown(QueueName queue) {
-        return all(queue, 0).thenCompose(this::statistics);
-    }
-
     private CompletableFuture<QueueStatistics> statistics(List<Partition> partitions) {
         List<CompletableFuture<QueueStatistics>> answers = partitions.stream().map(this.inspector::statistics).toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))

@@ -21,6 +21,14 @@ public interface WakeUps {
         return false;
     }
 
+    /**
+     * Whether wake-ups of the partition are heard, as far as is known: somebody listens
+     * to it and the subscription stands, or there is nothing to subscribe to.
+     */
+    default boolean isHeard(Partition partition) {
+        return true;
+    }
+
     /** Who is told. */
     @FunctionalInterface
     interface Listener {

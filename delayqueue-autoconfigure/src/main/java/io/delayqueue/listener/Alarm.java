@@ -48,6 +48,8 @@ final class Alarm {
 
     private long plannedAt;
 
+    private volatile long turnedAt;
+
     /**
      * Makes an alarm; there is no turn before {@link #start()}.
      * @param turn returns how long there is nothing to do unless it rings, {@code null}
@@ -61,6 +63,12 @@ final class Alarm {
         this.threads = threads;
         this.timer = timer;
         this.nanoTime = nanoTime;
+        this.turnedAt = nanoTime.getAsLong();
+    }
+
+    /** How long ago the last turn ended; also if that failed none is counted. */
+    Duration silence() {
+        return Duration.ofNanos(Math.max(0, this.nanoTime.getAsLong() - this.turnedAt));
     }
 
     /** Has the first turn taken. */
@@ -116,6 +124,7 @@ final class Alarm {
         this.rings.set(1);
         try {
             plan(this.turn.get());
+            this.turnedAt = this.nanoTime.getAsLong();
         }
         catch (Throwable ex) {
             tell(ex);

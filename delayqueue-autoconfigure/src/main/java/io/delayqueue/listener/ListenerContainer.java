@@ -49,6 +49,9 @@ public interface ListenerContainer {
      */
     Map<String, Integer> freeHandlers();
 
+    /** Its loops, one for each partition of its queues; none while it is stopped. */
+    List<LoopState> loops();
+
     /** What it did since it was registered. */
     ListenerStatistics statistics();
 

@@ -14,4 +14,8 @@ final class Nanos {
         return (span.compareTo(longest) < 0) ? span.toNanos() : longest.toNanos();
     }
 
+    static Duration shorter(Duration one, Duration other) {
+        return (one.compareTo(other) < 0) ? one : other;
+    }
+
 }

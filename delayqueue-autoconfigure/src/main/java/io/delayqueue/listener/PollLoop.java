@@ -127,6 +127,10 @@ final class PollLoop {
         }
     }
 
+    Duration silence() {
+        return this.alarm.silence();
+    }
+
     void pause(boolean pause) {
         this.paused = pause;
         this.alarm.ring();
@@ -164,7 +168,7 @@ final class PollLoop {
             this.calls = null;
             Duration backoff = accept(calls);
             if (this.stopped) {
-                return (backoff != null) ? shorter(backoff, untilDeadline()) : Duration.ZERO;
+                return (backoff != null) ? Nanos.shorter(backoff, untilDeadline()) : Duration.ZERO;
             }
             return (backoff != null) ? backoff : untilNext();
         }
@@ -242,7 +246,7 @@ final class PollLoop {
             this.claims.resign();
             return wait;
         }
-        return shorter(this.claims.untilNext(), wait);
+        return Nanos.shorter(this.claims.untilNext(), wait);
     }
 
     /** Takes what a claim has brought; {@code false} if it failed. */
@@ -384,15 +388,11 @@ final class PollLoop {
     private Duration backoff() {
         this.failures++;
         Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
-        return shorter(wait, this.context.settings().safetyPoll());
+        return Nanos.shorter(wait, this.context.settings().safetyPoll());
     }
 
     private Duration untilDeadline() {
         return Duration.ofNanos(Math.max(0, this.stopDeadline - this.context.now()));
-    }
-
-    private static Duration shorter(Duration one, Duration other) {
-        return (one.compareTo(other) < 0) ? one : other;
     }
 
 }

@@ -118,6 +118,15 @@ final class QueueListenerContainer implements ListenerContainer {
         return this.paused;
     }
 
+    private synchronized List<QueueLoops> running() {
+        return this.loops;
+    }
+
+    @Override
+    public List<LoopState> loops() {
+        return running().stream().flatMap((loops) -> loops.states().stream()).toList();
+    }
+
     @Override
     public int concurrency() {
         return this.queues.get(0).settings().concurrency();
@@ -125,12 +134,8 @@ final class QueueListenerContainer implements ListenerContainer {
 
     @Override
     public Map<String, Integer> freeHandlers() {
-        List<QueueLoops> running;
-        synchronized (this) {
-            running = this.loops;
-        }
-        return running.stream()
-            .collect(Collectors.toMap((loop) -> loop.name().value(), QueueLoops::freeHandlers, Integer::sum));
+        return running().stream()
+            .collect(Collectors.toMap((loops) -> loops.name().value(), QueueLoops::freeHandlers, Integer::sum));
     }
 
     @Override

@@ -90,6 +90,15 @@ final class QueueLoops {
         return this.queue.name();
     }
 
+    /** The loops as they are now. */
+    synchronized List<LoopState> states() {
+        return this.loops.entrySet()
+            .stream()
+            .map((loop) -> new LoopState(loop.getKey(), loop.getValue().silence(),
+                    this.context.settings().safetyPoll()))
+            .toList();
+    }
+
     int freeHandlers() {
         return this.handlers.idle();
     }

@@ -48,6 +48,9 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
 
     private boolean subscribed;
 
+    /** Whether the server has said so, once. */
+    private volatile boolean confirmed;
+
     private @Nullable ScheduledFuture<?> leaving;
 
     /**
@@ -82,12 +85,18 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
         return this.listeners.isEmpty();
     }
 
+    /** Asked by any thread. */
+    boolean isConfirmed() {
+        return this.confirmed;
+    }
+
     boolean isSubscribed() {
         return this.subscribed;
     }
 
     void subscribed(boolean subscribed) {
         this.subscribed = subscribed;
+        this.confirmed &= subscribed;
     }
 
     /** Whoever has listened again: no end is near. */
@@ -142,11 +151,13 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
 
     @Override
     public void onChannelSubscribed(byte[] channel, long count) {
+        this.confirmed = true;
         tell(Signal.LOOK);
     }
 
     @Override
     public void onPatternSubscribed(byte[] pattern, long count) {
+        this.confirmed = true;
         tell(Signal.LOOK);
     }
 

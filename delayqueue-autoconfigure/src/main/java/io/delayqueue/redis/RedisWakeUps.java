@@ -144,6 +144,12 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     @Override
+    public boolean isHeard(Partition partition) {
+        PartitionListeners listeners = this.alarms.get(partition);
+        return this.mode == WakeUpMode.TIMER || (listeners != null && listeners.isConfirmed());
+    }
+
+    @Override
     public boolean tellsOfKeepers() {
         return this.mode == WakeUpMode.CHANNEL;
     }

@@ -60,7 +60,7 @@ class DocumentationTests {
 
     private static final Pattern KEY = Pattern.compile("<namespace>:\\{q}:([a-z]+)");
 
-    private static final Pattern PROPERTY = Pattern.compile("(?<![\\w.])delayqueue(?:\\.(?:[a-z-]+|<name>))+");
+    private static final Pattern PROPERTY = Pattern.compile("(?<![\\w./])delayqueue(?:\\.(?:[a-z-]+|<name>))+");
 
     private static final String PRELUDE = """
             import io.delayqueue.*;

@@ -23,6 +23,8 @@ final class ConfigurationMetadata {
             .getInputStream()) {
             return StreamSupport.stream(JsonMapper.shared().readTree(json).get("properties").spliterator(), false)
                 .map(Property::of)
+                // Those of Actuator for our parts are explained by Boot.
+                .filter((property) -> property.name().startsWith("delayqueue."))
                 .toList();
         }
         catch (IOException ex) {

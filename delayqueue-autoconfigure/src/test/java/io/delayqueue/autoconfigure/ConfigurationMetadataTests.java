@@ -27,8 +27,8 @@ class ConfigurationMetadataTests {
 
     /** Classes of settings, by what their properties begin with. */
     private static final Map<String, Class<?>> SETTINGS = Map.of("", DelayQueueProperties.class, "metrics.",
-            DelayQueueMetricsProperties.class, "observation.", DelayQueueObservationProperties.class, "web.",
-            DelayQueueWebProperties.class);
+            DelayQueueMetricsProperties.class, "observation.", DelayQueueObservationProperties.class, "health.",
+            DelayQueueHealthProperties.class, "web.", DelayQueueWebProperties.class);
 
     private static final JavaClasses main = new ClassFileImporter()
         .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -143,6 +143,7 @@ class MetersIntegrationTests {
             assertThat(gauge("delayqueue.messages.leased")).isOne();
             assertThat(gauge("delayqueue.messages.due")).isOne();
             assertThat(gauge("delayqueue.messages.scheduled")).isEqualTo(2);
+            assertThat(gauge("delayqueue.oldest.due.age")).isPositive();
             assertThat(gauge("delayqueue.handlers.free")).isEqualTo(9);
         });
         assertThat(this.meters.get("delayqueue.clock.jumps").functionCounter().count()).isZero();

@@ -1,0 +1,133 @@
+package io.delayqueue.actuator;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.LoopState;
+
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Whether the store answers, whether those who look for messages are at work and hear of
+ * them, and whether the queues of this node are handled in time. Down if one of it is not
+ * so; the details say in words what, and what follows.
+ */
+public final class DelayQueueHealthIndicator extends AbstractHealthIndicator {
+
+    private final KnownStatistics statistics;
+
+    private final DelayedListenerRegistry listeners;
+
+    private final WakeUps wakeUps;
+
+    private final HealthSettings settings;
+
+    public DelayQueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
+            HealthSettings settings) {
+        super("Health of the delay queue cannot be told");
+        this.statistics = statistics;
+        this.listeners = listeners;
+        this.wakeUps = wakeUps;
+        this.settings = settings;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) throws InterruptedException {
+        List<String> problems = new ArrayList<>();
+        CompletableFuture<?> answer = this.statistics.reach();
+        CompletableFuture<Map<QueueName, QueueOverview>> queues = this.statistics.refresh();
+        if (isReached(answer, problems)) {
+            builder.withDetail("queues", queues(queues, problems));
+        }
+        Map<String, String> states = new LinkedHashMap<>();
+        this.listeners.listeners().forEach((listener) -> states.put(listener.id(), stateOf(listener, problems)));
+        builder.withDetail("listeners", states);
+        if (problems.isEmpty()) {
+            builder.up();
+        }
+        else {
+            builder.down().withDetail("problems", problems);
+        }
+    }
+
+    private boolean isReached(CompletableFuture<?> answer, List<String> problems) throws InterruptedException {
+        try {
+            answer.get(this.settings.limit().toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        }
+        catch (ExecutionException | TimeoutException ex) {
+            Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+            problems.add("The store does not answer, so nothing is sent and nothing handled: " + cause);
+            return false;
+        }
+    }
+
+    private Map<String, String> queues(CompletableFuture<Map<QueueName, QueueOverview>> queues, List<String> problems)
+            throws InterruptedException {
+        Map<String, String> states = new LinkedHashMap<>();
+        Map<QueueName, QueueOverview> known;
+        try {
+            known = queues.get(this.settings.limit().toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (ExecutionException | TimeoutException ex) {
+            known = Map.of();
+        }
+        for (ListenerContainer listener : this.listeners.listeners()) {
+            for (String queue : listener.queues()) {
+                QueueOverview overview = known.get(new QueueName(queue));
+                if (overview != null && !states.containsKey(queue)) {
+                    states.put(queue, stateOf(overview, problems));
+                }
+            }
+        }
+        return states;
+    }
+
+    private String stateOf(QueueOverview queue, List<String> problems) {
+        Duration oldest = queue.oldestDue();
+        Duration most = this.settings.maxDueAge();
+        if (queue.paused()) {
+            return "paused, %d due".formatted(queue.due());
+        }
+        if (oldest != null && most != null && oldest.compareTo(most) > 0) {
+            problems
+                .add(("Queue '%s' is behind: %d messages are due, the oldest for %s (delayqueue.health.max-due-age is "
+                        + "%s). Handlers are too few or too slow, or nobody listens")
+                    .formatted(queue.queue(), queue.due(), oldest, most));
+        }
+        return (oldest != null) ? "%d due, the oldest for %s".formatted(queue.due(), oldest) : "nothing due";
+    }
+
+    private String stateOf(ListenerContainer listener, List<String> problems) {
+        for (LoopState loop : listener.loops()) {
+            if (!loop.isAlive()) {
+                problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
+                    .formatted(listener.id(), loop.partition(), loop.silence()));
+            }
+            if (!this.wakeUps.isHeard(loop.partition())) {
+                problems
+                    .add(("Listener '%s' hears no wake-ups of queue '%s': its messages are found by the safety poll, "
+                            + "up to %s late")
+                        .formatted(listener.id(), loop.partition(), loop.safetyPoll()));
+            }
+        }
+        if (!listener.isRunning()) {
+            return "stopped";
+        }
+        return listener.isPaused() ? "paused" : "running";
+    }
+
+}

@@ -1,0 +1,112 @@
+package io.delayqueue.actuator;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.QueueHorizon;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.ListenerStatistics;
+import org.jspecify.annotations.Nullable;
+
+/** What {@link DelayQueueEndpoint} answers. */
+final class EndpointViews {
+
+    private EndpointViews() {
+    }
+
+    /**
+     * Everything at a glance.
+     *
+     * @param queues of the namespace, a page of them
+     * @param nextCursor where the next page begins; {@code null} if this is the last one
+     * @param listeners of this node
+     */
+    record Overview(List<QueueOverview> queues, @Nullable String nextCursor, List<Listener> listeners) {
+    }
+
+    /**
+     * One queue.
+     *
+     * @param counts what it holds
+     * @param horizon when that is due
+     */
+    record Queue(QueueOverview counts, QueueHorizon horizon) {
+    }
+
+    /**
+     * A listener of this node.
+     *
+     * @param id its id
+     * @param queues that it listens to
+     * @param running whether it was started
+     * @param paused whether it is paused, on this node
+     * @param freeHandlers how many more messages it could handle, by queue
+     * @param statistics what it did since it was registered
+     */
+    record Listener(String id, List<String> queues, boolean running, boolean paused, Map<String, Integer> freeHandlers,
+            ListenerStatistics statistics) {
+
+        static Listener of(ListenerContainer listener) {
+            return new Listener(listener.id(), listener.queues(), listener.isRunning(), listener.isPaused(),
+                    listener.freeHandlers(), listener.statistics());
+        }
+
+    }
+
+    /**
+     * A page of dead letters.
+     *
+     * @param letters the latest death first
+     * @param nextCursor where the next page begins; {@code null} if this is the last one
+     */
+    record Letters(List<Letter> letters, @Nullable String nextCursor) {
+
+        static Letters of(DeadLetterPage page) {
+            return new Letters(page.letters().stream().map(Letter::of).toList(), page.nextCursor());
+        }
+
+    }
+
+    /**
+     * A dead letter without what its sender wrote.
+     *
+     * @param letterId its name
+     * @param id of the message
+     * @param group of the message
+     * @param dueAt when it was due
+     * @param diedAt when it died
+     * @param failures of its handlers
+     * @param lapses of its leases
+     * @param reason why it died, without a stack
+     */
+    record Letter(String letterId, String id, @Nullable String group, Instant dueAt, Instant diedAt, int failures,
+            int lapses, String reason) {
+
+        static Letter of(DeadLetter letter) {
+            return new Letter(letter.letterId(), letter.id(), letter.group(), letter.dueAt(), letter.diedAt(),
+                    letter.failures(), letter.lapses(), letter.reason());
+        }
+
+    }
+
+    /**
+     * What an action did.
+     *
+     * @param result in a word
+     */
+    record Done(String result) {
+    }
+
+    /**
+     * How many an action was about.
+     *
+     * @param letters how many
+     */
+    record Count(long letters) {
+    }
+
+}

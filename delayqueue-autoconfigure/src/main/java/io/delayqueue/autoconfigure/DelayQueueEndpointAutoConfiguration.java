@@ -1,0 +1,35 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.actuator.DelayQueueEndpoint;
+import io.delayqueue.listener.DelayedListenerRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration for the Actuator endpoint {@code delayqueue}. */
+@AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class)
+@ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
+@ConditionalOnAvailableEndpoint(DelayQueueEndpoint.class)
+@ConditionalOnBean({ DelayQueueOperations.class, DelayQueueInspector.class, DelayedListenerRegistry.class })
+public final class DelayQueueEndpointAutoConfiguration {
+
+    DelayQueueEndpointAutoConfiguration() {
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueEndpoint delayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
+            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueDoctor> doctor) {
+        return new DelayQueueEndpoint(operations, inspector, listeners, doctor.getIfAvailable());
+    }
+
+}

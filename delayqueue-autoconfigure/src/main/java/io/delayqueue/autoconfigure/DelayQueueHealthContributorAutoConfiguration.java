@@ -1,0 +1,42 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+
+import io.delayqueue.actuator.DelayQueueHealthIndicator;
+import io.delayqueue.actuator.HealthSettings;
+import io.delayqueue.actuator.KnownStatistics;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.TransferWorker;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration for the health contributor {@code delayqueue}. */
+@AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class)
+@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+@ConditionalOnEnabledHealthIndicator("delayqueue")
+@ConditionalOnBean({ TransferWorker.class, KnownStatistics.class })
+@EnableConfigurationProperties(DelayQueueHealthProperties.class)
+public final class DelayQueueHealthContributorAutoConfiguration {
+
+    DelayQueueHealthContributorAutoConfiguration() {
+    }
+
+    /** Boot names the contributor after the bean. */
+    @Bean
+    @ConditionalOnMissingBean(name = "delayqueueHealthIndicator")
+    DelayQueueHealthIndicator delayqueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners,
+            WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue) {
+        Duration most = properties.maxDueAge();
+        return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
+                new HealthSettings(most.isZero() ? null : most, queue.commandTimeout().multipliedBy(2)));
+    }
+
+}

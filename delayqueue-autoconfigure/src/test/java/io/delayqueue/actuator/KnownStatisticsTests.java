@@ -1,0 +1,135 @@
+package io.delayqueue.actuator;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.MessageListing;
+import io.delayqueue.QueueHorizon;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.ListedMessage;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.MessagePosition;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionCounts;
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.QueueInspector;
+import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.WakeUps;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+
+/** What a scrape costs the store, and that it never waits. */
+class KnownStatisticsTests {
+
+    private static final QueueName ORDERS = new QueueName("orders");
+
+    private static final QueueName BILLS = new QueueName("bills");
+
+    private final AtomicLong now = new AtomicLong();
+
+    private final Inspector inspector = new Inspector();
+
+    private final KnownStatistics statistics = new KnownStatistics(this.inspector,
+            new StorePorts(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
+                    new PartitionTable(PartitionRecords.NONE, (queue) -> 0, this.now::get)),
+            () -> List.of(ORDERS, BILLS, ORDERS), Duration.ofSeconds(10), this.now::get);
+
+    @Test
+    void asksOncePerPartitionAndIntervalHoweverManyAsk() {
+        for (int i = 0; i < 1000; i++) {
+            this.statistics.of(ORDERS);
+            this.statistics.of(BILLS);
+        }
+        assertThat(this.inspector.asked).containsExactlyInAnyOrder(Partition.first(ORDERS), Partition.first(BILLS));
+
+        advance(Duration.ofSeconds(10).minusNanos(1));
+        this.statistics.of(ORDERS);
+        assertThat(this.inspector.asked).hasSize(2);
+
+        advance(Duration.ofNanos(1));
+        this.statistics.of(ORDERS);
+        this.statistics.of(BILLS);
+        assertThat(this.inspector.asked).hasSize(4);
+    }
+
+    @Test
+    void tellsWhatWasReadLastAndDoesNotWait() {
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+
+        this.inspector.answer = new CompletableFuture<>();
+        advance(Duration.ofMinutes(1));
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+        advance(Duration.ofMinutes(1));
+        assertThat(scheduled(ORDERS)).as("while an answer is awaited").isEqualTo(7);
+        assertThat(this.inspector.asked).hasSize(4);
+
+        this.inspector.answer.complete(counts(8));
+        assertThat(scheduled(ORDERS)).isEqualTo(8);
+    }
+
+    @Test
+    void tellsNothingOfAStoreThatDoesNotAnswerUntilItDoes() {
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+
+        this.inspector.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
+        advance(Duration.ofMinutes(1));
+        assertThat(this.statistics.of(ORDERS)).isNull();
+        assertThat(this.statistics.refresh()).isCompletedWithValue(Map.of());
+
+        this.inspector.answer = CompletableFuture.completedFuture(counts(9));
+        advance(Duration.ofMinutes(1));
+        assertThat(scheduled(ORDERS)).isEqualTo(9);
+    }
+
+    private long scheduled(QueueName queue) {
+        QueueOverview overview = this.statistics.of(queue);
+        assertThat(overview).isNotNull();
+        return overview.scheduled();
+    }
+
+    private void advance(Duration span) {
+        this.now.addAndGet(span.toNanos());
+    }
+
+    private static PartitionCounts counts(long scheduled) {
+        return new PartitionCounts(scheduled, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
+    }
+
+    private static final class Inspector implements QueueInspector {
+
+        private final List<Partition> asked = new ArrayList<>();
+
+        private CompletableFuture<PartitionCounts> answer = CompletableFuture
+            .completedFuture(KnownStatisticsTests.counts(7));
+
+        @Override
+        public CompletableFuture<PartitionCounts> counts(Partition partition) {
+            this.asked.add(partition);
+            return this.answer;
+        }
+
+        @Override
+        public CompletableFuture<QueueHorizon> horizon(Partition partition) {
+            throw new AssertionError("Nobody asks");
+        }
+
+        @Override
+        public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageListing listing,
+                @Nullable MessagePosition after, int limit) {
+            throw new AssertionError("Nobody asks");
+        }
+
+    }
+
+}

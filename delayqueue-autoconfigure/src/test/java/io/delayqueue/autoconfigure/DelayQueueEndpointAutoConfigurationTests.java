@@ -1,0 +1,216 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.Delivery;
+import io.delayqueue.actuator.DelayQueueEndpoint;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.InvocationContext;
+import org.springframework.boot.actuate.endpoint.OperationFilter;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.invoke.ParameterValueMapper;
+import org.springframework.boot.actuate.endpoint.web.EndpointMediaTypes;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointHttpMethod;
+import org.springframework.boot.actuate.endpoint.web.WebOperation;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpointDiscoverer;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/** What the endpoint answers and does, and what Boot's access rules leave of it. */
+class DelayQueueEndpointAutoConfigurationTests {
+
+    private static final String LOOK = "delayqueue/{section}/{name}";
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+        .withConfiguration(
+                AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class,
+                        DelayQueueEndpointAutoConfiguration.class, EndpointAutoConfiguration.class))
+        .withPropertyValues("delayqueue.store=memory", "management.endpoints.web.exposure.include=delayqueue")
+        .withBean(Handler.class);
+
+    private final ApplicationContextRunner writable = this.application
+        .withPropertyValues("management.endpoint.delayqueue.access=UNRESTRICTED");
+
+    @Test
+    void tellsOfQueuesAndListeners() {
+        this.application.run((context) -> {
+            send(context, "orders", "later", Duration.ofMinutes(30));
+
+            JsonNode all = read(context, "delayqueue", Map.of());
+            assertThat(all.at("/queues/0/queue").asString()).isEqualTo("orders");
+            assertThat(all.at("/queues/0/scheduled").asLong()).isOne();
+            assertThat(all.at("/listeners/0/id").asString()).isEqualTo("all");
+            assertThat(all.at("/listeners/0/freeHandlers/orders").asInt()).isEqualTo(10);
+
+            JsonNode queue = read(context, LOOK, Map.of("section", "queues", "name", "orders"));
+            assertThat(queue.at("/counts/scheduled").asLong()).isOne();
+            assertThat(queue.at("/horizon/hour").asLong()).isOne();
+            assertThat(read(context, LOOK, Map.of("section", "listeners", "name", "all")).at("/running").asBoolean())
+                .isTrue();
+            assertThat(read(context, LOOK, Map.of("section", "examination", "name", "orders")).at("/findings"))
+                .isEmpty();
+            assertThat(invoke(context, WebEndpointHttpMethod.GET, LOOK, Map.of("section", "listeners", "name", "no")))
+                .isNull();
+        });
+    }
+
+    @Test
+    void onlyReadsUnlessTheApplicationSaysMore() {
+        this.application.run((context) -> assertThat(operations(context))
+            .extracting((operation) -> operation.getRequestPredicate().getHttpMethod())
+            .containsOnly(WebEndpointHttpMethod.GET));
+        this.writable.run((context) -> assertThat(operations(context))
+            .extracting((operation) -> operation.getRequestPredicate().getHttpMethod())
+            .contains(WebEndpointHttpMethod.POST));
+        this.application.withPropertyValues("management.endpoint.delayqueue.access=NONE")
+            .run((context) -> assertThat(context).doesNotHaveBean(DelayQueueEndpoint.class));
+    }
+
+    @Test
+    void pausesAndResumesQueues() {
+        this.writable.run((context) -> {
+            Map<String, Object> orders = Map.of("section", "queues", "name", "orders");
+            assertThat(act(context, orders, Map.of("action", "pause")).at("/wasPaused").asBoolean()).isFalse();
+            assertThat(read(context, LOOK, orders).at("/counts/paused").asBoolean()).isTrue();
+            assertThat(act(context, orders, Map.of("action", "pause", "forTime", "10m")).at("/until").isNull())
+                .isFalse();
+            assertThat(act(context, orders, Map.of("action", "resume")).at("/result").asString()).isEqualTo("RESUMED");
+        });
+    }
+
+    @Test
+    void pausesAndResumesListeners() {
+        this.writable.run((context) -> {
+            Map<String, Object> all = Map.of("section", "listeners", "name", "all");
+            assertThat(act(context, all, Map.of("action", "pause")).at("/paused").asBoolean()).isTrue();
+            assertThat(context.getBean(DelayedListenerRegistry.class).require("all").isPaused()).isTrue();
+            assertThat(act(context, all, Map.of("action", "resume")).at("/paused").asBoolean()).isFalse();
+        });
+    }
+
+    @Test
+    void tellsOfDeadLettersWithoutPayloadsAndActsOnThem() {
+        this.writable.run((context) -> {
+            send(context, "orders", "private 1", Duration.ZERO);
+            send(context, "orders", "private 2", Duration.ZERO);
+            Map<String, Object> letters = Map.of("section", "dead-letters", "name", "orders");
+            await().until(() -> read(context, LOOK, letters).at("/letters").size() == 2);
+
+            JsonNode page = read(context, LOOK, letters);
+            assertThat(page.toString()).contains("no use").doesNotContain("private").doesNotContain("secret");
+            String letter = page.at("/letters/0/letterId").asString();
+            assertThat(act(context, letters, Map.of("action", "purge", "letterId", letter)).at("/letters").asLong())
+                .isOne();
+            context.getBean(DelayQueueOperations.class).pause("orders");
+            assertThat(act(context, letters, Map.of("action", "redrive", "letterId", "*")).at("/letters").asLong())
+                .isOne();
+            assertThat(read(context, LOOK, letters).at("/letters")).isEmpty();
+        });
+    }
+
+    @Test
+    void refusesWhatMakesNoSense() {
+        this.writable.run((context) -> {
+            assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"),
+                    "PURGE is no action for QUEUES; use one of [PAUSE, RESUME]");
+            assertInvalid(context, Map.of("section", "queues", "name", "<b>", "action", "pause"), "Queue name");
+            assertInvalid(context, Map.of("section", "listeners", "name", "no", "action", "pause"),
+                    "There is no listener 'no' on this node");
+            assertInvalid(context, Map.of("section", "dead-letters", "name", "orders", "action", "purge"),
+                    "Name a dead letter by 'letterId', or all by '*'");
+            assertInvalid(context, Map.of("section", "examination", "name", "orders", "action", "purge"),
+                    "PURGE is no action for EXAMINATION; use one of []");
+        });
+    }
+
+    @Test
+    void startsAsBeforeWithoutActuator() {
+        // Found as Boot finds it: read, and not loaded.
+        new ApplicationContextRunner().withUserConfiguration(EnabledApplication.class)
+            .withPropertyValues("delayqueue.store=memory")
+            .withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DelayQueueEndpoint.class));
+    }
+
+    private static void assertInvalid(ApplicationContext context, Map<String, Object> arguments, String reason) {
+        assertThatExceptionOfType(InvalidEndpointRequestException.class)
+            .isThrownBy(() -> invoke(context, WebEndpointHttpMethod.POST, LOOK, arguments))
+            .satisfies((ex) -> assertThat(ex.getReason()).startsWith(reason));
+    }
+
+    private static void send(ApplicationContext context, String queue, String payload, Duration delay) {
+        context.getBean(DelayQueueOperations.class)
+            .send(DelayedMessage.builder(queue, payload).delay(delay).header("h", "secret").build());
+    }
+
+    private static JsonNode read(ApplicationContext context, String path, Map<String, Object> arguments) {
+        return json(invoke(context, WebEndpointHttpMethod.GET, path, arguments));
+    }
+
+    private static JsonNode act(ApplicationContext context, Map<String, Object> selectors,
+            Map<String, Object> arguments) {
+        Map<String, Object> all = new HashMap<>(selectors);
+        all.putAll(arguments);
+        return json(invoke(context, WebEndpointHttpMethod.POST, LOOK, all));
+    }
+
+    private static JsonNode json(Object value) {
+        return JsonMapper.shared().readTree(JsonMapper.shared().writeValueAsString(value));
+    }
+
+    private static Object invoke(ApplicationContext context, WebEndpointHttpMethod method, String path,
+            Map<String, Object> arguments) {
+        WebOperation operation = operations(context).stream()
+            .filter((one) -> one.getRequestPredicate().getHttpMethod() == method
+                    && one.getRequestPredicate().getPath().equals(path))
+            .findFirst()
+            .orElseThrow();
+        return operation.invoke(new InvocationContext(SecurityContext.NONE, arguments));
+    }
+
+    private static Collection<WebOperation> operations(ApplicationContext context) {
+        WebEndpointDiscoverer discoverer = new WebEndpointDiscoverer(context,
+                context.getBean(ParameterValueMapper.class), EndpointMediaTypes.DEFAULT, List.of(), List.of(),
+                List.of(), List.of(), List.of(OperationFilter.byAccess(context.getBean(EndpointAccessResolver.class))));
+        return discoverer.getEndpoints().iterator().next().getOperations();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({ DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class,
+            DelayQueueEndpointAutoConfiguration.class })
+    static class EnabledApplication {
+
+    }
+
+    static class Handler {
+
+        @DelayedListener(id = "all", queues = "orders")
+        void handle(String payload, Delivery delivery) {
+            delivery.deadLetter("no use");
+        }
+
+    }
+
+}

@@ -1,0 +1,156 @@
+package io.delayqueue.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.actuator.DelayQueueHealthIndicator;
+import io.delayqueue.actuator.HealthSettings;
+import io.delayqueue.actuator.KnownStatistics;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.WakeUps;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.health.registry.HealthContributorRegistry;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** What the health contributor says, and when it is there. */
+class DelayQueueHealthContributorAutoConfigurationTests {
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+        .withConfiguration(AutoConfigurations.of(DelayQueueAutoConfiguration.class,
+                DelayQueueListenerAutoConfiguration.class, DelayQueueHealthContributorAutoConfiguration.class,
+                HealthContributorRegistryAutoConfiguration.class))
+        .withPropertyValues("delayqueue.store=memory", "delayqueue.metrics.interval=100ms")
+        .withBean(Handler.class);
+
+    @Test
+    void isUpWhileAllIsWell() {
+        this.application.run((context) -> {
+            Health health = health(context);
+
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails()).containsOnlyKeys("queues", "listeners")
+                .hasToString("{queues={orders=nothing due}, listeners={all=running}}");
+        });
+    }
+
+    @Test
+    void saysThatAQueueIsBehind() {
+        this.application.withPropertyValues("delayqueue.health.max-due-age=1ms").run((context) -> {
+            context.getBean(DelayedListenerRegistry.class).require("all").pause();
+            context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
+
+            await().untilAsserted(() -> assertThat(health(context).getStatus()).isEqualTo(Status.DOWN));
+            assertThat(problems(health(context))).singleElement()
+                .asString()
+                .startsWith("Queue 'orders' is behind: 1 messages are due, the oldest for ");
+
+            context.getBean(DelayQueueOperations.class).pause("orders");
+            await().untilAsserted(() -> assertThat(health(context).getStatus()).isEqualTo(Status.UP));
+            assertThat(health(context).getDetails())
+                .hasToString("{queues={orders=paused, 1 due}, listeners={all=paused}}");
+        });
+    }
+
+    @Test
+    void aBacklogIsNoProblemIfNobodyMinds() {
+        this.application.withPropertyValues("delayqueue.health.max-due-age=0").run((context) -> {
+            context.getBean(DelayedListenerRegistry.class).require("all").stop();
+            context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
+
+            await().untilAsserted(() -> assertThat(health(context).getDetails().get("queues").toString())
+                .contains("1 due, the oldest for"));
+            assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+            assertThat(health(context).getDetails().get("listeners")).hasToString("{all=stopped}");
+        });
+    }
+
+    @Test
+    void saysThatWakeUpsAreNotHeard() {
+        this.application.run((context) -> {
+            Health health = new DelayQueueHealthIndicator(context.getBean(KnownStatistics.class),
+                    context.getBean(DelayedListenerRegistry.class), new Deaf(),
+                    new HealthSettings(null, Duration.ofSeconds(10)))
+                .health();
+            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
+                    + "messages are found by the safety poll, up to PT5S late");
+        });
+    }
+
+    @Test
+    void isNamedAndSwitchedOffAsBootDoes() {
+        this.application
+            .run((context) -> assertThat(context.getBean(HealthContributorRegistry.class).getContributor("delayqueue"))
+                .isInstanceOf(DelayQueueHealthIndicator.class));
+        this.application.withPropertyValues("management.health.delayqueue.enabled=false")
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DelayQueueHealthIndicator.class));
+        this.application.withPropertyValues("management.health.defaults.enabled=false")
+            .run((context) -> assertThat(context).doesNotHaveBean(DelayQueueHealthIndicator.class));
+    }
+
+    @Test
+    void startsAsBeforeWithoutHealth() {
+        // Found as Boot finds it: read, and not loaded.
+        new ApplicationContextRunner().withUserConfiguration(EnabledApplication.class)
+            .withPropertyValues("delayqueue.store=memory")
+            .withClassLoader(new FilteredClassLoader("org.springframework.boot.health"))
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DelayQueueHealthIndicator.class));
+    }
+
+    private static Health health(ApplicationContext context) {
+        Health health = context.getBean("delayqueueHealthIndicator", HealthIndicator.class).health();
+        assertThat(health).isNotNull();
+        return health;
+    }
+
+    private static List<Object> problems(Health health) {
+        return List.copyOf((List<?>) health.getDetails().get("problems"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ImportAutoConfiguration({ DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class,
+            DelayQueueHealthContributorAutoConfiguration.class })
+    static class EnabledApplication {
+
+    }
+
+    static class Handler {
+
+        @DelayedListener(id = "all", queues = "orders")
+        void handle(String payload) {
+        }
+
+    }
+
+    static class Deaf implements WakeUps {
+
+        @Override
+        public Subscription listen(Partition partition, Listener listener) {
+            return () -> {
+            };
+        }
+
+        @Override
+        public boolean isHeard(Partition partition) {
+            return false;
+        }
+
+    }
+
+}

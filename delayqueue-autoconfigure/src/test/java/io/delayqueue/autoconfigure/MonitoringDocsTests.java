@@ -1,0 +1,201 @@
+package io.delayqueue.autoconfigure;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.engine.MessageEvents;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.Yaml;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Whether board, alerts and the table of meters tell of the meters there are. */
+class MonitoringDocsTests {
+
+    private static final Path DOCS = Path.of("../docs");
+
+    private static final Pattern METRIC = Pattern.compile("delayqueue_[a-z_]+");
+
+    /** What Prometheus makes of one timer. */
+    private static final Pattern PART_OF_TIMER = Pattern.compile("_(bucket|count|sum|max)$");
+
+    @Test
+    void boardAndAlertsNameMetersThatExistAndTheBoardAllOfThem() throws IOException {
+        Set<String> real = new TreeSet<>();
+        Set<String> tags = new TreeSet<>();
+        withMeters((registry) -> {
+            scrapedNames(registry).forEach(real::add);
+            registry.getMeters().forEach((meter) -> meter.getId().getTags().forEach((tag) -> tags.add(tag.getKey())));
+        });
+
+        String board = Files.readString(DOCS.resolve("grafana/delayqueue.json"));
+        String alerts = Files.readString(DOCS.resolve("alerts.yml"));
+        assertThat(names(board)).containsExactlyInAnyOrderElementsOf(real);
+        assertThat(names(alerts)).isNotEmpty().isSubsetOf(real);
+        assertThat(Pattern.compile("by \\(([a-z, ]+)\\)")
+            .matcher(board + alerts)
+            .results()
+            .flatMap((by) -> Arrays.stream(by.group(1).split(", ")))
+            .filter((tag) -> !tag.equals("le"))).isNotEmpty().isSubsetOf(tags);
+    }
+
+    @Test
+    void theTableTellsOfAllMetersAndTheirTags() {
+        withMeters((registry) -> {
+            Map<String, Set<String>> real = registry.getMeters()
+                .stream()
+                .map(Meter::getId)
+                .collect(Collectors.toMap((id) -> id.getName().substring("delayqueue.".length()),
+                        MonitoringDocsTests::tagsOf, MonitoringDocsTests::union));
+
+            Map<String, Set<String>> told = lines("operations.md").stream()
+                .dropWhile((line) -> !line.startsWith("| Meter |"))
+                .skip(2)
+                .takeWhile((line) -> line.startsWith("|"))
+                .map((line) -> line.split("\\|"))
+                .collect(Collectors.toMap((cells) -> codes(cells[1]).get(0), (cells) -> tagsOf(cells[3])));
+            assertThat(told).isEqualTo(real);
+        });
+    }
+
+    @Test
+    void theBoardCanBeImported() throws IOException {
+        JsonNode board = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana/delayqueue.json")));
+
+        List<Integer> ids = new ArrayList<>();
+        for (JsonNode panel : board.get("panels")) {
+            ids.add(panel.get("id").asInt());
+            assertThat(panel.get("title").asString()).isNotBlank();
+            if (!panel.get("type").asString().equals("row")) {
+                assertThat(panel.get("description").asString()).isNotBlank();
+                assertThat(panel.get("targets")).isNotEmpty()
+                    .allSatisfy((target) -> assertThat(target.get("expr").asString())
+                        .satisfies(MonitoringDocsTests::assertBalanced));
+            }
+        }
+        assertThat(ids).isNotEmpty().doesNotHaveDuplicates();
+    }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void everyAlertSaysWhatItMeansAndIsExplained() throws IOException {
+        Map<String, List<Map<String, Object>>> rules = new Yaml().load(Files.readString(DOCS.resolve("alerts.yml")));
+        List<Map<String, Object>> alerts = (List<Map<String, Object>>) rules.get("groups").get(0).get("rules");
+        String page = String.join("\n", lines("operations.md"));
+
+        assertThat(alerts).isNotEmpty().allSatisfy((alert) -> {
+            assertBalanced((String) alert.get("expr"));
+            assertThat((Map<String, String>) alert.get("labels")).containsKey("severity");
+            assertThat((Map<String, String>) alert.get("annotations")).containsKey("summary");
+            assertThat(page).contains("`" + alert.get("alert") + "`");
+        });
+    }
+
+    private static void assertBalanced(String expression) {
+        for (String pair : List.of("()", "[]", "{}")) {
+            assertThat(expression.chars().filter((c) -> c == pair.charAt(0)).count()).as(expression)
+                .isEqualTo(expression.chars().filter((c) -> c == pair.charAt(1)).count());
+        }
+    }
+
+    /** All there are, after a send, a handler, and a call of a script. */
+    private static void withMeters(Consumer<PrometheusMeterRegistry> test) {
+        new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(DelayQueueAutoConfiguration.class,
+                    DelayQueueListenerAutoConfiguration.class, DelayQueueMetricsAutoConfiguration.class))
+            .withPropertyValues("delayqueue.store=memory")
+            .withBean(MeterRegistry.class, () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
+            .withBean(Handler.class)
+            .run((context) -> {
+                context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
+                // This store has no scripts.
+                context.getBean(MessageEvents.class).called("send", 1, true);
+                test.accept(context.getBean(PrometheusMeterRegistry.class));
+            });
+    }
+
+    private static Stream<String> scrapedNames(PrometheusMeterRegistry registry) {
+        return registry.scrape()
+            .lines()
+            .filter((line) -> line.startsWith("delayqueue_"))
+            .map((line) -> base(line.split("[{ ]", 2)[0]));
+    }
+
+    private static Set<String> names(String text) {
+        return METRIC.matcher(text)
+            .results()
+            .map(MatchResult::group)
+            .map(MonitoringDocsTests::base)
+            .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String base(String name) {
+        return PART_OF_TIMER.matcher(name).replaceAll("");
+    }
+
+    private static Set<String> tagsOf(Meter.Id id) {
+        return id.getTags()
+            .stream()
+            .map((tag) -> tag.getKey())
+            .filter((tag) -> !tag.equals("queue"))
+            .collect(Collectors.toSet());
+    }
+
+    /** Tags of a cell, whose values follow a colon or lie behind a semicolon. */
+    private static Set<String> tagsOf(String cell) {
+        return Stream.of("listener", "outcome", "script")
+            .filter((tag) -> cell.contains("`" + tag + "`"))
+            .collect(Collectors.toSet());
+    }
+
+    private static Set<String> union(Set<String> one, Set<String> other) {
+        return Stream.concat(one.stream(), other.stream()).collect(Collectors.toSet());
+    }
+
+    private static List<String> codes(String cell) {
+        return Pattern.compile("`([^`]+)`").matcher(cell).results().map((code) -> code.group(1)).toList();
+    }
+
+    private static List<String> lines(String page) {
+        try {
+            return Files.readAllLines(DOCS.resolve(page));
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    static class Handler {
+
+        @DelayedListener("orders")
+        void handle(String payload) {
+        }
+
+    }
+
+}
