@@ -2,13 +2,14 @@ package io.delayqueue.autoconfigure;
 
 import java.util.concurrent.ThreadLocalRandom;
 
+import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.web.Access;
-import io.delayqueue.web.ApiSettings;
+import io.delayqueue.web.ApiPorts;
 import io.delayqueue.web.ConsumeSettings;
 import io.delayqueue.web.Consumers;
 import io.delayqueue.web.HttpApi;
@@ -16,6 +17,7 @@ import io.delayqueue.web.LoopbackAccess;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -55,7 +57,7 @@ public final class DelayQueueWebAutoConfiguration {
     @ConditionalOnWebApplication(type = Type.SERVLET)
     @ConditionalOnClass(DispatcherServlet.class)
     @EnableConfigurationProperties(DelayQueueWebProperties.class)
-    @Import({ InsecureConfiguration.class, DelayQueueWebSecurityConfiguration.class, UnprotectedConfiguration.class })
+    @Import(DelayQueueWebSecurityConfiguration.class)
     static class ServletConfiguration {
 
         @Bean
@@ -73,10 +75,15 @@ public final class DelayQueueWebAutoConfiguration {
         }
 
         @Bean
-        HttpApi delayQueueHttpApi(DelayQueueWebProperties web, Access access, DelayQueueOperations operations,
-                Consumers consumers, ApplicationEventPublisher events) {
-            ApiSettings settings = web.api().settings();
-            return new HttpApi(settings, access, operations, consumers, events);
+        ApiPorts delayQueueHttpPorts(DelayQueueOperations operations, ObjectProvider<DelayQueueInspector> inspector,
+                Consumers consumers) {
+            return new ApiPorts(operations, inspector.getIfAvailable(), consumers);
+        }
+
+        @Bean
+        HttpApi delayQueueHttpApi(DelayQueueWebProperties web, Access access, ApiPorts ports,
+                ApplicationEventPublisher events) {
+            return new HttpApi(web.api().settings(), access, ports, events);
         }
 
         @Bean
@@ -84,38 +91,39 @@ public final class DelayQueueWebAutoConfiguration {
             return api.router();
         }
 
-    }
+        /** Open to this machine, as was asked for. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnBooleanProperty("delayqueue.web.insecure-local")
+        static class InsecureConfiguration {
 
-    /** Open to this machine, as was asked for. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty("delayqueue.web.insecure-local")
-    static class InsecureConfiguration {
+            private static final Logger logger = LoggerFactory.getLogger(InsecureConfiguration.class);
 
-        private static final Logger logger = LoggerFactory.getLogger(InsecureConfiguration.class);
+            @Bean
+            @ConditionalOnMissingBean(Access.class)
+            LoopbackAccess delayQueueWebAccess(Environment environment) {
+                LocalServer.require(environment);
+                logger.warn("Everybody on this machine may do everything with the delay queue over HTTP "
+                        + "(delayqueue.web.insecure-local is set)");
+                return new LoopbackAccess();
+            }
 
-        @Bean
-        @ConditionalOnMissingBean(Access.class)
-        LoopbackAccess delayQueueWebAccess(Environment environment) {
-            LocalServer.require(environment);
-            logger.warn("Everybody on this machine may do everything with the delay queue over HTTP "
-                    + "(delayqueue.web.insecure-local is set)");
-            return new LoopbackAccess();
         }
 
-    }
+        /** Refuses to open to everybody. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false,
+                matchIfMissing = true)
+        @ConditionalOnMissingClass("org.springframework.security.config.annotation.web.builders.HttpSecurity")
+        static class UnprotectedConfiguration {
 
-    /** Refuses to open to everybody. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false, matchIfMissing = true)
-    @ConditionalOnMissingClass("org.springframework.security.config.annotation.web.builders.HttpSecurity")
-    static class UnprotectedConfiguration {
+            @Bean
+            Access delayQueueWebAccess() {
+                throw new InsecureWebException(
+                        "delayqueue.web.api.enabled is set, but nothing protects the HTTP API: Spring Security is not on the class path",
+                        "Add spring-boot-starter-security. To try things out on this machine alone, set "
+                                + "delayqueue.web.insecure-local to true and server.address to 127.0.0.1.");
+            }
 
-        @Bean
-        Access delayQueueWebAccess() {
-            throw new InsecureWebException(
-                    "delayqueue.web.api.enabled is set, but nothing protects the HTTP API: Spring Security is not on the class path",
-                    "Add spring-boot-starter-security. To try things out on this machine alone, set "
-                            + "delayqueue.web.insecure-local to true and server.address to 127.0.0.1.");
         }
 
     }

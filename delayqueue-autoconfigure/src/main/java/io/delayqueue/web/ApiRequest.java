@@ -2,6 +2,9 @@ package io.delayqueue.web;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
+import org.springframework.web.util.UriUtils;
 
 /** A request to a route, and what it says. Used by the request's thread alone. */
 final class ApiRequest {
@@ -26,11 +30,14 @@ final class ApiRequest {
 
     private final ApiSettings settings;
 
+    private final Map<String, List<String>> query;
+
     ApiRequest(HttpServletRequest servlet, Map<String, String> variables, Access access, ApiSettings settings) {
         this.servlet = servlet;
         this.variables = variables;
         this.access = access;
         this.settings = settings;
+        this.query = queryOf(servlet);
     }
 
     HttpServletRequest servlet() {
@@ -67,26 +74,42 @@ final class ApiRequest {
     }
 
     @Nullable String query(String name) {
-        String[] values = this.servlet.getParameterValues(name);
-        if (values != null && values.length > 1) {
+        List<String> values = this.query.getOrDefault(name, List.of());
+        if (values.size() > 1) {
             throw ProblemException
-                .invalid("Query parameter '%s' is there %d times; use it once".formatted(name, values.length));
+                .invalid("Query parameter '%s' is there %d times; use it once".formatted(name, values.size()));
         }
-        return (values != null) ? values[0] : null;
+        return values.isEmpty() ? null : values.get(0);
     }
 
     /** Refuses what would else be overlooked, such as a filter that was misspelt. */
     void onlyQuery(String... known) {
         List<String> allowed = List.of(known);
-        this.servlet.getParameterMap()
-            .keySet()
-            .stream()
-            .filter((name) -> !allowed.contains(name))
-            .findFirst()
-            .ifPresent((name) -> {
-                throw ProblemException.invalid("Query parameter %s is not known: use %s".formatted(Json.quoted(name),
-                        allowed.isEmpty() ? "none" : String.join(", ", allowed)));
-            });
+        this.query.keySet().stream().filter((name) -> !allowed.contains(name)).findFirst().ifPresent((name) -> {
+            throw ProblemException.invalid("Query parameter %s is not known: use %s".formatted(Json.quoted(name),
+                    allowed.isEmpty() ? "none" : String.join(", ", allowed)));
+        });
+    }
+
+    /** Of the address alone: what a servlet calls parameters may come from a form. */
+    private static Map<String, List<String>> queryOf(HttpServletRequest servlet) {
+        Map<String, List<String>> query = new LinkedHashMap<>();
+        String text = servlet.getQueryString();
+        for (String pair : (text == null || text.isEmpty()) ? new String[0] : text.split("&")) {
+            String[] parts = pair.split("=", 2);
+            query.computeIfAbsent(decoded(parts[0]), (name) -> new ArrayList<>())
+                .add((parts.length > 1) ? decoded(parts[1]) : "");
+        }
+        return query;
+    }
+
+    private static String decoded(String text) {
+        try {
+            return UriUtils.decode(text, StandardCharsets.UTF_8);
+        }
+        catch (IllegalArgumentException ex) {
+            throw ProblemException.invalid("The query is not encoded as it should be: " + Json.quoted(text));
+        }
     }
 
     /** How many entries a page shall have. */

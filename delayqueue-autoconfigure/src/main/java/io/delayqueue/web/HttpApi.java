@@ -1,9 +1,10 @@
 package io.delayqueue.web;
 
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.web.Problem.Kind;
 import jakarta.servlet.http.HttpServletRequest;
 
@@ -33,21 +34,23 @@ public final class HttpApi {
      * Makes the API.
      * @param settings its limits
      * @param access who may do what
-     * @param operations what it does
-     * @param consumers hands out messages
+     * @param ports what it serves
      * @param events is told of every change
      */
-    public HttpApi(ApiSettings settings, Access access, DelayQueueOperations operations, Consumers consumers,
-            ApplicationEventPublisher events) {
+    public HttpApi(ApiSettings settings, Access access, ApiPorts ports, ApplicationEventPublisher events) {
         this.settings = settings;
         this.access = access;
         this.routes = new ApiRoutes(settings.path());
         Audit audit = new Audit(events);
         new DescriptionRoutes().addTo(this.routes);
-        new SendRoutes(operations, audit).addTo(this.routes);
-        new MessageRoutes(operations, audit).addTo(this.routes);
-        new ConsumeRoutes(consumers, audit).addTo(this.routes);
-        new DeadLetterRoutes(operations, audit).addTo(this.routes);
+        DelayQueueInspector inspector = ports.inspector();
+        if (inspector != null) {
+            new QueueRoutes(ports.operations(), inspector, audit).addTo(this.routes);
+        }
+        new SendRoutes(ports.operations(), audit).addTo(this.routes);
+        new MessageRoutes(ports.operations(), audit).addTo(this.routes);
+        new ConsumeRoutes(ports.consumers(), audit).addTo(this.routes);
+        new DeadLetterRoutes(ports.operations(), audit).addTo(this.routes);
     }
 
     /** All of the API, for Spring MVC. */
@@ -72,6 +75,10 @@ public final class HttpApi {
         ApiRoutes.Match match = this.routes.match(request.getMethod(),
                 ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
         return (match != null) ? match.route().authorities() : Set.of(Authority.values());
+    }
+
+    List<ApiRoute> routes() {
+        return this.routes.all();
     }
 
     /** What somebody is told who is not known, or may not do what was asked for. */

@@ -13,7 +13,7 @@ import io.delayqueue.web.Problem.Kind;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Finds, cancels and reschedules a message by its id; counts. */
+/** Finds, cancels and reschedules a message by its id. */
 final class MessageRoutes {
 
     private final DelayQueueOperations operations;
@@ -26,15 +26,9 @@ final class MessageRoutes {
     }
 
     void addTo(ApiRoutes routes) {
-        routes.add(HttpMethod.GET, "/queues/{queue}", Authority.VIEW, this::statistics);
         routes.add(HttpMethod.GET, "/queues/{queue}/message", Authority.VIEW, this::find);
         routes.add(HttpMethod.DELETE, "/queues/{queue}/message", Authority.OPERATE, this::cancel);
         routes.add(HttpMethod.PATCH, "/queues/{queue}/message", Authority.OPERATE, this::reschedule);
-    }
-
-    private ServerResponse statistics(ApiRequest request) {
-        request.onlyQuery();
-        return Answer.json(Views.statistics(this.operations.statistics(request.queue().value())));
     }
 
     private ServerResponse find(ApiRequest request) {

@@ -1,10 +1,12 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
 import io.delayqueue.DeadLetter;
-import io.delayqueue.QueueStatistics;
+import io.delayqueue.QueueHorizon;
+import io.delayqueue.QueueOverview;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import org.jspecify.annotations.Nullable;
@@ -31,13 +33,32 @@ final class Views {
             .put("outcome", result.outcome().name());
     }
 
-    static ObjectNode statistics(QueueStatistics statistics) {
-        return object().put("queue", statistics.queue())
-            .put("scheduled", statistics.scheduled())
-            .put("due", statistics.due())
-            .put("leased", statistics.leased())
-            .put("dead", statistics.dead())
-            .put("nextDueAt", time(statistics.nextDueAt()));
+    static ObjectNode overview(QueueOverview overview) {
+        Duration oldestDue = overview.oldestDue();
+        return object().put("queue", overview.queue())
+            .put("partitions", overview.partitions())
+            .put("scheduled", overview.scheduled())
+            .put("due", overview.due())
+            .put("followers", overview.followers())
+            .put("leased", overview.leased())
+            .put("lapsed", overview.lapsed())
+            .put("dead", overview.dead())
+            .put("nextDueAt", time(overview.nextDueAt()))
+            .put("oldestDueMillis", (oldestDue != null) ? oldestDue.toMillis() : null)
+            .put("paused", overview.paused())
+            .put("pausedUntil", time(overview.pausedUntil()))
+            .put("now", time(overview.now()));
+    }
+
+    static ObjectNode horizon(QueueHorizon horizon) {
+        return object().put("queue", horizon.queue())
+            .put("overdue", horizon.overdue())
+            .put("minute", horizon.minute())
+            .put("hour", horizon.hour())
+            .put("day", horizon.day())
+            .put("week", horizon.week())
+            .put("later", horizon.later())
+            .put("followers", horizon.followers());
     }
 
     static ObjectNode message(StoredMessage message, boolean open) {

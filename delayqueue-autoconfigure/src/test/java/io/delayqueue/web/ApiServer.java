@@ -39,7 +39,8 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /**
  * An application with the API on a port of its own, and a client. Its users are called
- * like the authority that each has, besides {@code all} and {@code none}.
+ * like the authority that each has, besides {@code all} and {@code none}. Every answer is
+ * held against the description.
  */
 public final class ApiServer implements AutoCloseable {
 
@@ -47,14 +48,23 @@ public final class ApiServer implements AutoCloseable {
 
     static final String NONE = "none";
 
+    static final String PATH = "/delayqueue/api";
+
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final ConfigurableApplicationContext context;
 
     private final HttpClient client = HttpClient.newBuilder().connectTimeout(LIMIT).build();
 
+    private final ApiDescription description = new ApiDescription();
+
     private ApiServer(ConfigurableApplicationContext context) {
         this.context = context;
+    }
+
+    /** One for all tests that need nothing special; ends with the process. */
+    static ApiServer shared() {
+        return Shared.SERVER;
     }
 
     /** Starts one that keeps its messages in memory, unless a property says otherwise. */
@@ -111,7 +121,11 @@ public final class ApiServer implements AutoCloseable {
                 .newBuilder(URI.create("http://127.0.0.1:%d%s".formatted(port(), path)))
                 .timeout(LIMIT)
                 .method(method, (body != null) ? BodyPublishers.ofString(body) : BodyPublishers.noBody());
-            return new Reply(this.client.send(more.apply(request).build(), BodyHandlers.ofString()));
+            Reply reply = new Reply(this.client.send(more.apply(request).build(), BodyHandlers.ofString()));
+            if (path.startsWith(PATH + "/")) {
+                this.description.check(method, path.substring(PATH.length()), reply);
+            }
+            return reply;
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);
@@ -129,6 +143,12 @@ public final class ApiServer implements AutoCloseable {
     @Override
     public void close() {
         this.context.close();
+    }
+
+    private static final class Shared {
+
+        private static final ApiServer SERVER = start();
+
     }
 
     /** What came back. */

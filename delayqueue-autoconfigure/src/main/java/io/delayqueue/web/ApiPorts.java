@@ -1,0 +1,15 @@
+package io.delayqueue.web;
+
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueOperations;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the API serves.
+ *
+ * @param operations sends and steers
+ * @param inspector looks at queues; {@code null} for a store that has none
+ * @param consumers hands out messages
+ */
+public record ApiPorts(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector, Consumers consumers) {
+}

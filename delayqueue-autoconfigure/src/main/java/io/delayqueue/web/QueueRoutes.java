@@ -1,0 +1,93 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.PauseResult;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueuePage;
+import io.delayqueue.ResumeResult;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/** Lists, counts, pauses and resumes queues. */
+final class QueueRoutes {
+
+    private final DelayQueueOperations operations;
+
+    private final DelayQueueInspector inspector;
+
+    private final Audit audit;
+
+    QueueRoutes(DelayQueueOperations operations, DelayQueueInspector inspector, Audit audit) {
+        this.operations = operations;
+        this.inspector = inspector;
+        this.audit = audit;
+    }
+
+    void addTo(ApiRoutes routes) {
+        routes.add(HttpMethod.GET, "/queues", Authority.VIEW, this::list);
+        routes.add(HttpMethod.GET, "/queues/{queue}", Authority.VIEW, this::overview);
+        routes.add(HttpMethod.GET, "/queues/{queue}/horizon", Authority.VIEW, this::horizon);
+        routes.add(HttpMethod.POST, "/queues/{queue}/pause", Authority.OPERATE, this::pause);
+        routes.add(HttpMethod.POST, "/queues/{queue}/resume", Authority.OPERATE, this::resume);
+    }
+
+    private ServerResponse list(ApiRequest request) {
+        request.onlyQuery("cursor", "limit");
+        QueuePage page = this.inspector.queues(request.query("cursor"), request.limit());
+        ObjectNode json = Views.object();
+        ArrayNode array = json.putArray("queues");
+        this.inspector.overviews(page.queues()).forEach((overview) -> array.add(Views.overview(overview)));
+        return Answer.json(json.put("nextCursor", page.nextCursor()));
+    }
+
+    private ServerResponse overview(ApiRequest request) {
+        request.onlyQuery();
+        return Answer.json(Views.overview(this.inspector.overview(request.queue().value())));
+    }
+
+    private ServerResponse horizon(ApiRequest request) {
+        request.onlyQuery();
+        return Answer.json(Views.horizon(this.inspector.horizon(request.queue().value())));
+    }
+
+    private ServerResponse pause(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        Fields body = request.body("forMillis", "until");
+        Instant until = body.instant("until");
+        if (until != null && body.value("forMillis") != null) {
+            throw ProblemException.invalid("Fields 'forMillis' and 'until' are both there; use one or none");
+        }
+        Duration time = body.millis("forMillis", Duration.ZERO, Duration.ofMillis(1), MessageLimits.MAX_DURATION);
+        PauseResult result;
+        if (until != null) {
+            result = this.operations.pause(queue.value(), until);
+        }
+        else {
+            result = time.isZero() ? this.operations.pause(queue.value()) : this.operations.pause(queue.value(), time);
+        }
+        this.audit.tell(request.who(), "pause", queue, null, 1);
+        return Answer.json(Views.object()
+            .put("queue", result.queue())
+            .put("wasPaused", result.wasPaused())
+            .put("until", Views.time(result.until())));
+    }
+
+    private ServerResponse resume(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        request.body();
+        ResumeResult result = this.operations.resume(queue.value());
+        this.audit.tell(request.who(), "resume", queue, null, (result == ResumeResult.RESUMED) ? 1 : 0);
+        return Answer.json(Views.object().put("result", result.name()));
+    }
+
+}

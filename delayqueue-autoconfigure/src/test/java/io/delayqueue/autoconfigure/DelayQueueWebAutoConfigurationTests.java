@@ -1,0 +1,180 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.web.Access;
+import io.delayqueue.web.Authority;
+import io.delayqueue.web.GrantedAccess;
+import io.delayqueue.web.HttpApi;
+import io.delayqueue.web.LoopbackAccess;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.DefaultSecurityFilterChain;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.servlet.DispatcherServlet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** When there is an API, what protects it, and when the start fails instead. */
+@ExtendWith(OutputCaptureExtension.class)
+class DelayQueueWebAutoConfigurationTests {
+
+    private static final String ENABLED = "delayqueue.web.api.enabled=true";
+
+    private static final String INSECURE = "delayqueue.web.insecure-local=true";
+
+    private final WebApplicationContextRunner web = new WebApplicationContextRunner()
+        .withConfiguration(
+                AutoConfigurations.of(WebMvcAutoConfiguration.class, DispatcherServletAutoConfiguration.class,
+                        SecurityAutoConfiguration.class, ServletWebSecurityAutoConfiguration.class,
+                        DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
+        .withPropertyValues("delayqueue.store=memory");
+
+    @Test
+    void isOffUnlessAskedFor() {
+        this.web.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
+        this.web.withPropertyValues(ENABLED, "delayqueue.enabled=false")
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
+    }
+
+    @Test
+    void hasAChainOfItsOwnBesidesThatOfBoot() {
+        this.web.withPropertyValues(ENABLED).run((context) -> {
+            assertThat(context).hasSingleBean(HttpApi.class).hasSingleBean(GrantedAccess.class);
+            assertThat(context.getBeansOfType(SecurityFilterChain.class)).hasSize(2)
+                .containsKey(DelayQueueWebSecurityConfiguration.API_CHAIN);
+            SecurityFilterChain chain = context.getBean(DelayQueueWebSecurityConfiguration.API_CHAIN,
+                    SecurityFilterChain.class);
+            assertThat(chain.matches(request("/delayqueue/api/queues"))).isTrue();
+            assertThat(chain.matches(request("/delayqueue/apix"))).isFalse();
+            assertThat(chain.matches(request("/delayqueue"))).isFalse();
+        });
+    }
+
+    private static MockHttpServletRequest request(String path) {
+        return new MockHttpServletRequest("GET", path);
+    }
+
+    @Test
+    void aBeanOfItsNameReplacesTheChain() {
+        this.web.withPropertyValues(ENABLED)
+            .withBean(DelayQueueWebSecurityConfiguration.API_CHAIN, SecurityFilterChain.class,
+                    () -> new DefaultSecurityFilterChain((request) -> true))
+            .run((context) -> {
+                assertThat(context).hasSingleBean(SecurityFilterChain.class);
+                // It lets everybody through, and the API nobody.
+                assertThat(context.getBean(Access.class).permits(request("/delayqueue/api/queues"), Authority.VIEW))
+                    .isFalse();
+            });
+    }
+
+    @Test
+    void doesNotStartWithoutSpringSecurity() {
+        withoutSecurity().withPropertyValues(ENABLED)
+            .run((context) -> assertThat(analysis(context.getStartupFailure())).satisfies((analysis) -> {
+                assertThat(analysis.getDescription()).contains("Spring Security is not on the class path");
+                assertThat(analysis.getAction()).contains("spring-boot-starter-security");
+            }));
+    }
+
+    @Test
+    void doesNotStartWhereSpringSecurityIsNotSetUp() {
+        new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,
+                    DelayQueueWebAutoConfiguration.class))
+            .withPropertyValues("delayqueue.store=memory", ENABLED)
+            .run((context) -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                .contains("Spring Security is not set up for servlets"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "unused=1", "server.address=0.0.0.0", "server.address=192.0.2.1", "server.address=::",
+            "management.server.address=127.0.0.1" })
+    void insecureIsRefusedWhereOthersReachTheServer(String address) {
+        withoutSecurity().withPropertyValues(ENABLED, INSECURE, address)
+            .run((context) -> assertThat(analysis(context.getStartupFailure())).satisfies((analysis) -> {
+                assertThat(analysis.getDescription()).contains("delayqueue.web.insecure-local");
+                assertThat(analysis.getAction()).contains("server.address");
+            }));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "127.0.0.1", "::1", "localhost" })
+    void insecureIsAcceptedOnThisMachine(String address, CapturedOutput output) {
+        withoutSecurity().withPropertyValues(ENABLED, INSECURE, "server.address=" + address)
+            .run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LoopbackAccess.class));
+        assertThat(output).contains("Everybody on this machine may do everything");
+    }
+
+    private WebApplicationContextRunner withoutSecurity() {
+        return new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,
+                    DelayQueueWebAutoConfiguration.class))
+            .withPropertyValues("delayqueue.store=memory")
+            .withClassLoader(new FilteredClassLoader(HttpSecurity.class, SecurityFilterChain.class));
+    }
+
+    private static FailureAnalysis analysis(Throwable failure) {
+        assertThat(failure).isNotNull();
+        FailureAnalysis analysis = new InsecureWebFailureAnalyzer().analyze(failure);
+        assertThat(analysis).isNotNull();
+        return analysis;
+    }
+
+    @Test
+    void staysOffOnAReactiveApplicationAndSaysSo(CapturedOutput output) {
+        new ReactiveWebApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
+            .withPropertyValues("delayqueue.store=memory", ENABLED)
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
+        assertThat(output).contains("stays off: it needs a servlet application");
+    }
+
+    @Test
+    void needsNothingOfTheWebWhileItIsOff() {
+        new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
+            .withPropertyValues("delayqueue.store=memory", ENABLED)
+            .withClassLoader(new FilteredClassLoader(HttpSecurity.class, SecurityFilterChain.class,
+                    DispatcherServlet.class, AuditApplicationEvent.class))
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
+    }
+
+    @Test
+    void insecureOpensToThisMachineAlone() {
+        LoopbackAccess access = new LoopbackAccess();
+        MockHttpServletRequest local = request("/delayqueue/api/queues");
+        assertThat(access.permits(local, Authority.VIEW)).isTrue();
+
+        MockHttpServletRequest rebound = request("/delayqueue/api/queues");
+        rebound.setServerName("evil.example");
+        assertThat(access.permits(rebound, Authority.VIEW)).isFalse();
+
+        MockHttpServletRequest remote = request("/delayqueue/api/queues");
+        remote.setRemoteAddr("192.0.2.1");
+        assertThat(access.permits(remote, Authority.VIEW)).isFalse();
+
+        MockHttpServletRequest proxied = request("/delayqueue/api/queues");
+        proxied.addHeader("X-Forwarded-For", "192.0.2.1");
+        assertThat(access.permits(proxied, Authority.VIEW)).isFalse();
+    }
+
+}

@@ -1,0 +1,110 @@
+package io.delayqueue.web;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+import com.networknt.schema.Error;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
+import io.delayqueue.web.ApiServer.Reply;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What openapi.json promises, held against what is answered. */
+final class ApiDescription {
+
+    private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
+
+    private static final String REFERENCE = "#/components/schemas/";
+
+    private final JsonNode json;
+
+    private final Map<JsonNode, Schema> compiled = new ConcurrentHashMap<>();
+
+    private final SchemaRegistry schemas = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
+
+    ApiDescription() {
+        this.json = JsonMapper.shared().readTree(ApiDescription.class.getResourceAsStream("openapi.json"));
+    }
+
+    /** Method and path of each operation. */
+    Set<String> operations() {
+        Set<String> operations = new TreeSet<>();
+        this.json.path("paths")
+            .properties()
+            .forEach((path) -> path.getValue()
+                .propertyNames()
+                .stream()
+                .filter(METHODS::contains)
+                .forEach((method) -> operations.add(method.toUpperCase() + " " + path.getKey())));
+        return operations;
+    }
+
+    String authorities(String operation) {
+        String[] parts = operation.split(" ");
+        return this.json.path("paths").path(parts[1]).path(parts[0].toLowerCase()).path("description").asString();
+    }
+
+    /** Fails if an answer is none of those that are described. */
+    void check(String method, String path, Reply reply) {
+        String type = reply.header("Content-Type");
+        JsonNode operation = operation(method, path);
+        if (operation.isMissingNode()) {
+            assertThat(reply.status()).as("%s %s", method, path).isGreaterThanOrEqualTo(400);
+            checkSchema(this.json.path("components").path("schemas").path("Problem"), reply);
+            return;
+        }
+        JsonNode answer = resolved(operation.path("responses").path(String.valueOf(reply.status())));
+        assertThat(answer.isMissingNode()).as("%s %s answers %d: %s", method, path, reply.status(), reply.body())
+            .isFalse();
+        JsonNode content = answer.path("content");
+        if (content.isMissingNode()) {
+            assertThat(reply.body()).isEmpty();
+            return;
+        }
+        assertThat(content.propertyNames()).containsExactly(type);
+        checkSchema(content.path(type).path("schema"), reply);
+        assertThat(reply.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(reply.header("Content-Security-Policy")).isEqualTo("default-src 'none'; frame-ancestors 'none'");
+        assertThat(reply.header("Cache-Control")).contains("no-store");
+    }
+
+    private JsonNode operation(String method, String path) {
+        PathContainer asked = PathContainer.parsePath(path.replaceAll("\\?.*", ""));
+        for (Map.Entry<String, JsonNode> entry : this.json.path("paths").properties()) {
+            if (PathPatternParser.defaultInstance.parse(entry.getKey()).matches(asked)) {
+                return entry.getValue().path(method.toLowerCase());
+            }
+        }
+        return this.json.path("nothing");
+    }
+
+    private JsonNode resolved(JsonNode node) {
+        String reference = node.path("$ref").asString("");
+        return reference.isEmpty() ? node : this.json.at(reference.substring(1));
+    }
+
+    private void checkSchema(JsonNode schema, Reply reply) {
+        Schema compiled = this.compiled.computeIfAbsent(schema, this::compile);
+        List<Error> errors = compiled.validate(reply.json());
+        assertThat(errors).as(reply.body()).isEmpty();
+    }
+
+    private Schema compile(JsonNode schema) {
+        ObjectNode root = JsonMapper.shared().createObjectNode();
+        root.set("$defs", this.json.path("components").path("schemas"));
+        root.putArray("allOf").add(schema);
+        return this.schemas.getSchema(JsonMapper.shared().readTree(root.toString().replace(REFERENCE, "#/$defs/")));
+    }
+
+}

@@ -1,0 +1,105 @@
+package io.delayqueue.web;
+
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+import io.delayqueue.web.ApiServer.Reply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a browser that somebody else steers cannot do, and what hostile names come to. */
+class WebSecurityTests {
+
+    private static final String MESSAGES = ApiServer.PATH + "/queues/security/messages";
+
+    private final ApiServer server = ApiServer.shared();
+
+    private Reply post(UnaryOperator<java.net.http.HttpRequest.Builder> more) {
+        return this.server.send("POST", MESSAGES, "{\"payload\": 1}", (request) -> more
+            .apply(request.header("Authorization", ApiServer.basic("all")).header("Content-Type", "application/json")));
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "cross-site, 403", "same-site, 403", "same-origin, 201", "none, 201", "whatever, 403" })
+    void pagesOfOtherSitesChangeNothing(String site, int status) {
+        assertThat(post((request) -> request.header("Sec-Fetch-Site", site)).status()).isEqualTo(status);
+    }
+
+    @Test
+    void anOlderBrowserIsToldByItsOrigin() {
+        assertThat(post((request) -> request.header("Origin", "https://evil.example")).problem())
+            .isEqualTo("cross-site");
+        assertThat(post((request) -> request.header("Origin", "null")).problem()).isEqualTo("cross-site");
+        assertThat(post((request) -> request.header("Origin", "http://127.0.0.1:" + this.server.port())).status())
+            .isEqualTo(201);
+    }
+
+    /** Behind a load balancer the name asked for is another than the browser's. */
+    @Test
+    void aBrowserIsBelievedOverNames() {
+        assertThat(post(
+                (request) -> request.header("Sec-Fetch-Site", "same-origin").header("Origin", "https://shop.example"))
+            .status()).isEqualTo(201);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "text/plain", "application/x-www-form-urlencoded", "multipart/form-data;boundary=x",
+            "application/jsonx", "rubbish" })
+    void aBodyThatAFormCanSendIsRefused(String type) {
+        Reply reply = this.server.send("POST", MESSAGES, "{\"payload\": 1}",
+                (request) -> request.header("Authorization", ApiServer.basic("all")).header("Content-Type", type));
+
+        assertThat(reply.status()).isEqualTo(415);
+        assertThat(reply.problem()).isEqualTo("media-type");
+    }
+
+    @Test
+    void noOtherSiteIsToldAnything() {
+        Reply reply = this.server.send("GET", ApiServer.PATH + "/queues", null,
+                (request) -> request.header("Authorization", ApiServer.basic("all"))
+                    .header("Origin", "https://evil.example"));
+
+        assertThat(reply.header("Access-Control-Allow-Origin")).isEmpty();
+        assertThat(reply.header("Cross-Origin-Resource-Policy")).isEqualTo("same-origin");
+        assertThat(reply.header("Set-Cookie")).isEmpty();
+    }
+
+    @Test
+    void nothingIsChangedByGet() {
+        for (String path : List.of("/queues/security/pause", "/queues/security/messages",
+                "/queues/security/leases/claim", "/queues/security/dead-letters/purge")) {
+            Reply reply = this.server.get(ApiServer.PATH + path);
+            assertThat(reply.status()).isEqualTo(405);
+            assertThat(reply.header("Allow")).isEqualTo("POST");
+        }
+        assertThat(this.server.get(ApiServer.PATH + "/nothing").problem()).isEqualTo("no-route");
+    }
+
+    @Test
+    void hostileContentIsTextInJson() {
+        String hostile = "<script>alert(1)</script>\\u0000\\u202e";
+        this.server.call("all", "PUT", ApiServer.PATH + "/queues/hostile/message?id=1",
+                "{\"payload\": \"%s\", \"headers\": {\"h\": \"%s\"}, \"delayMillis\": 60000}".formatted(hostile,
+                        hostile));
+
+        Reply found = this.server.get(ApiServer.PATH + "/queues/hostile/message?id=1");
+        assertThat(found.header("Content-Type")).isEqualTo("application/json");
+        assertThat(found.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(found.json().path("payload").asString()).isEqualTo("<script>alert(1)</script>\u0000\u202e");
+
+        Reply refused = this.server.get(ApiServer.PATH + "/queues/hostile/message?id=%3Cscript%3E%0A%E2%80%AE");
+        assertThat(refused.problem()).isEqualTo("invalid");
+        assertThat(refused.detail()).contains("'<script>??'").doesNotContain("\u202e");
+        assertThat(this.server.get(ApiServer.PATH + "/queues/%3Cscript%3E").problem()).isEqualTo("invalid");
+    }
+
+    /** What the application has besides is as closed as it would be without the API. */
+    @Test
+    void bootsOwnChainStaysInPlace() {
+        assertThat(this.server.send("GET", "/elsewhere", null, (request) -> request).status()).isEqualTo(401);
+    }
+
+}
