@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
@@ -24,6 +25,9 @@ import java.util.concurrent.CompletableFuture;
  * @see DelayedListener
  */
 public interface DelayQueueOperations {
+
+    /** Most messages that are steered by one call. */
+    int MOST_IDS = 1_000;
 
     /**
      * Stores a message that is due after {@code delay}, under a generated id.
@@ -127,6 +131,31 @@ public interface DelayQueueOperations {
      * @return what happened
      */
     RescheduleResult reschedule(String queue, String id, Instant dueAt);
+
+    /**
+     * Cancels many messages, each as {@link #cancel} does, without waiting for one after
+     * the other.
+     * @param queue the queue the messages were sent to
+     * @param ids their ids, at most {@value #MOST_IDS}; each counts once
+     * @return what happened to each, in the order of {@code ids}
+     * @throws IllegalArgumentException if an id is not valid, or there are too many;
+     * nothing is cancelled
+     * @throws StoreUnavailableException if the store did not answer for one of them; the
+     * others may be cancelled all the same, and a repetition does no harm
+     */
+    Map<String, CancelResult> cancelAll(String queue, Collection<String> ids);
+
+    /**
+     * Changes the due time of many messages, each as
+     * {@link #reschedule(String, String, Duration)} does, without waiting for one after
+     * the other.
+     * @param queue the queue the messages were sent to
+     * @param ids their ids, at most {@value #MOST_IDS}; each counts once
+     * @param delay time from now until they are due; zero for now
+     * @return what happened to each, in the order of {@code ids}; the exceptions are
+     * those of {@link #cancelAll}
+     */
+    Map<String, RescheduleResult> rescheduleAll(String queue, Collection<String> ids, Duration delay);
 
     /**
      * Looks at a message that waits or is being handled.

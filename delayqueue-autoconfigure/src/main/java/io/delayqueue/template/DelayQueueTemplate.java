@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
@@ -223,6 +224,19 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     private RescheduleResult reschedule(String queue, String id, DueTime due) {
         return this.calls.await(this.router.reschedule(new QueueName(queue), MessageLimits.requireId(id), due),
                 "reschedule");
+    }
+
+    @Override
+    public Map<String, CancelResult> cancelAll(String queue, Collection<String> ids) {
+        QueueName name = new QueueName(queue);
+        return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id));
+    }
+
+    @Override
+    public Map<String, RescheduleResult> rescheduleAll(String queue, Collection<String> ids, Duration delay) {
+        QueueName name = new QueueName(queue);
+        DueTime due = DueTime.after(MessageLimits.requireDelay(delay));
+        return this.calls.awaitEach(ids, "reschedule", (id) -> this.router.reschedule(name, id, due));
     }
 
     @Override

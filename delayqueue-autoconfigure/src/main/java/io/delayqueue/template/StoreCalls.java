@@ -1,15 +1,24 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.MessageLimits;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.StoreRefusedException;
@@ -59,6 +68,26 @@ final class StoreCalls {
                         .formatted(operation, this.waitLimit.toMillis()),
                     Effect.UNKNOWN, ex);
         }
+    }
+
+    /**
+     * Makes a call for each message, all at once, and waits for all answers.
+     * @param ids of the messages
+     * @return the answers, in the order of {@code ids}
+     */
+    <T> Map<String, T> awaitEach(Collection<String> ids, String operation,
+            Function<String, CompletableFuture<T>> call) {
+        Set<String> each = new LinkedHashSet<>(ids);
+        if (each.size() > DelayQueueOperations.MOST_IDS) {
+            throw new IllegalArgumentException(
+                    "%d ids are too many: use at most %d".formatted(each.size(), DelayQueueOperations.MOST_IDS));
+        }
+        each.forEach(MessageLimits::requireId);
+        Map<String, CompletableFuture<T>> calls = new LinkedHashMap<>();
+        each.forEach((id) -> calls.put(id, call.apply(id)));
+        Map<String, T> answers = new LinkedHashMap<>();
+        calls.forEach((id, answer) -> answers.put(id, await(answer, operation)));
+        return Collections.unmodifiableMap(answers);
     }
 
     /** The failure of a future as the caller shall see it, without its wrappers. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,6 +34,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** Every operation on a queue that is spread over four partitions, on a real Redis. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -285,6 +287,26 @@ class PartitionedQueueTests {
         assertThat(handled).hasSize(80);
         assertOnlySettingsLeft();
         assertThat(application.handler().rest()).isEmpty();
+    }
+
+    @Test
+    void manyAreSteeredAtOnce() {
+        DelayQueueOperations queue = sender(FOUR);
+        queue.sendAll(messages(1_000, FAR));
+        List<String> ids = IntStream.range(0, 1_000).mapToObj((number) -> "order-" + number).toList();
+
+        assertThat(queue.rescheduleAll(QUEUE, ids, Duration.ZERO)).hasSize(1_000)
+            .allSatisfy((id, result) -> assertThat(result).isEqualTo(RescheduleResult.RESCHEDULED));
+        assertThat(queue.statistics(QUEUE).due()).isEqualTo(1_000);
+        assertThat(queue.cancelAll(QUEUE, List.of("order-7", "none", "order-7", "order-8"))).containsExactly(
+                Map.entry("order-7", CancelResult.CANCELLED), Map.entry("none", CancelResult.NOT_FOUND),
+                Map.entry("order-8", CancelResult.CANCELLED));
+        assertThatIllegalArgumentException().isThrownBy(() -> queue.cancelAll(QUEUE, List.of("order-1", "a b")));
+        List<String> tooMany = IntStream.range(0, 1_001).mapToObj((number) -> "order-" + number).toList();
+        assertThatIllegalArgumentException().isThrownBy(() -> queue.cancelAll(QUEUE, tooMany));
+        assertThat(queue.statistics(QUEUE).scheduled()).isEqualTo(998);
+        assertThat(queue.cancelAll(QUEUE, ids)).hasSize(1_000);
+        assertOnlySettingsLeft();
     }
 
 }
