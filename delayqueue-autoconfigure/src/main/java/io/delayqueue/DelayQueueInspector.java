@@ -34,10 +34,11 @@ public interface DelayQueueInspector {
     QueuePage queues(@Nullable String cursor, int limit);
 
     /**
-     * Strikes a queue off the list if it holds nothing. Who uses it afterwards puts it
-     * there again, within an hour.
+     * Strikes a queue off the list if it holds nothing and none of the {@link #nodes()}
+     * listens to it. Who uses it afterwards puts it there again, within an hour.
      * @param queue the queue
-     * @return {@code false} if it is not in the list, or holds messages or dead letters
+     * @return {@code false} if it is not in the list, holds messages or dead letters, or
+     * is listened to
      */
     boolean forget(String queue);
 

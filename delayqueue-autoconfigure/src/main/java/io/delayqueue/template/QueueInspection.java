@@ -80,8 +80,14 @@ public final class QueueInspection implements DelayQueueInspector {
     @Override
     public boolean forget(String queue) {
         QueueOverview overview = overview(queue);
-        return overview.scheduled() + overview.leased() + overview.dead() == 0
+        return overview.scheduled() + overview.leased() + overview.dead() == 0 && !isListenedTo(queue)
                 && this.calls.await(this.directory.remove(new QueueName(queue)), "forget");
+    }
+
+    private boolean isListenedTo(String queue) {
+        return nodes().stream()
+            .flatMap((node) -> node.listeners().stream())
+            .anyMatch((listener) -> listener.queues().contains(queue));
     }
 
     @Override

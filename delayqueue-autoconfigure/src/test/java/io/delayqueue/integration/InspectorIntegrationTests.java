@@ -69,9 +69,12 @@ class InspectorIntegrationTests {
 
         assertThat(this.inspector.forget("queue-10")).isFalse();
         assertThat(this.inspector.forget("unknown")).isFalse();
+        Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
+        assertThat(this.inspector.forget("orders")).isFalse();
+        listener.close();
+        Applications.await(() -> assertThat(this.inspector.nodes()).isEmpty());
         assertThat(this.inspector.forget("orders")).isTrue();
         assertThat(this.inspector.queues(null, 100).queues()).hasSize(25).doesNotContain("orders");
-        listener.close();
         assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues("a b", 1));
         assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues(null, 0));
         assertThatIllegalArgumentException().isThrownBy(() -> this.inspector.queues(null, 1_001));

@@ -25,6 +25,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.ResumeResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
@@ -106,7 +107,10 @@ class ReplayedScriptTests {
         this.cases.put("messages", this::aListOfMessages);
         this.cases.put("nodes", this::aLookAtTheNodes);
         this.cases.put("dead-letters", this::aLookAtDeadLetters);
-        this.cases.put("partitions", this::aRepartition);
+        this.cases.put("partitions", () -> {
+            aRepartition();
+            aPause();
+        });
         this.cases.put("survey", () -> anExamination("survey"));
         this.cases.put("examine", () -> anExamination("examine"));
         this.cases.put("probe", this::aStartOfAnApplication);
@@ -349,6 +353,23 @@ class ReplayedScriptTests {
         }
         assertThat(lost).isGreaterThan(3);
         cancelAll(5);
+    }
+
+    private void aPause() {
+        int lost = 0;
+        do {
+            this.loss.next(LoadedScripts.sha("partitions"), lost);
+            if (lost % 2 == 0) {
+                assertThat(this.queue.pause("orders").wasPaused()).isFalse();
+            }
+            else {
+                assertThat(this.queue.resume("orders")).isEqualTo(ResumeResult.RESUMED);
+            }
+            lost++;
+        }
+        while (!this.loss.isPending());
+        assertThat(lost).isGreaterThan(3);
+        this.queue.resume("orders");
     }
 
     private void aStartOfAnApplication() {
