@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
@@ -32,6 +33,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -53,6 +55,9 @@ class SampleApplicationIntegrationTests {
 
     @Autowired
     private MailServer mailServer;
+
+    @Autowired
+    private ObjectProvider<UserDetailsService> users;
 
     private RestClient http;
 
@@ -246,6 +251,18 @@ class SampleApplicationIntegrationTests {
         }
     }
 
+    @Test
+    void nobodyIsAskedForAPasswordAndNothingIsOpenedToOperators() {
+        for (String path : List.of("/", "/orders", "/dead-letters")) {
+            assertThat(status(path)).isEqualTo(HttpStatus.OK);
+        }
+        for (String path : List.of("/actuator", "/actuator/health", "/actuator/prometheus", "/actuator/delayqueue",
+                "/delayqueue", "/delayqueue/api/openapi.json")) {
+            assertThat(status(path)).as(path).isEqualTo(HttpStatus.NOT_FOUND);
+        }
+        assertThat(this.users.stream()).as("users that Boot invents").isEmpty();
+    }
+
     private static ConditionFactory await() {
         return Awaitility.await().atMost(Duration.ofSeconds(60));
     }
@@ -272,6 +289,10 @@ class SampleApplicationIntegrationTests {
 
     private HttpStatus post(String path, String id) {
         return HttpStatus.valueOf(this.http.post().uri(path, id).retrieve().toBodilessEntity().getStatusCode().value());
+    }
+
+    private HttpStatus status(String path) {
+        return HttpStatus.valueOf(this.http.get().uri(path).retrieve().toBodilessEntity().getStatusCode().value());
     }
 
     private HttpStatus delete(String letterId) {
