@@ -31,9 +31,22 @@ import org.springframework.context.support.GenericApplicationContext;
 /**
  * DelayQueue in a Spring Boot application with its defaults, but for the number of
  * handlers, and for a listener that starts when the runner says so. An option whose name
- * begins with {@code delayqueue.} is set as a property.
+ * begins with {@code delayqueue.} is set as a property. With {@code metered} it has a
+ * Prometheus registry and observations, with {@code metered=lettuce} those of Boot for
+ * each command too; else it has none, as if that were not on the class path.
  */
 final class DelayQueueContender implements Contender {
+
+    private static final String LETTUCE_OBSERVATIONS = "org.springframework.boot.data.redis.autoconfigure.observation."
+            + "LettuceObservationAutoConfiguration";
+
+    private static final List<String> METRICS = List.of(LETTUCE_OBSERVATIONS,
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.export.prometheus."
+                    + "PrometheusMetricsExportAutoConfiguration");
 
     private @Nullable ConfigurableApplicationContext context;
 
@@ -59,6 +72,13 @@ final class DelayQueueContender implements Contender {
         if (setup.handlers() > 0) {
             properties.put("delayqueue.listener.concurrency", setup.handlers());
         }
+        String metered = setup.options().getOrDefault("metered", "no");
+        properties.put("delayqueue.observation.enabled", !metered.equals("no"));
+        properties.put("spring.autoconfigure.exclude", switch (metered) {
+            case "no" -> String.join(",", METRICS);
+            case "lettuce" -> "";
+            default -> LETTUCE_OBSERVATIONS;
+        });
         setup.options().forEach((name, value) -> {
             if (name.startsWith("delayqueue.")) {
                 properties.put(name, value);

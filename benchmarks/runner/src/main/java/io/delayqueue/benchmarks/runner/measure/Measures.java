@@ -6,9 +6,9 @@ import java.util.List;
 public final class Measures {
 
     private static final List<Measure> ALL = List.of(new SendMeasure(), new SendAllMeasure(), new DrainMeasure(),
-            PacedMeasure.lateness(), PacedMeasure.sustained(), new BacklogMeasure(), new MemoryMeasure(),
-            new TenMillionMeasure(), new ByIdMeasure(), new HerdMeasure(), new IdleMeasure(), new TenNodesMeasure(),
-            new CrashMeasure(), new CpuMeasure(), new RedisBenchmarkMeasure());
+            new MeteredMeasure(), PacedMeasure.lateness(), PacedMeasure.sustained(), new BacklogMeasure(),
+            new MemoryMeasure(), new TenMillionMeasure(), new ByIdMeasure(), new HerdMeasure(), new IdleMeasure(),
+            new TenNodesMeasure(), new CrashMeasure(), new CpuMeasure(), new RedisBenchmarkMeasure());
 
     private Measures() {
     }

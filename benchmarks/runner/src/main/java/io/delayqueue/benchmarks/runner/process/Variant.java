@@ -25,6 +25,12 @@ public record Variant(String name, String module, String mainClass, Map<String, 
     /** With the concurrency that the library has unless told. */
     public static final Variant OURS_DEFAULTS = OURS.named("delayqueue-defaults").with("handlers", "0");
 
+    /** With meters and observations, by a Prometheus registry. */
+    public static final Variant OURS_METERED = OURS.named("delayqueue-metered").with("metered", "yes");
+
+    /** With Boot's observation of every command of Redis on top. */
+    public static final Variant OURS_ALL_METERED = OURS.named("delayqueue-lettuce-metered").with("metered", "lettuce");
+
     public static final Variant LIMIT = new Variant("limit", "limit", PACKAGE + "limit.LimitBenchmark", Map.of(), HERE);
 
     public static final Variant REDISSON = new Variant("redisson", "redisson", PACKAGE + "redisson.RedissonBenchmark",

@@ -36,6 +36,7 @@ final class Goals {
         List<Goal> goals = new ArrayList<>();
         addSend(goals);
         addDrain(goals);
+        addMetered(goals);
         addLateness(goals);
         addBacklog(goals);
         addById(goals);
@@ -66,6 +67,14 @@ final class Goals {
         goals.add(Goal.atLeast(3, "drain", "100 B", Figure.PER_SECOND, "redisson"));
         goals.add(Goal.atLeast(100, "drain", "100 B", Figure.PER_SECOND, "rqueue"));
         goals.add(Goal.atMost(10, "drain", "100 B", Figure.REDIS_MICROS));
+    }
+
+    private static void addMetered(List<Goal> goals) {
+        goals.add(new Goal("metered", "100 B: per second, with meters and observations ≥ 0.85 × without", (result) -> {
+            Spread ratio = result.ratio("100 B", Figure.PER_SECOND.name(), "delayqueue-metered", Goal.OURS);
+            return ratio.isEmpty() ? Outcome.NOT_MEASURED
+                    : Outcome.of(ratio.median() >= 0.85, Numbers.write(ratio) + "×");
+        }));
     }
 
     private static void addLateness(List<Goal> goals) {
