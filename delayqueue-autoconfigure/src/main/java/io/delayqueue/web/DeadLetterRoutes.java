@@ -1,11 +1,17 @@
 package io.delayqueue.web;
 
+import java.util.Set;
+
+import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DeadLetterSweep;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.web.Problem.Kind;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -16,6 +22,8 @@ import org.springframework.web.servlet.function.ServerResponse;
 final class DeadLetterRoutes {
 
     private static final int MAX_LETTER_ID = 256;
+
+    private static final Set<String> FILTER = Set.of("idPrefix", "causeContains", "diedFrom", "diedBefore", "group");
 
     private final DelayQueueOperations operations;
 
@@ -30,6 +38,10 @@ final class DeadLetterRoutes {
         routes.add(HttpMethod.GET, "/queues/{queue}/dead-letters", Authority.VIEW, this::list);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/redrive", Authority.OPERATE, this::redrive);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/purge", Authority.OPERATE, this::purge);
+        routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/redrive-matching", Authority.OPERATE,
+                (request) -> sweep(request, "redrive", DeadLetterOperations::redrive));
+        routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/purge-matching", Authority.OPERATE,
+                (request) -> sweep(request, "purge", DeadLetterOperations::purge));
     }
 
     private ServerResponse list(ApiRequest request) {
@@ -70,6 +82,43 @@ final class DeadLetterRoutes {
         return Answer.json(Views.object().put("count", 1));
     }
 
+    /**
+     * One step through the letters that a filter means. To count is the default: who
+     * wants more than that says so.
+     */
+    private ServerResponse sweep(ApiRequest request, String operation, Step step) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        Fields body = request.body("dryRun", "filter", "cursor");
+        JsonNode given = body.value("filter");
+        if (given == null) {
+            throw ProblemException.invalid("Field 'filter' is needed; {} means all dead letters");
+        }
+        DeadLetterFilter filter = filter(new Fields(given, "filter.", FILTER));
+        boolean dryRun = body.value("dryRun") == null || body.flag("dryRun");
+        String cursor = body.text("cursor");
+        DeadLetterSweep sweep = dryRun ? letters(request).count(filter, cursor)
+                : step.take(letters(request), filter, cursor);
+        if (!dryRun) {
+            this.audit.tell(request.who(), operation, queue, Json.text(given), sweep.changed());
+        }
+        return Answer.json(Views.object()
+            .put("dryRun", dryRun)
+            .put("examined", sweep.examined())
+            .put("matched", sweep.matched())
+            .put("changed", sweep.changed())
+            .put("nextCursor", sweep.nextCursor()));
+    }
+
+    private static DeadLetterFilter filter(Fields fields) {
+        return new DeadLetterFilter(bounded(fields, "idPrefix"), bounded(fields, "causeContains"),
+                fields.instant("diedFrom"), fields.instant("diedBefore"), bounded(fields, "group"));
+    }
+
+    private static @Nullable String bounded(Fields fields, String name) {
+        return (fields.value(name) != null) ? fields.text(name, MAX_LETTER_ID) : null;
+    }
+
     private DeadLetterOperations letters(ApiRequest request) {
         return this.operations.deadLetters(request.queue().value());
     }
@@ -77,6 +126,14 @@ final class DeadLetterRoutes {
     private static ProblemException notFound(QueueName queue) {
         return new ProblemException(
                 new Problem(Kind.NOT_FOUND, "Queue '%s' has no dead letter of that name".formatted(queue)));
+    }
+
+    /** One step of a sweep. */
+    @FunctionalInterface
+    private interface Step {
+
+        DeadLetterSweep take(DeadLetterOperations letters, DeadLetterFilter filter, @Nullable String cursor);
+
     }
 
 }

@@ -2,10 +2,13 @@ package io.delayqueue.web;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.MessageLimits;
+import io.delayqueue.MessageListing;
+import io.delayqueue.MessagePage;
 import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueuePage;
@@ -35,6 +38,7 @@ final class QueueRoutes {
         routes.add(HttpMethod.GET, "/queues", Authority.VIEW, this::list);
         routes.add(HttpMethod.GET, "/queues/{queue}", Authority.VIEW, this::overview);
         routes.add(HttpMethod.GET, "/queues/{queue}/horizon", Authority.VIEW, this::horizon);
+        routes.add(HttpMethod.GET, "/queues/{queue}/messages", Authority.VIEW, this::messages);
         routes.add(HttpMethod.POST, "/queues/{queue}/pause", Authority.OPERATE, this::pause);
         routes.add(HttpMethod.POST, "/queues/{queue}/resume", Authority.OPERATE, this::resume);
     }
@@ -56,6 +60,29 @@ final class QueueRoutes {
     private ServerResponse horizon(ApiRequest request) {
         request.onlyQuery();
         return Answer.json(Views.horizon(this.inspector.horizon(request.queue().value())));
+    }
+
+    private ServerResponse messages(ApiRequest request) {
+        request.onlyQuery("listing", "cursor", "limit");
+        MessagePage page = this.inspector.messages(request.queue().value(), listing(request), request.query("cursor"),
+                request.limit());
+        ObjectNode json = Views.object();
+        ArrayNode array = json.putArray("messages");
+        page.messages().forEach((message) -> array.add(Views.summary(message)));
+        return Answer.json(json.put("nextCursor", page.nextCursor()));
+    }
+
+    private static MessageListing listing(ApiRequest request) {
+        String text = request.query("listing");
+        if (text == null) {
+            return MessageListing.SCHEDULED;
+        }
+        List<MessageListing> all = List.of(MessageListing.values());
+        return all.stream()
+            .filter((listing) -> listing.name().equals(text))
+            .findFirst()
+            .orElseThrow(() -> ProblemException.invalid(
+                    "Query parameter 'listing' is not valid: use one of %s, not %s".formatted(all, Json.quoted(text))));
     }
 
     private ServerResponse pause(ApiRequest request) {

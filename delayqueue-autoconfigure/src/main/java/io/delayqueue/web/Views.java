@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.SendResult;
@@ -73,6 +74,19 @@ final class Views {
             .put("failures", message.failures())
             .put("lapses", message.lapses());
         return content(json, message.payload(), message.headers(), open);
+    }
+
+    static ObjectNode summary(MessageSummary message) {
+        return object().put("queue", message.queue())
+            .put("id", message.id())
+            .put("state", message.state().name())
+            .put("dueAt", time(message.dueAt()))
+            .put("leasedUntil", time(message.leasedUntil()))
+            .put("expiresAt", time(message.expiresAt()))
+            .put("priority", message.priority())
+            .put("group", message.group())
+            .put("failures", message.failures())
+            .put("lapses", message.lapses());
     }
 
     static ObjectNode letter(DeadLetter letter, boolean open) {

@@ -27,6 +27,10 @@ class AuthorityMatrixTests {
             new Row("GET", "/queues", null, "view"), //
             new Row("GET", "/queues/q", null, "view"), //
             new Row("GET", "/queues/q/horizon", null, "view"), //
+            new Row("GET", "/queues/q/messages", null, "view"), //
+            new Row("POST", "/queues/q/dead-letters/redrive-matching", "{\"filter\": {}, \"dryRun\": false}",
+                    "operate"), //
+            new Row("POST", "/queues/q/dead-letters/purge-matching", "{\"filter\": {}, \"dryRun\": false}", "operate"), //
             new Row("POST", "/queues/q-paused/pause", "{}", "operate"), //
             new Row("POST", "/queues/q-paused/resume", "{}", "operate"), //
             new Row("POST", "/queues/q/messages", "{\"payload\": 1}", "send"), //

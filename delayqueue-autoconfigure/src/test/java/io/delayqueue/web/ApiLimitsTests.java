@@ -1,0 +1,133 @@
+package io.delayqueue.web;
+
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+
+import io.delayqueue.web.ApiServer.Reply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What is refused, and in which words; and that no rubbish is a defect. */
+class ApiLimitsTests {
+
+    private static final String QUEUE = ApiServer.PATH + "/queues/limits";
+
+    private static final long SEED = 20261122;
+
+    private final ApiServer server = ApiServer.shared();
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = { "/messages | {} | Field 'payload' is needed",
+            "/messages | {\"payload\": null} | Field 'payload' is needed",
+            "/messages | {\"payload\": 1, \"delayMilis\": 1} | Field 'delayMilis' is not known",
+            "/messages | {\"payload\": 1, \"delayMillis\": -1} | use 0 to 3153600000000 ms, not -1",
+            "/messages | {\"payload\": 1, \"delayMillis\": 3153600000001} | not 3153600000001",
+            "/messages | {\"payload\": 1, \"delayMillis\": 1.5} | use an integer, in milliseconds, not number",
+            "/messages | {\"payload\": 1, \"dueAt\": \"tomorrow\"} | not 'tomorrow'",
+            "/messages | {\"payload\": 1, \"dueAt\": \"3000-01-01T00:00:00Z\"} | it must lie before",
+            "/messages | {\"payload\": 1, \"priority\": 10} | Priority 10 is not valid: use 0 (last) to 9 (first)",
+            "/messages | {\"payload\": 1, \"id\": \"a b\"} | Message id 'a b' is not valid",
+            "/messages | {\"payload\": 1, \"payload\": 2} | no JSON that can be read",
+            "/messages | {\"payload\": 1} x | no JSON that can be read",
+            "/messages | [] | The body is not valid: use a JSON object, not array",
+            "/messages | {\"payload\": 1, \"headers\": {\"a\": 1}} | use an object of strings, not number",
+            "/messages | {\"payload\": 1, \"headers\": {\"delayqueue_id\": \"1\"}} | delayqueue_",
+            "/messages | {\"payload\": 1, \"onDuplicate\": \"DROP\"} | use one of [KEEP, REPLACE], not 'DROP'",
+            "/batch | {\"messages\": []} | use an array of 1 to 100 objects, not array of 0",
+            "/batch | {\"messages\": [{\"payload\": 1}, {\"payload\": 1, \"priority\": 11}]} | messages[1]: Priority 11",
+            "/leases/claim | {\"max\": 101} | use 1 to 100, not 101",
+            "/leases/claim | {\"max\": 0} | use 1 to 100, not 0",
+            "/leases/claim | {\"waitMillis\": 60001} | use 0 to 60000 ms, not 60001",
+            "/leases/claim | {\"leaseMillis\": 999} | use 1000 to 3600000 ms, not 999",
+            "/leases/claim | {\"leaseMillis\": 3600001} | use 1000 to 3600000 ms, not 3600001",
+            "/leases/acknowledge | {\"id\": \"1\", \"token\": \"x\"} | Token is not valid",
+            "/dead-letters/purge-matching | {} | Field 'filter' is needed" })
+    void namesTheValueAndTheRule(String path, String body, String told) {
+        Reply reply = this.server.post(QUEUE + path, body);
+
+        assertThat(reply.problem()).isEqualTo("invalid");
+        assertThat(reply.detail()).contains(told);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "/messages?limit=0, 'use 1 to 100, not'", "/messages?limit=101, 'use 1 to 100, not'",
+            "/messages?limits=1, is not known", "/messages?limit=1&limit=2, is there 2 times",
+            "/messages?listing=DEAD, not 'DEAD'", "/message, is needed" })
+    void namesTheQueryAndTheRule(String path, String told) {
+        Reply reply = this.server.get(QUEUE + path);
+
+        assertThat(reply.problem()).isEqualTo("invalid");
+        assertThat(reply.detail()).contains(told);
+    }
+
+    @Test
+    void refusesABodyThatIsTooLarge() {
+        Reply reply = this.server.post(QUEUE + "/messages", "{\"payload\": \"%s\"}".formatted("x".repeat(1 << 20)));
+
+        assertThat(reply.problem()).isEqualTo("body-too-large");
+        assertThat(reply.detail()).contains("1048576 bytes", "delayqueue.web.api.max-body-size");
+    }
+
+    @Test
+    void listsAndSweeps() {
+        String queue = ApiServer.PATH + "/queues/listed";
+        for (int i = 0; i < 3; i++) {
+            this.server.call("all", "PUT", queue + "/message?id=m" + i,
+                    "{\"payload\": 1, \"delayMillis\": %d}".formatted(60_000 + i));
+        }
+        Reply first = this.server.get(queue + "/messages?limit=2");
+        Reply second = this.server
+            .get(queue + "/messages?limit=2&cursor=" + first.json().path("nextCursor").asString());
+        assertThat(first.json().at("/messages/1/id").asString()).isEqualTo("m1");
+        assertThat(second.json().at("/messages/0/id").asString()).isEqualTo("m2");
+
+        this.server.call("all", "PATCH", queue + "/message?id=m0", "{\"delayMillis\": 0}");
+        Reply claimed = this.server.post(queue + "/leases/claim", "{\"waitMillis\": 10000}");
+        this.server.post(queue + "/leases/dead-letter", "{\"id\": \"m0\", \"token\": \"%s\", \"reason\": \"No way\"}"
+            .formatted(claimed.json().at("/messages/0/token").asString()));
+        String filter = "\"filter\": {\"causeContains\": \"no way\", \"idPrefix\": \"m\"}";
+        Reply counted = this.server.post(queue + "/dead-letters/purge-matching", "{" + filter + "}");
+        assertThat(counted.json().path("matched").intValue()).isEqualTo(1);
+        assertThat(counted.json().path("changed").intValue()).isZero();
+        Reply purged = this.server.post(queue + "/dead-letters/purge-matching", "{\"dryRun\": false, " + filter + "}");
+        assertThat(purged.json().path("changed").intValue()).isEqualTo(1);
+        assertThat(this.server.get(queue).json().path("dead").intValue()).isZero();
+    }
+
+    /**
+     * Ids, cursors, tokens and bodies that nobody means well; the same ones each time.
+     */
+    @Test
+    void rubbishIsRefusedAndNeverADefect() {
+        Random random = new Random(SEED);
+        for (int i = 0; i < 120; i++) {
+            String rubbish = rubbish(random);
+            String quoted = "\"" + rubbish.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+            String encoded = URLEncoder.encode(rubbish, StandardCharsets.UTF_8).replace("+", "%20");
+            Reply reply = switch (i % 6) {
+                case 0 -> this.server.get(QUEUE + "/message?id=" + encoded);
+                case 1 -> this.server.get(QUEUE + "/messages?cursor=" + encoded);
+                case 2 -> this.server.get(QUEUE + "/dead-letters?cursor=" + encoded);
+                case 3 -> this.server.get(ApiServer.PATH + "/queues?cursor=" + encoded);
+                case 4 -> this.server.post(QUEUE + "/leases/acknowledge", "{\"id\": \"1\", \"token\": " + quoted + "}");
+                default -> this.server.post(QUEUE + "/messages", rubbish);
+            };
+            assertThat(reply.status()).as("%d: %s", i, quoted).isIn(200, 400, 404, 409);
+        }
+    }
+
+    private static String rubbish(Random random) {
+        String alphabet = "09azAZ._:@/+=~-%&?#<>{}[]\",\\|! \u00e9\u202e\u65e5";
+        StringBuilder text = new StringBuilder();
+        int length = 1 + random.nextInt(40);
+        for (int i = 0; i < length; i++) {
+            text.append(alphabet.charAt(random.nextInt(alphabet.length())));
+        }
+        return text.toString();
+    }
+
+}
