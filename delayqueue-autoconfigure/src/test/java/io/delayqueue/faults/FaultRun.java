@@ -218,7 +218,7 @@ final class FaultRun implements AutoCloseable {
     }
 
     private static boolean isOfAMessage(String key) {
-        return !key.endsWith(":keeper") && !key.endsWith(":partitions");
+        return !key.endsWith(":keeper") && !key.endsWith(":partitions") && !key.contains(":{_directory}:");
     }
 
     private ConfigurableApplicationContext sender() {

@@ -69,8 +69,8 @@ class WebSecurityTests {
 
     @Test
     void nothingIsChangedByGet() {
-        for (String path : List.of("/queues/security/pause", "/queues/security/batch",
-                "/queues/security/leases/claim", "/queues/security/dead-letters/purge")) {
+        for (String path : List.of("/queues/security/pause", "/queues/security/batch", "/queues/security/leases/claim",
+                "/queues/security/dead-letters/purge")) {
             Reply reply = this.server.get(ApiServer.PATH + path);
             assertThat(reply.status()).isEqualTo(405);
             assertThat(reply.header("Allow")).isEqualTo("POST");
