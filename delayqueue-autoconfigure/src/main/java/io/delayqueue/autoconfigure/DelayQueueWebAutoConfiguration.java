@@ -7,11 +7,14 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.StorePorts;
+import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.web.Access;
 import io.delayqueue.web.ApiPorts;
 import io.delayqueue.web.ConsumeSettings;
 import io.delayqueue.web.Consumers;
+import io.delayqueue.web.Dashboard;
+import io.delayqueue.web.DashboardSources;
 import io.delayqueue.web.HttpApi;
 import io.delayqueue.web.LoopbackAccess;
 import org.slf4j.Logger;
@@ -20,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -30,6 +34,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
@@ -38,14 +43,14 @@ import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Auto-configuration for the HTTP API, off unless asked for. Comes after Boot's own
- * security, which would believe that the application has a filter chain and leave all its
- * other paths open.
+ * Auto-configuration for the HTTP API and the dashboard, each off unless asked for. Comes
+ * after Boot's own security, which would believe that the application has a filter chain
+ * and leave all its other paths open.
  */
 @AutoConfiguration(after = DelayQueueAutoConfiguration.class,
         afterName = { "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
                 "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration" })
-@ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
+@Conditional(DelayQueueWebAutoConfiguration.OnAsked.class)
 @ConditionalOnBean(StorePorts.class)
 public final class DelayQueueWebAutoConfiguration {
 
@@ -57,38 +62,65 @@ public final class DelayQueueWebAutoConfiguration {
     @ConditionalOnWebApplication(type = Type.SERVLET)
     @ConditionalOnClass(DispatcherServlet.class)
     @EnableConfigurationProperties(DelayQueueWebProperties.class)
-    @Import(DelayQueueWebSecurityConfiguration.class)
+    @Import({ DelayQueueWebSecurityConfiguration.class, DelayQueueDashboardSecurityConfiguration.class })
     static class ServletConfiguration {
 
-        @Bean
-        Consumers delayQueueHttpConsumers(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-                DelayQueueWebProperties web, ApplicationEventPublisher events) {
-            return new Consumers(ports, codec, (queue) -> consumeSettings(properties, queue), web.api().maxWaiting(),
-                    events);
+        /** The API. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
+        static class ApiConfiguration {
+
+            @Bean
+            Consumers delayQueueHttpConsumers(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
+                    DelayQueueWebProperties web, ApplicationEventPublisher events) {
+                return new Consumers(ports, codec, (queue) -> consumeSettings(properties, queue),
+                        web.api().maxWaiting(), events);
+            }
+
+            private static ConsumeSettings consumeSettings(DelayQueueProperties properties, QueueName queue) {
+                ListenerSettings settings = properties.listenerSettings(queue);
+                return new ConsumeSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
+                        settings.expiredPolicy(), properties.safetyPoll(), (failures) -> settings.retryPolicy()
+                            .delayAfter(failures, ThreadLocalRandom.current()::nextDouble));
+            }
+
+            @Bean
+            ApiPorts delayQueueHttpPorts(DelayQueueOperations operations, ObjectProvider<DelayQueueInspector> inspector,
+                    Consumers consumers) {
+                return new ApiPorts(operations, inspector.getIfAvailable(), consumers);
+            }
+
+            @Bean
+            HttpApi delayQueueHttpApi(DelayQueueWebProperties web, Access access, ApiPorts ports,
+                    ApplicationEventPublisher events) {
+                return new HttpApi(web.api().settings(), access, ports, events);
+            }
+
+            @Bean
+            RouterFunction<ServerResponse> delayQueueHttpRouter(HttpApi api) {
+                return api.router();
+            }
+
         }
 
-        private static ConsumeSettings consumeSettings(DelayQueueProperties properties, QueueName queue) {
-            ListenerSettings settings = properties.listenerSettings(queue);
-            return new ConsumeSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
-                    settings.expiredPolicy(), properties.safetyPoll(),
-                    (failures) -> settings.retryPolicy().delayAfter(failures, ThreadLocalRandom.current()::nextDouble));
-        }
+        /** The page. */
+        @Configuration(proxyBeanMethods = false)
+        @ConditionalOnBooleanProperty("delayqueue.web.dashboard.enabled")
+        static class DashboardConfiguration {
 
-        @Bean
-        ApiPorts delayQueueHttpPorts(DelayQueueOperations operations, ObjectProvider<DelayQueueInspector> inspector,
-                Consumers consumers) {
-            return new ApiPorts(operations, inspector.getIfAvailable(), consumers);
-        }
+            @Bean
+            Dashboard delayQueueDashboard(DelayQueueWebProperties web, Access access, DelayQueueOperations operations,
+                    DelayQueueInspector inspector, ObjectProvider<DelayedListenerRegistry> listeners,
+                    ApplicationEventPublisher events) {
+                DashboardSources sources = new DashboardSources(operations, inspector, listeners::getIfAvailable);
+                return new Dashboard(web.dashboard().path(), access, sources, events);
+            }
 
-        @Bean
-        HttpApi delayQueueHttpApi(DelayQueueWebProperties web, Access access, ApiPorts ports,
-                ApplicationEventPublisher events) {
-            return new HttpApi(web.api().settings(), access, ports, events);
-        }
+            @Bean
+            RouterFunction<ServerResponse> delayQueueDashboardRouter(Dashboard dashboard) {
+                return dashboard.router();
+            }
 
-        @Bean
-        RouterFunction<ServerResponse> delayQueueHttpRouter(HttpApi api) {
-            return api.router();
         }
 
         /** Open to this machine, as was asked for. */
@@ -119,7 +151,7 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             Access delayQueueWebAccess() {
                 throw new InsecureWebException(
-                        "delayqueue.web.api.enabled is set, but nothing protects the HTTP API: Spring Security is not on the class path",
+                        "delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set, but nothing protects what it serves: Spring Security is not on the class path",
                         "Add spring-boot-starter-security. To try things out on this machine alone, set "
                                 + "delayqueue.web.insecure-local to true and server.address to 127.0.0.1.");
             }
@@ -136,8 +168,9 @@ public final class DelayQueueWebAutoConfiguration {
         private static final Logger logger = LoggerFactory.getLogger(ReactiveConfiguration.class);
 
         ReactiveConfiguration() {
-            logger.warn("The HTTP API of the delay queue stays off: it needs a servlet application, and this one is "
-                    + "reactive (delayqueue.web.api.enabled is set)");
+            logger.warn(
+                    "What the delay queue serves over HTTP stays off: it needs a servlet application, and this one is "
+                            + "reactive (delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set)");
         }
 
     }
@@ -151,6 +184,25 @@ public final class DelayQueueWebAutoConfiguration {
         @Bean
         AuditEventBridge delayQueueAuditEventBridge(ApplicationEventPublisher events) {
             return new AuditEventBridge(events);
+        }
+
+    }
+
+    /** Either of them. */
+    static class OnAsked extends AnyNestedCondition {
+
+        OnAsked() {
+            super(ConfigurationPhase.PARSE_CONFIGURATION);
+        }
+
+        @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
+        static class Api {
+
+        }
+
+        @ConditionalOnBooleanProperty("delayqueue.web.dashboard.enabled")
+        static class Page {
+
         }
 
     }

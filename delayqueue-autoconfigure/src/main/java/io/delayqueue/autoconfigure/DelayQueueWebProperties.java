@@ -17,14 +17,21 @@ import org.springframework.util.unit.DataSize;
  * @param insecureLocal Whether everybody on this machine may do everything over HTTP.
  * Only where the server listens to this machine alone.
  * @param api Settings of the HTTP API.
+ * @param dashboard Settings of the dashboard.
  */
 @ConfigurationProperties("delayqueue.web")
-record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @DefaultValue Api api) {
+record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @DefaultValue Api api,
+        @DefaultValue Dashboard dashboard) {
 
     private static void require(boolean met, String property, String rule, Object value) {
         if (!met) {
             throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule, value));
         }
+    }
+
+    private static void requirePath(String property, String path) {
+        require(path.matches("(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+"), property,
+                "a path such as /delayqueue, of A-Z a-z 0-9 . _ ~ - and without a slash at its end", path);
     }
 
     private static void requireWithin(String property, Duration value, Duration shortest, Duration longest) {
@@ -64,8 +71,7 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
         private static final DataSize LARGEST_BODY = DataSize.ofMegabytes(64);
 
         Api {
-            require(path.matches("(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+"), PREFIX + "path",
-                    "a path such as /delayqueue/api, of A-Z a-z 0-9 . _ ~ - and without a slash at its end", path);
+            requirePath(PREFIX + "path", path);
             require(maxBodySize.toBytes() >= 1024 && maxBodySize.compareTo(LARGEST_BODY) <= 0, PREFIX + "max-body-size",
                     "1KB to 64MB", maxBodySize);
             requireWithin(PREFIX + "max-batch", maxBatch, MessageStore.BATCH_LIMIT);
@@ -79,6 +85,21 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
         ApiSettings settings() {
             return new ApiSettings(this.path, (int) this.maxBodySize.toBytes(), this.maxBatch, this.maxPageSize,
                     this.maxDelay, this.maxWait, this.maxLease, this.maxWaiting);
+        }
+
+    }
+
+    /**
+     * Settings of the dashboard.
+     *
+     * @param enabled Whether there is a page for operators. Needs Spring MVC, and Spring
+     * Security unless insecure-local is set.
+     * @param path Where it is.
+     */
+    record Dashboard(@DefaultValue("false") boolean enabled, @DefaultValue("/delayqueue") String path) {
+
+        Dashboard {
+            requirePath("delayqueue.web.dashboard.path", path);
         }
 
     }

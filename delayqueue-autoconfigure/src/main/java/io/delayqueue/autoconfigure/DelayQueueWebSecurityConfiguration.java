@@ -2,6 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 
 import io.delayqueue.web.Access;
 import io.delayqueue.web.Authority;
@@ -9,7 +10,6 @@ import io.delayqueue.web.GrantedAccess;
 import io.delayqueue.web.HttpApi;
 import io.delayqueue.web.SecurityCustomizer;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -53,14 +53,11 @@ final class DelayQueueWebSecurityConfiguration {
 
     @Bean(name = API_CHAIN)
     @Order(API_ORDER)
+    @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
     @ConditionalOnMissingBean(name = API_CHAIN)
     SecurityFilterChain delayQueueApiSecurityFilterChain(ObjectProvider<HttpSecurity> builders, HttpApi api,
             DelayQueueWebProperties properties, ObjectProvider<SecurityCustomizer> customizers) {
-        HttpSecurity http = builders.getIfAvailable(() -> {
-            throw new InsecureWebException(
-                    "delayqueue.web.api.enabled is set, but Spring Security is not set up for servlets: nothing protects the HTTP API",
-                    "Do not exclude Boot's auto-configurations for security, or use @EnableWebSecurity.");
-        });
+        HttpSecurity http = builder(builders, "delayqueue.web.api.enabled");
         boolean open = properties.insecureLocal();
         List<SecurityCustomizer> own = customizers.orderedStream().toList();
         stateless(http.securityMatcher(api::answers));
@@ -72,8 +69,8 @@ final class DelayQueueWebSecurityConfiguration {
         http.authorizeHttpRequests((requests) -> requests.dispatcherTypeMatchers(DispatcherType.ASYNC)
             .permitAll()
             .anyRequest()
-            .access((caller,
-                    context) -> new AuthorizationDecision(open || mayAsk(caller.get(), api, context.getRequest()))));
+            .access((caller, context) -> new AuthorizationDecision(
+                    open || mayAsk(caller.get(), api.authorities(context.getRequest())))));
         if (!open && own.isEmpty()) {
             http.httpBasic(
                     (basic) -> basic.authenticationEntryPoint((request, response, ex) -> refuse(response, true)));
@@ -82,8 +79,19 @@ final class DelayQueueWebSecurityConfiguration {
         return http.build();
     }
 
-    /** Cross-site requests are told by the API, which needs no token and no session. */
-    private static void stateless(HttpSecurity http) {
+    static HttpSecurity builder(ObjectProvider<HttpSecurity> builders, String property) {
+        return builders.getIfAvailable(() -> {
+            throw new InsecureWebException(property
+                    + " is set, but Spring Security is not set up for servlets: nothing protects what it serves",
+                    "Do not exclude Boot's auto-configurations for security, or use @EnableWebSecurity.");
+        });
+    }
+
+    /**
+     * Cross-site requests are told by what is called, which needs no token and no
+     * session.
+     */
+    static void stateless(HttpSecurity http) {
         http.csrf(AbstractHttpConfigurer::disable)
             .cors(AbstractHttpConfigurer::disable)
             .formLogin(AbstractHttpConfigurer::disable)
@@ -92,20 +100,20 @@ final class DelayQueueWebSecurityConfiguration {
             .sessionManagement((sessions) -> sessions.sessionCreationPolicy(SessionCreationPolicy.STATELESS));
     }
 
-    private static boolean mayAsk(Authentication caller, HttpApi api, HttpServletRequest request) {
-        List<String> needed = api.authorities(request).stream().map(Authority::text).toList();
+    static boolean mayAsk(Authentication caller, Set<Authority> authorities) {
+        List<String> needed = authorities.stream().map(Authority::text).toList();
         return caller != null && caller.isAuthenticated()
                 && caller.getAuthorities().stream().anyMatch((granted) -> needed.contains(granted.getAuthority()));
     }
 
-    private static void refuse(HttpServletResponse response, boolean basic) throws IOException {
+    static void refuse(HttpServletResponse response, boolean basic) throws IOException {
         if (basic) {
             response.setHeader("WWW-Authenticate", "Basic realm=\"DelayQueue\", charset=\"UTF-8\"");
         }
         write(response, HttpServletResponse.SC_UNAUTHORIZED, false);
     }
 
-    private static void write(HttpServletResponse response, int status, boolean known) throws IOException {
+    static void write(HttpServletResponse response, int status, boolean known) throws IOException {
         response.setStatus(status);
         response.setContentType("application/problem+json");
         response.getOutputStream().write(HttpApi.refusal(known));

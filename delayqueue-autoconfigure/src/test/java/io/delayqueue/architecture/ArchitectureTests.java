@@ -100,7 +100,7 @@ class ArchitectureTests {
                 from(REDIS, API, ENGINE), //
                 from(LISTENER, API, ENGINE, OBSERVATION), //
                 from(ACTUATOR, API, ENGINE, LISTENER), //
-                from(WEB, API, ENGINE), //
+                from(WEB, API, ENGINE, LISTENER), //
                 from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, OBSERVATION, ACTUATOR, WEB));
     }
 

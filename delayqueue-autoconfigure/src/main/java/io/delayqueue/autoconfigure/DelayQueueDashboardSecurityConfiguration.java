@@ -1,0 +1,64 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.List;
+
+import io.delayqueue.web.Dashboard;
+import io.delayqueue.web.DashboardSecurityCustomizer;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.security.authorization.AuthorizationDecision;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.http.SessionCreationPolicy;
+import org.springframework.security.web.SecurityFilterChain;
+
+/**
+ * The filter chain of the dashboard. It matches the path of the page and nothing else. It
+ * makes no session, but takes that of an application whose users have logged in. A bean
+ * of its name takes its place; the page itself asks for the authorities nevertheless.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({ HttpSecurity.class, SecurityFilterChain.class })
+@ConditionalOnBooleanProperty("delayqueue.web.dashboard.enabled")
+final class DelayQueueDashboardSecurityConfiguration {
+
+    /** Name of the chain, and of its replacement. */
+    static final String DASHBOARD_CHAIN = "delayQueueDashboardSecurityFilterChain";
+
+    /** After that of the API, whose path may be below that of the page. */
+    static final int DASHBOARD_ORDER = DelayQueueWebSecurityConfiguration.API_ORDER + 10;
+
+    @Bean(name = DASHBOARD_CHAIN)
+    @Order(DASHBOARD_ORDER)
+    @ConditionalOnMissingBean(name = DASHBOARD_CHAIN)
+    SecurityFilterChain delayQueueDashboardSecurityFilterChain(ObjectProvider<HttpSecurity> builders,
+            Dashboard dashboard, DelayQueueWebProperties properties,
+            ObjectProvider<DashboardSecurityCustomizer> customizers) {
+        HttpSecurity http = DelayQueueWebSecurityConfiguration.builder(builders, "delayqueue.web.dashboard.enabled");
+        boolean open = properties.insecureLocal();
+        List<DashboardSecurityCustomizer> own = customizers.orderedStream().toList();
+        DelayQueueWebSecurityConfiguration.stateless(http.securityMatcher(dashboard::answers));
+        http.sessionManagement((sessions) -> sessions.sessionCreationPolicy(SessionCreationPolicy.NEVER));
+        http.exceptionHandling((handling) -> handling
+            .authenticationEntryPoint(
+                    (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, own.isEmpty()))
+            .accessDeniedHandler((request, response, ex) -> DelayQueueWebSecurityConfiguration.write(response,
+                    HttpServletResponse.SC_FORBIDDEN, true)));
+        http.authorizeHttpRequests((requests) -> requests.anyRequest()
+            .access((caller, context) -> new AuthorizationDecision(open || DelayQueueWebSecurityConfiguration
+                .mayAsk(caller.get(), dashboard.authorities(context.getRequest())))));
+        if (!open && own.isEmpty()) {
+            http.httpBasic((basic) -> basic.authenticationEntryPoint(
+                    (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, true)));
+        }
+        own.forEach((customizer) -> customizer.customize(http));
+        return http.build();
+    }
+
+}

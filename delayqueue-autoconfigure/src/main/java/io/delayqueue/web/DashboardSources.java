@@ -1,0 +1,19 @@
+package io.delayqueue.web;
+
+import java.util.function.Supplier;
+
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the dashboard shows and acts on.
+ *
+ * @param operations acts on queues and messages
+ * @param inspector tells of queues as a whole
+ * @param listeners the listeners of this node; answers {@code null} if it has none
+ */
+public record DashboardSources(DelayQueueOperations operations, DelayQueueInspector inspector,
+        Supplier<@Nullable DelayedListenerRegistry> listeners) {
+}

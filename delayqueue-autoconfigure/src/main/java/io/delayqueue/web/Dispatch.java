@@ -1,0 +1,75 @@
+package io.delayqueue.web;
+
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.delayqueue.web.Problem.Kind;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.servlet.function.ServerRequest;
+import org.springframework.web.servlet.function.ServerResponse;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+/**
+ * Answers requests by a table of routes: finds the route, asks whether the caller may,
+ * has it done, and turns whatever goes wrong into problem details. Thread-safe.
+ */
+final class Dispatch {
+
+    private final ApiSettings settings;
+
+    private final Access access;
+
+    private final ApiRoutes routes;
+
+    Dispatch(ApiSettings settings, Access access, ApiRoutes routes) {
+        this.settings = settings;
+        this.access = access;
+        this.routes = routes;
+    }
+
+    /**
+     * The authorities of which a request needs one. Of what does not exist, any: who has
+     * one is told so, and nobody else.
+     */
+    Set<Authority> authorities(HttpServletRequest request) {
+        ApiRoutes.Match match = this.routes.match(request.getMethod(),
+                ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
+        return (match != null) ? match.route().authorities() : Set.of(Authority.values());
+    }
+
+    ServerResponse handle(ServerRequest request) {
+        try {
+            return answer(request.servletRequest(), request.requestPath().pathWithinApplication());
+        }
+        catch (RuntimeException ex) {
+            return Answer.problem(Problems.of(ex));
+        }
+    }
+
+    private ServerResponse answer(HttpServletRequest request, PathContainer path) {
+        ApiRoutes.Match match = this.routes.match(request.getMethod(), path);
+        Stream<Authority> needed = (match != null) ? match.route().authorities().stream()
+                : Stream.of(Authority.values());
+        if (needed.noneMatch((authority) -> this.access.permits(request, authority))) {
+            return Answer.problem(new Problem(Kind.FORBIDDEN, "It needs an authority that the caller does not have"));
+        }
+        if (match == null) {
+            return absent(this.routes.methods(path));
+        }
+        if (!CrossSiteGuard.permits(request)) {
+            return Answer.problem(new Problem(Kind.CROSS_SITE, "Only pages of this site may change anything"));
+        }
+        return match.route().handler().handle(new ApiRequest(request, match.variables(), this.access, this.settings));
+    }
+
+    private static ServerResponse absent(Set<String> methods) {
+        if (methods.isEmpty()) {
+            return Answer.problem(new Problem(Kind.NO_ROUTE, "There is nothing at this path"));
+        }
+        String allow = String.join(", ", methods);
+        return Answer.problem(new Problem(Kind.METHOD, "Use one of " + allow), allow);
+    }
+
+}

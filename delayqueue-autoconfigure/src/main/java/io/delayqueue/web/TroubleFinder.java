@@ -1,0 +1,187 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.delayqueue.NodeStatus;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.web.Trouble.Severity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what is wrong with the queues. Some of it shows only over time, so it remembers
+ * what it saw in the last minutes, each time that somebody looks.
+ * <p>
+ * <strong>Threads.</strong> One at a time; {@link Glance} sees to that.
+ */
+final class TroubleFinder {
+
+    private static final Duration LATE = Duration.ofMinutes(1);
+
+    private static final Duration UNHEARD = Duration.ofSeconds(10);
+
+    private static final Duration MEMORY = Duration.ofMinutes(10);
+
+    private static final Duration JUMP = Duration.ofSeconds(2);
+
+    private static final Duration STEP = Duration.ofSeconds(30);
+
+    private final Deque<Letters> letters = new ArrayDeque<>();
+
+    private @Nullable Moment clock;
+
+    private @Nullable Jump jump;
+
+    List<Trouble> find(List<QueueOverview> queues, List<NodeStatus> nodes, Moment moment) {
+        while (!this.letters.isEmpty() && moment.nanos() - this.letters.getFirst().nanos() > MEMORY.toNanos()) {
+            this.letters.removeFirst();
+        }
+        List<Trouble> troubles = new ArrayList<>();
+        watchClock(moment, !queues.isEmpty());
+        if (this.jump != null) {
+            troubles.add(jumped(this.jump));
+        }
+        Set<String> listened = listened(nodes);
+        queues.forEach((queue) -> {
+            if (queue.paused()) {
+                troubles.add(paused(queue));
+            }
+            else if (queue.oldestDue() != null) {
+                late(queue, queue.oldestDue(), listened.contains(queue.queue()), troubles);
+            }
+            lapsed(queue, troubles);
+            dead(queue, troubles);
+        });
+        remember(queues, moment.nanos());
+        troubles.sort(Comparator.comparing(Trouble::severity));
+        return List.copyOf(troubles);
+    }
+
+    /** What at least one node takes messages from. */
+    private static Set<String> listened(List<NodeStatus> nodes) {
+        return nodes.stream()
+            .flatMap((node) -> node.listeners().stream())
+            .filter((listener) -> listener.running() && !listener.paused())
+            .flatMap((listener) -> listener.queues().stream())
+            .collect(Collectors.toSet());
+    }
+
+    private static Trouble paused(QueueOverview queue) {
+        String end = (queue.pausedUntil() != null) ? "until " + queue.pausedUntil() : "until somebody resumes it";
+        return new Trouble((queue.due() > 0) ? Severity.WARNING : Severity.INFO, "The queue is paused", queue.queue(),
+                "It is paused on every node, %s. %d of its messages are due and wait.".formatted(end, queue.due()),
+                "Resume it on its page if the reason for the pause is over.");
+    }
+
+    private static void late(QueueOverview queue, Duration oldest, boolean listened, List<Trouble> troubles) {
+        if (!listened && oldest.compareTo(UNHEARD) >= 0) {
+            troubles.add(new Trouble(Severity.ERROR, "No listener takes the messages of this queue", queue.queue(),
+                    "%d are due, the oldest for %s, and no node has a listener for it that is running."
+                        .formatted(queue.due(), words(oldest)),
+                    "Start an application that has a @DelayedListener for it, or resume its listeners on the page of "
+                            + "nodes. If it is read with receive or over HTTP, see whether its readers run."));
+        }
+        else if (oldest.compareTo(LATE) >= 0) {
+            troubles.add(new Trouble((queue.leased() == 0) ? Severity.ERROR : Severity.WARNING, "The queue is behind",
+                    queue.queue(),
+                    "%d are due and not begun, the oldest for %s; %d are in work.".formatted(queue.due(), words(oldest),
+                            queue.leased()),
+                    "If none is in work, look into the logs of its nodes. Else give its listener more concurrency, start "
+                            + "more nodes, or make its handler faster; if handlers hang, set a timeout for the listener."));
+        }
+    }
+
+    private void lapsed(QueueOverview queue, List<Trouble> troubles) {
+        if (queue.lapsed() > 0) {
+            troubles.add(new Trouble(Severity.WARNING, "Leases have run out", queue.queue(),
+                    "%d messages were handed to nodes that have not said anything since; nobody has claimed since then."
+                        .formatted(queue.lapsed()),
+                    "They are handled again by the next node that claims. If this stays, no node works on the queue, or "
+                            + "all its handlers are busy."));
+        }
+    }
+
+    private void dead(QueueOverview queue, List<Trouble> troubles) {
+        if (queue.dead() == 0) {
+            return;
+        }
+        Letters before = this.letters.peekFirst();
+        long grown = (before != null) ? queue.dead() - before.byQueue().getOrDefault(queue.queue(), 0L) : 0;
+        if (grown > 0) {
+            troubles.add(new Trouble(Severity.WARNING, "Dead letters are growing", queue.queue(),
+                    "There are %d, %d more than when this was first looked at within the last %d minutes."
+                        .formatted(queue.dead(), grown, MEMORY.toMinutes()),
+                    "Read the causes of the latest, mend what they say, and redrive them by filter."));
+            return;
+        }
+        troubles.add(new Trouble(Severity.INFO, "There are dead letters", queue.queue(),
+                "%d messages are not tried again.".formatted(queue.dead()),
+                "Redrive them once their cause is mended, or purge them."));
+    }
+
+    private void watchClock(Moment moment, boolean known) {
+        Moment last = this.clock;
+        if (known && last != null) {
+            Duration off = Duration.between(last.now(), moment.now()).minusNanos(moment.nanos() - last.nanos());
+            if (off.abs().compareTo(JUMP) > 0) {
+                this.jump = new Jump(off, moment.nanos());
+            }
+        }
+        this.clock = known ? moment : null;
+        if (this.jump != null && moment.nanos() - this.jump.nanos() > MEMORY.toNanos()) {
+            this.jump = null;
+        }
+    }
+
+    private static Trouble jumped(Jump jump) {
+        boolean ahead = !jump.by().isNegative();
+        return new Trouble(Severity.WARNING, "The clock of Redis has jumped", null,
+                "It went %s by about %s within the last %d minutes, or a failover led to a server whose clock differs."
+                    .formatted(ahead ? "ahead" : "back", words(jump.by().abs()), MEMORY.toMinutes()),
+                (ahead ? "Messages came early, and leases ran out, by the jump."
+                        : "Messages that were sent before come as much later.")
+                        + " Have the clocks of the servers kept by NTP, which slews them instead of setting them.");
+    }
+
+    /** Now and then, so that it is little; the first is what growth is counted from. */
+    private void remember(List<QueueOverview> queues, long nanos) {
+        Letters latest = this.letters.peekLast();
+        if (latest != null && nanos - latest.nanos() < STEP.toNanos()) {
+            return;
+        }
+        Map<String, Long> byQueue = new HashMap<>();
+        queues.stream()
+            .filter((queue) -> queue.dead() > 0)
+            .forEach((queue) -> byQueue.put(queue.queue(), queue.dead()));
+        this.letters.addLast(new Letters(nanos, byQueue));
+    }
+
+    private static String words(Duration time) {
+        if (time.compareTo(Duration.ofMinutes(2)) < 0) {
+            return time.toSeconds() + " s";
+        }
+        return (time.compareTo(Duration.ofHours(2)) < 0) ? time.toMinutes() + " minutes" : time.toHours() + " hours";
+    }
+
+    /** How many dead letters there were at a time, of the queues that had some. */
+    private record Letters(long nanos, Map<String, Long> byQueue) {
+    }
+
+    /** What the clock of Redis said, and that of this process. */
+    record Moment(Instant now, long nanos) {
+    }
+
+    /** That the clock of Redis jumped, by how far, and when it was seen. */
+    private record Jump(Duration by, long nanos) {
+    }
+
+}

@@ -1,0 +1,55 @@
+// What is around every view.
+
+import { html, nothing } from './lib/lit-html.js';
+import { moment, named } from './format.js';
+import { state } from './store.js';
+
+export function link(...parts) {
+  return `#/${parts.map(encodeURIComponent).join('/')}`;
+}
+
+export function name(text) {
+  return html`<bdi class="name">${named(text)}</bdi>`;
+}
+
+export function time(iso) {
+  return iso ? html`<time datetime=${iso} title=${iso}>${moment(iso)}</time>` : '–';
+}
+
+function entry(page, text, badge) {
+  const current = state.route.page === page;
+  return html`<li><a href=${page === 'overview' ? '#/' : `#/${page}`} aria-current=${current ? 'page' : nothing}>${text}${badge}</a></li>`;
+}
+
+export function frame(view) {
+  const problems = state.overview?.problems.filter((problem) => problem.severity !== 'info').length ?? 0;
+  return html`
+    <header>
+      <a class="brand" href="#/">DelayQueue</a>
+      <nav aria-label="Pages"><ul>
+        ${entry('overview', 'Queues', nothing)}
+        ${entry('problems', 'Problems', problems > 0 ? html` <span class="badge">${problems}<span class="unseen"> open</span></span>` : nothing)}
+        ${entry('nodes', 'Nodes', nothing)}
+      </ul></nav>
+      <div class="session">
+        <button type="button" aria-pressed=${!state.live} @click=${() => document.dispatchEvent(
+    new CustomEvent('dashboard:live', { detail: !state.live }))}>Hold updates</button>
+        ${state.overview ? html`<span class="who">${named(state.overview.who)}</span>` : nothing}
+      </div>
+    </header>
+    <main id="main" tabindex="-1">
+      ${state.failure ? html`<div class="problem error" role="alert"><h2>${state.failure.title}</h2>
+        <p>${state.failure.message}</p><p>What is shown may be old. This page keeps asking.</p></div>` : nothing}
+      ${view}
+    </main>`;
+}
+
+export function crumbs(...steps) {
+  return html`<nav class="crumbs" aria-label="Where you are"><ol>
+    <li><a href="#/">Queues</a></li>${steps.map(([text, href]) => html`<li><a href=${href}>${name(text)}</a></li>`)}
+  </ol></nav>`;
+}
+
+export function title(content) {
+  return html`<h1 tabindex="-1">${content}</h1>`;
+}

@@ -1,0 +1,312 @@
+// One queue: how it is, its messages by state, and what can be done with them.
+
+import { html, nothing } from './lib/lit-html.js';
+import { repeat } from './lib/directives/repeat.js';
+import { count, countdown, duration, named, plural } from './format.js';
+import { ask, changed, may, now, queuePath, Refusal, state } from './store.js';
+import { crumbs, link, name, time, title } from './frame.js';
+import { act, confirm, tell } from './dialog.js';
+import { linePlot } from './history.js';
+import { plotOf } from './plots.js';
+import { paused } from './overview.js';
+
+const STATES = [['scheduled', 'Waiting'], ['due', 'Due'], ['leased', 'In work'], ['followers', 'Behind their group']];
+const PAGE = 50;
+// More than these are not gathered at once: the count would take too long.
+const MOST = 10_000;
+const BATCH = 100;
+
+function listing() {
+  state.page.state ??= 'scheduled';
+  state.page.cursors ??= [null];
+  state.page.chosen ??= new Set();
+  return state.page;
+}
+
+export async function loadQueue(route) {
+  const view = listing();
+  const [details, messages] = await Promise.all([
+    ask('GET', `${queuePath(route.queue)}/details`),
+    ask('GET', `${queuePath(route.queue)}/messages`, { state: view.state, cursor: view.cursors.at(-1), limit: PAGE }),
+  ]);
+  if (state.page === view) {
+    view.details = details;
+    view.messages = messages;
+  }
+}
+
+function again() {
+  document.dispatchEvent(new CustomEvent('dashboard:look'));
+}
+
+function show(which) {
+  Object.assign(state.page, { state: which, cursors: [null], messages: null, chosen: new Set() });
+  changed();
+  again();
+}
+
+function turn(cursors) {
+  Object.assign(state.page, { cursors, messages: null, chosen: new Set() });
+  changed();
+  again();
+}
+
+// ---- pause and resume
+
+const PAUSED = 'It holds on every node, and across restarts, until it ends or somebody resumes the queue. '
+  + 'What becomes due waits; what is being handled goes on.';
+
+function askPause(queue) {
+  confirm({
+    title: html`Pause queue ${name(queue)}?`,
+    text: html`<p>${PAUSED}</p>`,
+    fields: html`<label>How long <select name="time">
+      <option value="">until somebody resumes it</option>
+      <option value="300000">5 minutes</option>
+      <option value="3600000">1 hour</option>
+      <option value="86400000">1 day</option>
+      <option value="until">until a time</option>
+    </select></label>
+    <label>Time, if it is until one <input type="datetime-local" name="until"></label>`,
+    confirm: 'Pause on every node',
+    act: async (form) => {
+      const chosen = form.get('time');
+      const body = {};
+      if (chosen === 'until') {
+        if (!form.get('until')) {
+          throw new Refusal(0, '', 'Say until when.');
+        }
+        body.until = new Date(form.get('until')).toISOString();
+      }
+      else if (chosen) {
+        body.millis = Number(chosen);
+      }
+      await ask('POST', `${queuePath(queue)}/pause`, {}, body);
+      return `Queue ${named(queue)} is paused on every node`;
+    },
+  });
+}
+
+function resume(queue) {
+  act(async () => {
+    const answer = await ask('POST', `${queuePath(queue)}/resume`, {}, {});
+    return answer.result === 'RESUMED' ? `Queue ${named(queue)} goes on, on every node` : `Queue ${named(queue)} was not paused`;
+  });
+}
+
+function pausing(queue, details) {
+  if (!may('OPERATE')) {
+    return nothing;
+  }
+  return html`<div class="bar">${details.paused ? html`<button type="button" class="primary" @click=${() => resume(queue)}>Resume queue</button>` : nothing}
+    <button type="button" @click=${() => askPause(queue)}>${details.paused ? 'Change pause …' : 'Pause queue …'}</button>
+    <span class="soft">Holds on every node and across restarts.</span></div>`;
+}
+
+// ---- what is done with messages
+
+const DOING = {
+  cancel: { verb: 'Cancel', danger: true, text: 'They are removed and never handled. What is in work goes on, but is not tried again.' },
+  now: { verb: 'Send now', text: 'They become due at once. Those in work keep their time.' },
+  reschedule: { verb: 'Reschedule', text: 'They become due at the new time, whatever theirs was.' },
+};
+
+function fieldsOf(doing) {
+  return doing === 'reschedule' ? html`<label>Due in <input type="number" name="amount" min="0" max="100000" value="10" required></label>
+    <label>Unit <select name="unit"><option value="1000">seconds</option><option value="60000" selected>minutes</option>
+    <option value="3600000">hours</option><option value="86400000">days</option></select></label>` : nothing;
+}
+
+/** Asks, and does it in batches; tells how many it was done to. */
+export function askMessages(queue, doing, ids) {
+  const how = DOING[doing];
+  confirm({
+    title: ids.length === 1 ? html`${how.verb}: message ${name(ids[0])}?` : `${how.verb}: ${plural(ids.length, 'message')}?`,
+    text: html`<p>${how.text}</p>`,
+    fields: fieldsOf(doing),
+    confirm: `${how.verb}: ${plural(ids.length, 'message')}`,
+    danger: how.danger,
+    act: async (form, progress) => {
+      const delayMillis = doing === 'reschedule' ? Number(form.get('amount')) * Number(form.get('unit')) : 0;
+      const results = {};
+      let done = 0;
+      for (let from = 0; from < ids.length; from += BATCH) {
+        if (!progress(`${count(from)} of ${count(ids.length)} done`)) {
+          break;
+        }
+        const body = { ids: ids.slice(from, from + BATCH) };
+        const answer = await ask('POST', `${queuePath(queue)}/messages/${doing === 'cancel' ? 'cancel' : 'reschedule'}`, {},
+          doing === 'cancel' ? body : { ...body, delayMillis });
+        Object.entries(answer.results).forEach(([result, number]) => {
+          results[result] = (results[result] ?? 0) + number;
+        });
+        done += body.ids.length;
+      }
+      if (state.page.chosen) {
+        state.page.chosen = new Set();
+      }
+      return told(results, ids.length - done);
+    },
+  });
+}
+
+const RESULTS = {
+  CANCELLED: 'cancelled',
+  RESCHEDULED: 'have their new time',
+  LEASED: 'were in work',
+  NOT_FOUND: 'were gone already',
+};
+
+function told(results, left) {
+  const parts = Object.entries(results).map(([result, number]) => `${count(number)} ${RESULTS[result] ?? result}`);
+  return parts.join(', ') + (left > 0 ? `; stopped, ${count(left)} left alone` : '');
+}
+
+async function askAll(queue, doing) {
+  const view = state.page;
+  const ids = [];
+  tell('Counting …');
+  try {
+    let cursor = null;
+    do {
+      const some = await ask('GET', `${queuePath(queue)}/messages`, { state: view.state, cursor, limit: BATCH });
+      some.messages.filter((message) => matches(view, message)).forEach((message) => ids.push(message.id));
+      cursor = some.nextCursor;
+    } while (cursor && ids.length < MOST && state.page === view);
+    tell(cursor ? `More than ${count(MOST)} match; these are the first` : '');
+    if (ids.length > 0) {
+      askMessages(queue, doing, ids);
+    }
+    else {
+      tell('No message matches');
+    }
+  }
+  catch (problem) {
+    tell(`Nothing was done: ${problem.message}`);
+  }
+}
+
+// ---- the list
+
+function matches(view, message) {
+  return message.id.startsWith(view.prefix ?? '');
+}
+
+function choose(id, chosen) {
+  const all = new Set(state.page.chosen);
+  chosen ? all.add(id) : all.delete(id);
+  state.page.chosen = all;
+  changed();
+}
+
+function row(queue, message) {
+  const view = state.page;
+  return html`<tr>
+    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(message.id)}`} .checked=${view.chosen.has(message.id)}
+      @change=${(event) => choose(message.id, event.target.checked)}></td>` : nothing}
+    <th scope="row"><a href=${link('queues', queue, 'messages', message.id)}>${name(message.id)}</a></th>
+    <td data-label="Due">${time(message.dueAt ?? message.leasedUntil)} <span class="soft">${message.leasedUntil
+    ? `leased ${ends(message.leasedUntil)}` : message.dueAt ? countdown(message.dueAt, now()) : ''}</span></td>
+    <td class="number" data-label="Priority">${message.priority}</td>
+    <td data-label="Group">${message.group ? name(message.group) : '–'}</td>
+    <td class="number" data-label="Failures">${count(message.failures)}</td>
+  </tr>`;
+}
+
+function ends(iso) {
+  return Date.parse(iso) > now() ? `for ${countdown(iso, now()).replace('in ', '')} more` : 'no more';
+}
+
+function actions(queue) {
+  const view = state.page;
+  if (!may('OPERATE')) {
+    return nothing;
+  }
+  const chosen = [...view.chosen];
+  const some = chosen.length > 0;
+  const doings = view.state === 'leased' ? ['cancel'] : ['cancel', 'now', 'reschedule'];
+  return html`<div class="bar" role="group" aria-label="Actions">
+    ${doings.map((doing) => html`<button type="button" ?disabled=${!some} @click=${() => askMessages(queue, doing, chosen)}>${DOING[doing].verb}${some ? ` (${count(chosen.length)})` : ''} …</button>`)}
+    <span class="gap"></span>
+    ${doings.map((doing) => html`<button type="button" @click=${() => askAll(queue, doing)}>${DOING[doing].verb}: all that match …</button>`)}
+  </div>`;
+}
+
+function messages(queue) {
+  const view = state.page;
+  if (!view.messages) {
+    return html`<p class="loading">Loading …</p>`;
+  }
+  const some = view.messages.messages.filter((message) => matches(view, message));
+  const all = some.length > 0 && some.every((message) => view.chosen.has(message.id));
+  return html`${actions(queue)}
+    ${some.length === 0 ? html`<p class="empty">No such message on this page.</p>` : html`
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="messages"><table>
+      <caption class="unseen">Messages, ${named(view.state)}</caption>
+      <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
+        @change=${(event) => {
+    view.chosen = new Set(event.target.checked ? some.map((message) => message.id) : []);
+    changed();
+  }}></th>` : nothing}
+      <th scope="col">Id</th><th scope="col">Due</th><th scope="col" class="number">Priority</th><th scope="col">Group</th><th scope="col" class="number">Failures</th></tr></thead>
+      <tbody>${repeat(some, (message) => `${message.group ?? ''}\n${message.id}`, (message) => row(queue, message))}</tbody>
+    </table></div>`}
+    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => turn(view.cursors.slice(0, -1))}>Page before</button>
+      <span class="soft">Page ${count(view.cursors.length)}</span>
+      <button type="button" ?disabled=${!view.messages.nextCursor} @click=${() => turn([...view.cursors, view.messages.nextCursor])}>Next page</button></div>`;
+}
+
+function horizon(details) {
+  const when = details.horizon;
+  return plotOf('horizon', {
+    title: 'When they are due',
+    kind: 'bar',
+    labels: ['overdue', 'in a minute', 'in an hour', 'in a day', 'in a week', 'later'],
+    series: [{ label: 'Messages', data: [when.overdue, when.minute, when.hour, when.day, when.week, when.later] }],
+    unit: count,
+  });
+}
+
+function find(event, queue) {
+  event.preventDefault();
+  const id = new FormData(event.target).get('id');
+  if (id) {
+    location.hash = link('queues', queue, 'messages', id);
+  }
+}
+
+export function queuePage() {
+  const queue = state.route.queue;
+  const view = listing();
+  const details = view.details;
+  if (!details) {
+    return html`${crumbs([queue, link('queues', queue)])}${title(html`Queue ${name(queue)}`)}<p class="loading">Loading …</p>`;
+  }
+  const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
+  return html`${crumbs([queue, link('queues', queue)])}
+    ${title(html`Queue ${name(queue)}${paused(details)}`)}
+    ${pausing(queue, details)}
+    <dl class="tiles">
+      ${[['Waiting', count(details.scheduled)], ['Due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In work', count(details.leased)]]
+    .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
+      <div><dt>Dead</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}<span class="unseen"> dead letters</span></a></dd></div>
+    </dl>
+    <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In work', seen('leased')], ['Dead', seen('dead')]], count)}
+      ${details.horizon ? horizon(details) : nothing}</div>
+    <section aria-labelledby="messages">
+      <h2 id="messages">Messages</h2>
+      <form class="bar" @submit=${(event) => find(event, queue)}>
+        <label>Id <input name="id" type="search" autocomplete="off" required></label><button type="submit">Find</button>
+      </form>
+      <div class="bar">
+        <fieldset class="choices"><legend class="unseen">State</legend>${STATES.map(([which, text]) => html`<label><input type="radio" name="state" value=${which}
+          .checked=${view.state === which} @change=${() => show(which)}>${text}</label>`)}</fieldset>
+        <label>Id begins with <input type="search" .value=${view.prefix ?? ''} @input=${(event) => {
+    view.prefix = event.target.value;
+    view.chosen = new Set();
+    changed();
+  }}></label>
+      </div>
+      ${messages(queue)}
+    </section>`;
+}

@@ -1,0 +1,106 @@
+// What the page knows, and how it asks the server.
+
+export const state = {
+  route: { page: 'overview' },
+  overview: null,
+  failure: null,
+  live: true,
+  skew: 0,
+  filter: '',
+  sort: { by: 'queue', down: false },
+  shownRows: 50,
+  page: {},
+  history: [],
+};
+
+const HISTORY = 150;
+
+let draw = () => {};
+
+export function onChange(listener) {
+  draw = listener;
+}
+
+/** Has the page drawn again, once for all changes until then. */
+export function changed() {
+  draw();
+}
+
+/** The time of Redis, as well as this page knows it. */
+export function now() {
+  return Date.now() + state.skew;
+}
+
+export function may(authority) {
+  return state.overview?.authorities.includes(authority) ?? false;
+}
+
+export class Refusal extends Error {
+  constructor(status, title, detail) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+  }
+}
+
+/** Asks the server; the path is below that of the page, so a proxy may put it anywhere. */
+export async function ask(method, path, query = {}, body = undefined) {
+  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), 30_000);
+  try {
+    const answer = await fetch(`data/${path}${asked.size > 0 ? `?${asked}` : ''}`, {
+      method,
+      credentials: 'same-origin',
+      redirect: 'error',
+      headers: body === undefined ? { Accept: 'application/json' }
+        : { Accept: 'application/json', 'Content-Type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: limit.signal,
+    });
+    return await read(answer);
+  }
+  catch (failure) {
+    if (failure instanceof Refusal) {
+      throw failure;
+    }
+    throw new Refusal(0, 'No answer', 'The application did not answer. It may be restarting, or the network is down.');
+  }
+  finally {
+    clearTimeout(timer);
+  }
+}
+
+async function read(answer) {
+  const type = answer.headers.get('Content-Type') ?? '';
+  const json = type.includes('json') ? await answer.json() : null;
+  if (answer.ok) {
+    return json;
+  }
+  if (answer.status === 401) {
+    throw new Refusal(401, 'Not signed in', 'You are not signed in any more. Load this page again.');
+  }
+  throw new Refusal(answer.status, json?.title ?? `Status ${answer.status}`, json?.detail ?? '');
+}
+
+export function queuePath(queue) {
+  return `queues/${encodeURIComponent(queue)}`;
+}
+
+/** Keeps what the plots show; only what this page has seen itself. */
+export function remember(overview) {
+  state.overview = overview;
+  state.failure = null;
+  state.skew = Date.parse(overview.now) - Date.now();
+  const sum = (field) => overview.queues.reduce((total, queue) => total + queue[field], 0);
+  const queues = new Map(overview.queues.map((queue) => [queue.queue, queue]));
+  state.history.push({
+    at: Date.now(),
+    flow: overview.flow,
+    queues,
+    total: { scheduled: sum('scheduled'), due: sum('due'), leased: sum('leased'), dead: sum('dead') },
+  });
+  if (state.history.length > HISTORY) {
+    state.history.shift();
+  }
+}

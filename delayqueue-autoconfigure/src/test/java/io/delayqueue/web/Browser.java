@@ -1,0 +1,193 @@
+package io.delayqueue.web;
+
+import java.io.ByteArrayInputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.logging.Level;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Dimension;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Chromium, if this machine has it. {@code -Ddq.browser=required} fails where it is
+ * missing, {@code off} leaves it alone, {@code auto} skips with the reason.
+ */
+final class Browser implements AutoCloseable {
+
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    private final ChromeDriver driver;
+
+    private Browser(ChromeDriver driver) {
+        this.driver = driver;
+    }
+
+    static Browser open() {
+        String wanted = System.getProperty("dq.browser", "auto");
+        Path chromium = onPath("chromium", "chromium-browser", "google-chrome");
+        Path chromedriver = onPath("chromedriver");
+        boolean there = chromium != null && chromedriver != null;
+        if (!there && wanted.equals("required")) {
+            throw new IllegalStateException("No Chromium and chromedriver on the PATH, and -Ddq.browser is 'required'");
+        }
+        Assumptions.assumeTrue(!wanted.equals("off"), "-Ddq.browser is 'off'");
+        Assumptions.assumeTrue(there,
+                "No Chromium and chromedriver on the PATH: apt-get install chromium chromium-driver");
+        return new Browser(start(Objects.requireNonNull(chromium), Objects.requireNonNull(chromedriver)));
+    }
+
+    private static ChromeDriver start(Path chromium, Path chromedriver) {
+        try {
+            Path profile = Files.createTempDirectory("dashboard-browser");
+            ChromeOptions options = new ChromeOptions();
+            options.setBinary(chromium.toString());
+            options.addArguments("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                    "--disable-dev-shm-usage", "--force-device-scale-factor=1", "--lang=en-GB",
+                    "--user-data-dir=" + profile);
+            LoggingPreferences logs = new LoggingPreferences();
+            logs.enable(LogType.BROWSER, Level.ALL);
+            options.setCapability("goog:loggingPrefs", logs);
+            ChromeDriverService service = new ChromeDriverService.Builder()
+                .usingDriverExecutable(new File(chromedriver.toString()))
+                .build();
+            return new ChromeDriver(service, options);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static Path onPath(String... names) {
+        List<Path> folders = Stream.of(System.getenv("PATH").split(File.pathSeparator)).map(Path::of).toList();
+        return Arrays.stream(names)
+            .flatMap((name) -> folders.stream().map((folder) -> folder.resolve(name)))
+            .filter(Files::isExecutable)
+            .findFirst()
+            .orElse(null);
+    }
+
+    ChromeDriver driver() {
+        return this.driver;
+    }
+
+    void size(int width, int height) {
+        this.driver.manage().window().setSize(new Dimension(width, height));
+    }
+
+    void scheme(String scheme) {
+        this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+                Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+    }
+
+    /** Logs in as the browser does when it is asked to, and opens the page. */
+    void visit(int port, String user, String path) {
+        this.driver.get("http://%s:secret@127.0.0.1:%d%s".formatted(user, port, path));
+        this.driver.get("http://127.0.0.1:%d%s".formatted(port, path));
+    }
+
+    /** Waits until the page says it. */
+    void awaitText(String text) {
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(text()).contains(text));
+    }
+
+    String text() {
+        return this.driver.findElement(By.tagName("body")).getText();
+    }
+
+    /** Clicks what has this text or label; the page may draw itself anew meanwhile. */
+    void click(String css, String label) {
+        await().conditionEvaluationListener((condition) -> {
+            if (!condition.isSatisfied() && condition.getRemainingTimeInMS() < 200) {
+                throw new AssertionError("No '" + label + "' in: " + text() + complaints());
+            }
+        }).atMost(LIMIT).ignoreException(StaleElementReferenceException.class).until(() -> {
+            for (WebElement element : this.driver.findElements(By.cssSelector(css))) {
+                if (element.isDisplayed() && element.isEnabled() && label.equals(name(element))) {
+                    element.click();
+                    return true;
+                }
+            }
+            return false;
+        });
+    }
+
+    private static String name(WebElement element) {
+        String label = element.getDomAttribute("aria-label");
+        return (label != null) ? label : element.getText().strip();
+    }
+
+    WebElement find(String css) {
+        return await().atMost(LIMIT)
+            .ignoreExceptions()
+            .until(() -> this.driver.findElement(By.cssSelector(css)), Objects::nonNull);
+    }
+
+    Object run(String script, Object... arguments) {
+        return this.driver.executeScript(script, arguments);
+    }
+
+    /** What the browser complained of, for instance a script that it would not run. */
+    List<String> complaints() {
+        return this.driver.manage().logs().get(LogType.BROWSER).getAll().stream().map(Object::toString).toList();
+    }
+
+    /** What the checker for accessibility finds wrong in what is shown. */
+    Object violations() {
+        // Brought in by the driver, whom the page's content policy does not bind.
+        this.driver.executeScript(axe());
+        return this.driver.executeAsyncScript("""
+                const done = arguments[arguments.length - 1];
+                axe.run(document, { resultTypes: ['violations'] }).then((result) => done(result.violations.map((one) =>
+                  one.id + ': ' + one.nodes.map((node) => node.html + ' ' + node.failureSummary).join(' | '))));""");
+    }
+
+    private static String axe() {
+        try (var file = Browser.class.getResourceAsStream("/META-INF/resources/webjars/axe-core/4.6.3/axe.min.js")) {
+            return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    void screenshot(Path file) {
+        try {
+            Files.createDirectories(file.getParent());
+            Files.copy(new ByteArrayInputStream(this.driver.getScreenshotAs(OutputType.BYTES)), file,
+                    StandardCopyOption.REPLACE_EXISTING);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    @Override
+    public void close() {
+        this.driver.quit();
+    }
+
+}

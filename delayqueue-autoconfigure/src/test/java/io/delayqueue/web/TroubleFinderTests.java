@@ -1,0 +1,104 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import io.delayqueue.NodeStatus;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.web.Trouble.Severity;
+import io.delayqueue.web.TroubleFinder.Moment;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class TroubleFinderTests {
+
+    private static final Instant START = Instant.parse("2030-01-01T00:00:00Z");
+
+    private final TroubleFinder finder = new TroubleFinder();
+
+    private static QueueOverview queue(@Nullable Duration oldest, long leased, long dead, boolean paused) {
+        return new QueueOverview("orders", 1, 10, (oldest != null) ? 5 : 0, 0, leased, 0, dead, null, oldest, paused,
+                null, START);
+    }
+
+    private static NodeStatus node(boolean running, boolean paused) {
+        return new NodeStatus("n", "shop", "host", 1, null, START, START,
+                List.of(new NodeStatus.ListenerStatus("l", List.of("orders"), 10, 10, running, paused)));
+    }
+
+    private static Moment after(Duration elapsed, Duration jump) {
+        return new Moment(START.plus(elapsed).plus(jump), elapsed.toNanos());
+    }
+
+    private List<Trouble> find(QueueOverview queue, NodeStatus... nodes) {
+        return this.finder.find(List.of(queue), List.of(nodes), after(Duration.ZERO, Duration.ZERO));
+    }
+
+    @Test
+    void saysNothingOfAQueueThatIsWell() {
+        assertThat(find(queue(Duration.ofSeconds(1), 2, 0, false), node(true, false))).isEmpty();
+        assertThat(find(queue(null, 0, 0, false))).as("nobody need listen while nothing is due").isEmpty();
+    }
+
+    @Test
+    void saysThatNobodyListensThoughMessagesAreDue() {
+        QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
+        String title = "No listener takes the messages of this queue";
+        assertThat(find(due)).singleElement().satisfies((trouble) -> {
+            assertThat(trouble.title()).isEqualTo(title);
+            assertThat(trouble.severity()).isEqualTo(Severity.ERROR);
+            assertThat(trouble.queue()).isEqualTo("orders");
+        });
+        assertThat(find(due, node(true, true))).extracting(Trouble::title).containsExactly(title);
+        assertThat(find(due, node(false, false))).extracting(Trouble::title).containsExactly(title);
+        assertThat(find(due, node(true, false))).isEmpty();
+    }
+
+    @Test
+    void saysThatAQueueIsBehind() {
+        assertThat(find(queue(Duration.ofMinutes(1), 10, 0, false), node(true, false))).singleElement()
+            .satisfies((trouble) -> {
+                assertThat(trouble.title()).isEqualTo("The queue is behind");
+                assertThat(trouble.severity()).isEqualTo(Severity.WARNING);
+            });
+        assertThat(find(queue(Duration.ofMinutes(1), 0, 0, false), node(true, false))).extracting(Trouble::severity)
+            .containsExactly(Severity.ERROR);
+    }
+
+    @Test
+    void saysThatAQueueIsPausedAndNotThatItIsBehind() {
+        assertThat(find(queue(Duration.ofHours(1), 0, 0, true))).extracting(Trouble::title)
+            .containsExactly("The queue is paused");
+    }
+
+    @Test
+    void tellsDeadLettersThatGrowFromThoseThatAreThere() {
+        assertThat(find(queue(null, 0, 3, false))).extracting(Trouble::severity).containsExactly(Severity.INFO);
+        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(),
+                after(Duration.ofMinutes(1), Duration.ZERO)))
+            .extracting(Trouble::title)
+            .containsExactly("Dead letters are growing");
+        this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), after(Duration.ofMinutes(10), Duration.ZERO));
+        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(),
+                after(Duration.ofMinutes(25), Duration.ZERO)))
+            .extracting(Trouble::severity)
+            .containsExactly(Severity.INFO);
+    }
+
+    @Test
+    void saysForTenMinutesThatTheClockHasJumped() {
+        QueueOverview well = queue(null, 0, 0, false);
+        find(well);
+        assertThat(this.finder.find(List.of(well), List.of(), after(Duration.ofSeconds(5), Duration.ofHours(3))))
+            .singleElement()
+            .satisfies((trouble) -> assertThat(trouble.detail()).contains("ahead by about 3 hours"));
+        assertThat(this.finder.find(List.of(well), List.of(), after(Duration.ofMinutes(9), Duration.ofHours(3))))
+            .hasSize(1);
+        assertThat(this.finder.find(List.of(well), List.of(), after(Duration.ofMinutes(11), Duration.ofHours(3))))
+            .isEmpty();
+    }
+
+}
