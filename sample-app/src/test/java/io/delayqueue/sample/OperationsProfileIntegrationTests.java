@@ -159,6 +159,13 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
+    void dashboardIsServedToWhoMayLook() {
+        assertThat(get(VIEWER, "/delayqueue/").getBody()).contains("<html");
+        assertThat(get(NOBODY, "/delayqueue/").getStatusCode().value()).isEqualTo(401);
+        assertThat(get(SENDER, "/delayqueue/").getStatusCode().value()).isEqualTo(403);
+    }
+
+    @Test
     void nobodyGetsWhatIsNotTheirs() {
         assertThat(get(NOBODY, "/orders").getStatusCode().value()).isEqualTo(200);
         assertThat(get(NOBODY, API + "/queues/receipt").getStatusCode().value()).isEqualTo(401);
