@@ -232,6 +232,8 @@ class DashboardBrowserTests {
     @Test
     void canBeUsedByKeyboardAndOnAPhone() {
         send("invoices", "i-2", Duration.ofHours(1));
+        go("#/nodes");
+        browser.awaitText("Nodes and listeners");
         go("#/queues/invoices");
         browser.awaitText("Pause queue …");
         await().until(() -> "H1".equals(browser.run("return document.activeElement.tagName")));
@@ -244,7 +246,7 @@ class DashboardBrowserTests {
         for (String place : List.of("#/", "#/queues/invoices", "#/queues/receipts/dead-letters", "#/nodes")) {
             go(place);
             await().until(() -> !browser.text().contains("Loading …"));
-            assertThat(browser.run("return document.documentElement.scrollWidth - innerWidth")).as(place).isEqualTo(0L);
+            assertThat(browser.run("return document.scrollingElement.scrollWidth > innerWidth")).as(place).isEqualTo(false);
         }
         browser.size(1280, 1000);
     }

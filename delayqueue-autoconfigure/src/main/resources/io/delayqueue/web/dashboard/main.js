@@ -56,7 +56,12 @@ function draw() {
   drawing = true;
   requestAnimationFrame(() => {
     drawing = false;
+    const onTitle = document.activeElement?.tagName === 'H1';
     render(frame(PAGES[state.route.page].view()), document.getElementById('app'));
+    // The title may be another element once all of the page is there.
+    if (onTitle && document.activeElement === document.body) {
+      document.querySelector('h1')?.focus();
+    }
     plot();
   });
 }
