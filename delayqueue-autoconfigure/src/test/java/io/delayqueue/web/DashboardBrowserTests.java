@@ -246,7 +246,7 @@ class DashboardBrowserTests {
         for (String place : List.of("#/", "#/queues/invoices", "#/queues/receipts/dead-letters", "#/nodes")) {
             go(place);
             await().until(() -> !browser.text().contains("Loading …"));
-            assertThat(browser.run("return document.scrollingElement.scrollWidth > innerWidth")).as(place).isEqualTo(false);
+            assertThat(browser.run("return document.body.scrollWidth > innerWidth")).as(place).isEqualTo(false);
         }
         browser.size(1280, 1000);
     }
