@@ -31,7 +31,7 @@ public final class StalePartitionsException extends RuntimeException {
     }
 
     /** What the partition that refused the call has recorded, if that is known. */
-    static Optional<Partitions> recordedIn(Throwable failure) {
+    public static Optional<Partitions> recordedIn(Throwable failure) {
         StalePartitionsException stale = in(failure);
         return (stale != null) ? Optional.ofNullable(stale.recorded) : Optional.empty();
     }

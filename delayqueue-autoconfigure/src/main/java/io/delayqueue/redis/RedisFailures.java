@@ -44,7 +44,8 @@ final class RedisFailures {
     /** By which our scripts refuse who goes by an older version of the partitions. */
     private static final String STALE = "DQSTALE";
 
-    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+\\+?");
+    /** All of a record: without its end it would be another one, that is valid too. */
+    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?\\+?");
 
     private static final String REPEATED = "it was sent before, and that may have taken effect";
 

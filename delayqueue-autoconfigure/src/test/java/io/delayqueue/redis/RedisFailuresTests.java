@@ -12,6 +12,8 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.StalePartitionsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -77,6 +79,14 @@ class RedisFailuresTests {
                 Duration.ofSeconds(1), true);
         assertThat(second.effect()).isEqualTo(Effect.UNKNOWN);
         assertThat(second).hasMessageContaining("may have taken effect");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "3|1,4", "3|1,4+", "3|1,4p", "3|1,4p+", "3|1,4p1790000000000", "3|1,4p1790000000000+" })
+    void allOfTheRecordIsReadFromARefusal(String record) {
+        DelayQueueException failure = translate(new RuntimeException("DQSTALE the partitions are " + record));
+
+        assertThat(StalePartitionsException.recordedIn(failure)).contains(Partitions.parse(record));
     }
 
     @Test
