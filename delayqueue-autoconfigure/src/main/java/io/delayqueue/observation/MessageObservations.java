@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.delayqueue.Delivery;
@@ -60,7 +61,7 @@ public final class MessageObservations {
             return call.apply(message);
         }
         Sending sending = start(message.queue(), 1);
-        try (Observation.Scope scope = sending.observation().openScope()) {
+        try (OpenScope scope = OpenScope.of(this.registry, sending.observation())) {
             SendResult result = call.apply(sending.mark(message));
             sending.context().result(result);
             sending.end(null);
@@ -80,7 +81,7 @@ public final class MessageObservations {
         }
         Sending sending = start(message.queue(), 1);
         CompletableFuture<SendResult> answer;
-        try (Observation.Scope scope = sending.observation().openScope()) {
+        try (OpenScope scope = OpenScope.of(this.registry, sending.observation())) {
             answer = call.apply(sending.mark(message));
         }
         catch (RuntimeException ex) {
@@ -127,7 +128,7 @@ public final class MessageObservations {
     private Sending start(QueueName queue, int messages) {
         SendObservationContext context = new SendObservationContext(queue, messages);
         return new Sending(context,
-                started(DelayQueueObservation.SEND.observation(this.send, SEND, () -> context, this.registry)));
+                started(() -> DelayQueueObservation.SEND.observation(this.send, SEND, () -> context, this.registry)));
     }
 
     /** Whether handlers are observed at all. */
@@ -144,9 +145,9 @@ public final class MessageObservations {
             Handler handler) throws Throwable {
         HandleObservationContext context = new HandleObservationContext(delivery, listener, headers);
         Observation observation = started(
-                DelayQueueObservation.HANDLE.observation(this.handle, HANDLE, () -> context, this.registry));
+                () -> DelayQueueObservation.HANDLE.observation(this.handle, HANDLE, () -> context, this.registry));
         CompletionStage<?> stage;
-        try (Observation.Scope scope = observation.openScope()) {
+        try (OpenScope scope = OpenScope.of(this.registry, observation)) {
             stage = handler.call();
         }
         catch (Throwable ex) {
@@ -162,10 +163,13 @@ public final class MessageObservations {
         return stage;
     }
 
-    /** What cannot be observed happens all the same. */
-    private static Observation started(Observation observation) {
+    /**
+     * What cannot be observed happens all the same, whatever a predicate or handler
+     * throws.
+     */
+    private static Observation started(Supplier<Observation> made) {
         try {
-            return observation.start();
+            return made.get().start();
         }
         catch (RuntimeException ex) {
             logger.warn("An observation could not be started; what it is about goes on without", ex);
@@ -178,6 +182,11 @@ public final class MessageObservations {
             if (failure != null) {
                 observation.error(failure);
             }
+        }
+        catch (RuntimeException ex) {
+            logger.warn("An observation could not be told of a failure", ex);
+        }
+        try {
             observation.stop();
         }
         catch (RuntimeException ex) {
