@@ -203,7 +203,9 @@ public interface DelayQueueOperations {
      * process that uses the queue, completes that.
      * <p>
      * Applications with a version of this library that cannot pause queues take messages
-     * all the same, and those that start meanwhile cannot use the queue.
+     * all the same, their sends of messages with ids fail, and those that start meanwhile
+     * cannot use the queue: until {@link #resume(String)}, also if the pause has ended by
+     * itself.
      * @param queue the queue
      * @return what was changed
      */

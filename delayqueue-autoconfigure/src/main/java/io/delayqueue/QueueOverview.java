@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * whose turn it is; {@code null} if none waits
  * @param oldestDue for how long the message that has been due longest has been so;
  * {@code null} if none is due
- * @param paused whether the queue is paused
+ * @param paused whether the queue is paused, in all of its partitions
  * @param pausedUntil when that ends by itself; {@code null} if it does not, or is not
  * paused
  * @param now the store's time when it answered

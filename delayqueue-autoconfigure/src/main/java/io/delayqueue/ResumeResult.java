@@ -6,7 +6,7 @@ public enum ResumeResult {
     /** The queue was paused, and is not any more. */
     RESUMED,
 
-    /** The queue was not paused; nothing was changed. */
+    /** The queue was not paused; what was left of a pause that is over is removed. */
     NOT_PAUSED
 
 }

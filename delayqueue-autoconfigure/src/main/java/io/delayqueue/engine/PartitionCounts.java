@@ -28,11 +28,13 @@ public record PartitionCounts(long scheduled, long due, long followers, long lea
         @Nullable Instant nextDueAt, @Nullable Pause pause, int version, Instant now) {
 
     /**
-     * All of a queue together.
-     * @param partitions of the queue, the first one first, as that decides about a pause
+     * All of a queue together. It is paused if all of its partitions are: one that has
+     * lost its record, or not heard yet, hands out messages.
+     * @param partitions of the queue, the first one first, as that has the truth
      */
     public static QueueOverview overview(QueueName queue, List<PartitionCounts> partitions) {
-        Pause pause = partitions.get(0).pause();
+        boolean paused = partitions.stream().allMatch((partition) -> partition.pause() != null);
+        Pause pause = paused ? partitions.get(0).pause() : null;
         return new QueueOverview(queue.value(), partitions.size(), sum(partitions, PartitionCounts::scheduled),
                 sum(partitions, PartitionCounts::due), sum(partitions, PartitionCounts::followers),
                 sum(partitions, PartitionCounts::leased), sum(partitions, PartitionCounts::lapsed),

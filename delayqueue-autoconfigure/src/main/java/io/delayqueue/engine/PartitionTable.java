@@ -9,9 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
@@ -23,6 +20,7 @@ import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.ResumeResult;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.KnownQueue.Known;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +54,7 @@ public final class PartitionTable {
 
     private final LongSupplier nanoTime;
 
-    private final ConcurrentMap<QueueName, Entry> entries = new ConcurrentHashMap<>();
+    private final ConcurrentMap<QueueName, KnownQueue> entries = new ConcurrentHashMap<>();
 
     /**
      * Makes a table that knows nothing yet.
@@ -73,7 +71,7 @@ public final class PartitionTable {
 
     /** The partitions of a queue: as known, or else as read. */
     public CompletableFuture<Partitions> of(QueueName queue) {
-        Entry entry = entry(queue);
+        KnownQueue entry = entry(queue);
         Known known = entry.known.get();
         if (known == null) {
             return read(queue);
@@ -87,7 +85,7 @@ public final class PartitionTable {
 
     /** Reads what is recorded. */
     public CompletableFuture<Partitions> read(QueueName queue) {
-        Entry entry = entry(queue);
+        KnownQueue entry = entry(queue);
         CompletableFuture<Partitions> mine = new CompletableFuture<>();
         CompletableFuture<Partitions> other = entry.reading.compareAndExchange(null, mine);
         if (other != null) {
@@ -144,8 +142,10 @@ public final class PartitionTable {
     }
 
     /**
-     * A claim of a partition told of this version; 0 for none. Reads if that, or nothing,
-     * is known, and from that partition if the first one has it no more.
+     * A claim of a partition told of this version; 0 for none. Reads if it is later than
+     * what is known, from that partition if the first one has it no more. A partition
+     * that all had told of more has lost it, to a failover maybe: there it is recorded
+     * again, with the pause that it may say.
      */
     public void noticed(Partition partition, int version) {
         QueueName queue = partition.queue();
@@ -153,6 +153,9 @@ public final class PartitionTable {
         if (known == null || version > known.partitions().version()) {
             inPassing(queue, read(queue).thenCompose((read) -> (read.version() >= version)
                     ? CompletableFuture.completedFuture(read) : readFrom(partition)));
+        }
+        else if (version < known.partitions().version() && known.partitions().complete()) {
+            inPassing(queue, this.records.raise(partition, known.partitions()));
         }
     }
 
@@ -170,7 +173,7 @@ public final class PartitionTable {
      * @return ends that
      */
     public Runnable watch(QueueName queue, Consumer<Partitions> watcher) {
-        Entry entry = entry(queue);
+        KnownQueue entry = entry(queue);
         entry.watchers.add(watcher);
         Known known = entry.known.get();
         if (known != null) {
@@ -206,10 +209,13 @@ public final class PartitionTable {
         });
     }
 
-    /** Ends the pause of a queue, and has workers look. */
+    /**
+     * Ends the pause of a queue, and has workers look. One that is over already is
+     * recorded no more either, as versions of the library from before cannot read it.
+     */
     public CompletableFuture<ResumeResult> resume(QueueName queue) {
         return this.records.now(queue)
-            .thenCompose((now) -> change(queue, (before) -> isPaused(before, now) ? before.paused(null) : before)
+            .thenCompose((now) -> change(queue, (before) -> (before.pause() != null) ? before.paused(null) : before)
                 .thenApply((before) -> isPaused(before, now) ? ResumeResult.RESUMED : ResumeResult.NOT_PAUSED));
     }
 
@@ -236,7 +242,11 @@ public final class PartitionTable {
         Optional<Partitions> expected = (before.version() == 0) ? Optional.empty() : Optional.of(before);
         return this.records.replace(queue, expected, next).thenCompose((recorded) -> {
             if (recorded.equals(next)) {
-                return read(queue).thenApply((known) -> before);
+                // Not read(queue): that may join a reading that began before this.
+                return complete(queue, recorded).thenApply((done) -> {
+                    learn(queue, entry(queue), done);
+                    return before;
+                });
             }
             if (conflicts == MOST_CONFLICTS) {
                 return CompletableFuture.failedFuture(new StoreUnavailableException(
@@ -287,7 +297,7 @@ public final class PartitionTable {
         if (recorded.complete()) {
             return CompletableFuture.completedFuture(recorded);
         }
-        Entry entry = entry(queue);
+        KnownQueue entry = entry(queue);
         Known known = entry.known.get();
         Partitions ahead = (known != null) ? recorded.after(known.partitions()) : recorded;
         entry.watchers.forEach((watcher) -> watcher.accept(ahead));
@@ -305,16 +315,16 @@ public final class PartitionTable {
         inPassing(queue, read(queue));
     }
 
-    private static void inPassing(QueueName queue, CompletableFuture<Partitions> reading) {
-        reading.whenComplete((partitions, failure) -> {
+    private static void inPassing(QueueName queue, CompletableFuture<?> look) {
+        look.whenComplete((done, failure) -> {
             if (failure != null) {
-                logger.debug("Cannot read the partitions of queue '{}'; tried again when there is occasion", queue,
-                        failure);
+                logger.debug("Cannot read or restore the partitions of queue '{}'; tried again when there is occasion",
+                        queue, failure);
             }
         });
     }
 
-    private Partitions learn(QueueName queue, Entry entry, Partitions partitions) {
+    private Partitions learn(QueueName queue, KnownQueue entry, Partitions partitions) {
         Known before = entry.known.get();
         Known read = known(partitions);
         Known after = Objects.requireNonNull(entry.known.accumulateAndGet(read, PartitionTable::later));
@@ -348,47 +358,15 @@ public final class PartitionTable {
         return new Known(CompletableFuture.completedFuture(joined), joined, read.readAt());
     }
 
-    private Entry entry(QueueName queue) {
-        Entry entry = this.entries.get(queue);
+    private KnownQueue entry(QueueName queue) {
+        KnownQueue entry = this.entries.get(queue);
         if (entry != null) {
             return entry;
         }
         if (this.entries.size() >= MOST_QUEUES) {
             this.entries.values().removeIf((other) -> other.watchers.isEmpty());
         }
-        return this.entries.computeIfAbsent(queue, (name) -> new Entry());
-    }
-
-    /**
-     * What was read of a queue.
-     *
-     * @param answer for those who ask
-     * @param partitions the same
-     * @param readAt when that was
-     */
-    private record Known(CompletableFuture<Partitions> answer, Partitions partitions, long readAt) {
-    }
-
-    private static final class Entry {
-
-        private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
-
-        /** What another partition than the first said that it has. */
-        private final AtomicReference<@Nullable Partitions> told = new AtomicReference<>();
-
-        private final AtomicReference<@Nullable CompletableFuture<Partitions>> reading = new AtomicReference<>();
-
-        private final AtomicBoolean warned = new AtomicBoolean();
-
-        private final List<Consumer<Partitions>> watchers = new CopyOnWriteArrayList<>();
-
-        Partitions latest() {
-            Known known = this.known.get();
-            Partitions told = this.told.get();
-            Partitions read = (known != null) ? known.partitions() : Partitions.ONE;
-            return (told != null && told.version() > read.version()) ? told : read;
-        }
-
+        return this.entries.computeIfAbsent(queue, (name) -> new KnownQueue());
     }
 
 }

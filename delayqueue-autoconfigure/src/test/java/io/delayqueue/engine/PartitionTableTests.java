@@ -9,8 +9,11 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
+import io.delayqueue.ResumeResult;
 import io.delayqueue.StoreUnavailableException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -92,8 +95,49 @@ class PartitionTableTests {
         assertThat(new PartitionTable(this.records, (queue) -> 0, () -> 0).of(QUEUE).join().pause())
             .isEqualTo(new Pause(null));
 
-        assertThat(this.records.recorded).hasSize(4)
-            .allSatisfy((index, recorded) -> assertThat(recorded.text()).isEqualTo("3|1,4,2p"));
+        this.records.isEverywhere("3|1,4,2p");
+    }
+
+    @Test
+    void aPauseIsDoneInAllPartitionsThoughAReadingFromBeforeIsUnderWay() {
+        this.records.put(0, TWO);
+        this.records.held = new CompletableFuture<>();
+        CompletableFuture<Partitions> before = this.table.read(QUEUE);
+
+        CompletableFuture<PauseResult> pause = this.table.pause(QUEUE, null);
+
+        assertThat(pause).isCompleted();
+        this.records.isEverywhere("3|1,4,2p");
+        this.records.held.complete(Optional.of(TWO));
+        assertThat(before.join().pause()).isEqualTo(new Pause(null));
+        this.records.isEverywhere("3|1,4,2p");
+    }
+
+    @Test
+    void aPauseThatAPartitionHasLostIsRecordedThereAgain() {
+        this.records.put(0, TWO);
+        this.table.pause(QUEUE, null).join();
+        int raised = this.records.raised;
+        this.table.noticed(new Partition(QUEUE, 2), 3);
+        assertThat(this.records.raised).as("in the normal case").isEqualTo(raised);
+        this.records.put(2, TWO);
+
+        this.table.noticed(new Partition(QUEUE, 2), 2);
+
+        this.records.isEverywhere("3|1,4,2p");
+    }
+
+    @Test
+    void nothingIsLeftOfAPauseThatEndedByItselfOnceItIsResumed() {
+        this.records.put(0, TWO);
+        this.table.pause(QUEUE, DueTime.at(Instant.EPOCH)).join();
+        this.records.isEverywhere("3|1,4,2p0");
+
+        assertThat(this.table.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+
+        this.records.isEverywhere("4|1,4,2");
+        assertThat(this.table.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+        this.records.isEverywhere("4|1,4,2");
     }
 
     /** Records in a map; no thread but the test's. */
@@ -106,12 +150,29 @@ class PartitionTableTests {
 
         private boolean overtaken;
 
+        private int raised;
+
+        /** What the next reading waits for. */
+        private @Nullable CompletableFuture<Optional<Partitions>> held;
+
+        private boolean holding;
+
+        void isEverywhere(String text) {
+            assertThat(this.recorded).hasSize(4)
+                .allSatisfy((index, recorded) -> assertThat(recorded.text()).isEqualTo(text));
+        }
+
         void put(int partition, Partitions partitions) {
             this.recorded.put(partition, partitions);
         }
 
         @Override
         public CompletableFuture<Optional<Partitions>> read(Partition partition) {
+            CompletableFuture<Optional<Partitions>> held = this.held;
+            if (held != null && !this.holding) {
+                this.holding = true;
+                return held;
+            }
             return CompletableFuture.completedFuture(Optional.ofNullable(this.recorded.get(partition.index())));
         }
 
@@ -134,6 +195,7 @@ class PartitionTableTests {
 
         @Override
         public CompletableFuture<Void> raise(Partition partition, Partitions partitions) {
+            this.raised++;
             if (partition.index() == this.away) {
                 return CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null));
             }

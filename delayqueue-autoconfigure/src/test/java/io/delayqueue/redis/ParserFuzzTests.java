@@ -266,7 +266,8 @@ class ParserFuzzTests {
 
         },
 
-        ERROR("DQSTALE 3|1,4+", "DQSTALE are 5|1,4p1790000000000+", "DQSTALE", "ERR Error running script: @user_script: 12: -OOM command not allowed",
+        ERROR("DQSTALE 3|1,4+", "DQSTALE are 5|1,4p1790000000000+", "DQSTALE",
+                "ERR Error running script: @user_script: 12: -OOM command not allowed",
                 "NOPERM this user has no permissions", "MOVED 1 127.0.0.1:7000", "OOM command not allowed script: 1") {
 
             @Override
