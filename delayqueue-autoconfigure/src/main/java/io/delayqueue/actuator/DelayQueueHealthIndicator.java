@@ -21,7 +21,7 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether the store answers, whether those who look for messages are at work and hear of
+ * Whether the store answers for the queues of this node, whether those who look for messages are at work and hear of
  * them, and whether the queues of this node are handled in time. Down if one of it is not
  * so; the details say in words what, and what follows.
  */
@@ -88,8 +88,17 @@ public final class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         for (ListenerContainer listener : this.listeners.listeners()) {
             for (String queue : listener.queues()) {
                 QueueOverview overview = known.get(new QueueName(queue));
-                if (overview != null && !states.containsKey(queue)) {
+                if (states.containsKey(queue)) {
+                    continue;
+                }
+                if (overview != null) {
                     states.put(queue, stateOf(overview, problems));
+                }
+                else if (listener.isRunning()) {
+                    states.put(queue, "unknown");
+                    problems.add(("The store does not answer for queue '%s', so its messages are not handled; other "
+                            + "queues may be well")
+                        .formatted(queue));
                 }
             }
         }

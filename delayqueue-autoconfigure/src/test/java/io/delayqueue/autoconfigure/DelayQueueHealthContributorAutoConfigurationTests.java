@@ -1,17 +1,25 @@
 package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.QueueName;
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
 import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionCounts;
+import io.delayqueue.engine.QueueInspector;
+import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -27,6 +35,9 @@ import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /** What the health contributor says, and when it is there. */
 class DelayQueueHealthContributorAutoConfigurationTests {
@@ -90,6 +101,35 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
             assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
                     + "messages are found by the safety poll, up to PT5S late");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void saysThatTheStoreDoesNotAnswerForOneQueue(boolean hangs) {
+        QueueInspector inspector = mock(QueueInspector.class);
+        PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
+        given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
+        given(inspector.counts(Partition.first(new QueueName("orders")))).willReturn(
+                hangs ? new CompletableFuture<>() : CompletableFuture.failedFuture(new IllegalStateException("away")));
+        this.application.run((context) -> {
+            KnownStatistics statistics = new KnownStatistics(inspector, context.getBean(StorePorts.class),
+                    () -> List.of(new QueueName("bills"), new QueueName("orders")), Duration.ofMinutes(1),
+                    System::nanoTime);
+            WakeUps heard = mock(WakeUps.class);
+            given(heard.isHeard(any())).willReturn(true);
+            DelayedListenerRegistry listeners = context.getBean(DelayedListenerRegistry.class);
+            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, heard,
+                    new HealthSettings(null, Duration.ofMillis(100)));
+
+            Health health = indicator.health();
+            assertThat(health).isNotNull();
+            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(problems(health)).containsExactly("The store does not answer for queue 'orders', so its "
+                    + "messages are not handled; other queues may be well");
+
+            listeners.require("all").stop();
+            assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.UP);
         });
     }
 
