@@ -21,9 +21,9 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether the store answers for the queues of this node, whether those who look for messages are at work and hear of
- * them, and whether the queues of this node are handled in time. Down if one of it is not
- * so; the details say in words what, and what follows.
+ * Whether the store answers for the queues of this node, whether those who look for
+ * messages are at work and hear of them, and whether the queues of this node are handled
+ * in time. Down if one of it is not so; the details say in words what, and what follows.
  */
 public final class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 

@@ -35,6 +35,9 @@ public final class KnownStatistics {
     /** Looked at where there is no queue: nothing is ever stored there. */
     private static final QueueName NONE = new QueueName("none");
 
+    /** What was read before a look that takes longer than this is told no more. */
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private final QueueInspector inspector;
 
     private final PartitionTable partitions;
@@ -49,6 +52,11 @@ public final class KnownStatistics {
     private final LongSupplier nanoTime;
 
     private final AtomicReference<Look> latest;
+
+    private final Object reaching = new Object();
+
+    /** The last one on a thread of its own: those that hang shall not pile up. */
+    private CompletableFuture<?> reach = CompletableFuture.completedFuture(null);
 
     /**
      * Creates one that has not looked yet.
@@ -71,11 +79,14 @@ public final class KnownStatistics {
     }
 
     /**
-     * What is known of a queue; {@code null} if nothing is, as while the store is away.
+     * What is known of a queue; {@code null} if nothing is, as while the store is away or
+     * hangs.
      */
     @Nullable QueueOverview of(QueueName queue) {
         refresh();
-        return this.latest.get().known().get(queue);
+        Look look = this.latest.get();
+        boolean hangs = !look.coming().isDone() && this.nanoTime.getAsLong() - look.at() > PATIENCE.toNanos();
+        return hangs ? null : look.known().get(queue);
     }
 
     /**
@@ -92,9 +103,7 @@ public final class KnownStatistics {
             return this.latest.get().coming();
         }
         if (this.waits) {
-            Thread thread = new Thread(() -> ask(coming), "delayqueue-statistics");
-            thread.setDaemon(true);
-            thread.start();
+            onThread(() -> ask(coming));
         }
         else {
             ask(coming);
@@ -123,11 +132,25 @@ public final class KnownStatistics {
         });
     }
 
-    /** Asks the store something, whatever is known. */
+    /** Asks the store something, whatever is known; once, until that call has ended. */
     CompletableFuture<?> reach() {
         Partition first = Partition.first(this.queues.get().stream().findFirst().orElse(NONE));
-        return this.waits ? CompletableFuture.supplyAsync(() -> this.inspector.counts(first).join())
-                : this.inspector.counts(first);
+        if (!this.waits) {
+            return this.inspector.counts(first);
+        }
+        synchronized (this.reaching) {
+            if (this.reach.isDone()) {
+                this.reach = CompletableFuture.supplyAsync(() -> this.inspector.counts(first).join(),
+                        KnownStatistics::onThread);
+            }
+            return this.reach;
+        }
+    }
+
+    private static void onThread(Runnable call) {
+        Thread thread = new Thread(call, "delayqueue-statistics");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private CompletableFuture<QueueOverview> counts(QueueName queue) {

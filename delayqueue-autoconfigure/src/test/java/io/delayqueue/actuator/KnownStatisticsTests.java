@@ -5,7 +5,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.MessageListing;
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /** What a scrape costs the store, and that it never waits. */
@@ -70,8 +73,10 @@ class KnownStatisticsTests {
         this.inspector.answer = new CompletableFuture<>();
         advance(Duration.ofMinutes(1));
         assertThat(scheduled(ORDERS)).isEqualTo(7);
-        advance(Duration.ofMinutes(1));
+        advance(KnownStatistics.PATIENCE);
         assertThat(scheduled(ORDERS)).as("while an answer is awaited").isEqualTo(7);
+        advance(Duration.ofNanos(1));
+        assertThat(this.statistics.of(ORDERS)).as("of a store that hangs").isNull();
         assertThat(this.inspector.asked).hasSize(4);
 
         this.inspector.answer.complete(counts(8));
@@ -90,6 +95,31 @@ class KnownStatisticsTests {
         this.inspector.answer = CompletableFuture.completedFuture(counts(9));
         advance(Duration.ofMinutes(1));
         assertThat(scheduled(ORDERS)).isEqualTo(9);
+    }
+
+    @Test
+    void probesABlockingClientOnOneThreadOfItsOwnHoweverOftenItIsAsked() {
+        MessageStore store = mock(MessageStore.class);
+        given(store.waits()).willReturn(true);
+        BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+        QueueInspector hanging = mock(QueueInspector.class);
+        CompletableFuture<PartitionCounts> answer = new CompletableFuture<>();
+        given(hanging.counts(Partition.first(ORDERS))).willAnswer((call) -> {
+            threads.add(Thread.currentThread());
+            return CompletableFuture.completedFuture(answer.join());
+        });
+        KnownStatistics blocking = new KnownStatistics(hanging,
+                new StorePorts(store, mock(MessageInspector.class), mock(WakeUps.class),
+                        new PartitionTable(PartitionRecords.NONE, (queue) -> 0, this.now::get)),
+                () -> List.of(ORDERS), Duration.ofSeconds(10), this.now::get);
+
+        CompletableFuture<?> first = blocking.reach();
+        assertThat(blocking.reach()).isSameAs(first);
+        answer.complete(counts(7));
+        assertThat(first.join()).isEqualTo(counts(7));
+        assertThat(threads).singleElement()
+            .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-statistics"));
+        assertThat(blocking.reach()).isNotSameAs(first);
     }
 
     private long scheduled(QueueName queue) {
