@@ -194,12 +194,13 @@ final class FaultRun implements AutoCloseable {
             }
         }
         if (examinations.isEmpty()) {
-            this.history.write(Kind.LEFT, "", 0, "text", "not to be examined " + when);
+            this.history.write(Kind.LEFT, "", 0, "promise", "doctor", "text", "not to be examined " + when);
         }
         long examined = examinations.stream().mapToLong(Examination::examined).sum();
         this.history.write(Kind.SAMPLE, "", 0, "examined", Long.toString(examined), "when", when);
         examinations.stream().filter((examination) -> !examination.isSound()).forEach((examination) -> {
-            this.history.write(Kind.LEFT, "", 0, "text", "found " + when + ": " + examination.findings());
+            this.history.write(Kind.LEFT, "", 0, "promise", "doctor", "text",
+                    "found " + when + ": " + examination.findings());
         });
     }
 

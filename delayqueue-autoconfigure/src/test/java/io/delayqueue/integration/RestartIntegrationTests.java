@@ -189,15 +189,17 @@ class RestartIntegrationTests {
     void aHandlerThatOutlivesTheStopKeepsItsLeaseUntilThatRunsOut(CapturedOutput output) throws Exception {
         Application stopping = this.applications.withHandler(this.redis, "delayqueue.listener.lease=3s",
                 "delayqueue.listener.shutdown-timeout=100ms");
+        Application sender = this.applications.withoutHandler(this.redis);
         stopping.handler().does((order, delivery) -> this.go.await());
-        SendResult sent = stopping.queue().send("orders", new Order(1), Duration.ZERO);
+        SendResult sent = sender.queue().send("orders", new Order(1), Duration.ZERO);
         stopping.handler().next();
         stopping.close();
         assertThat(LogCount.of(output, "WARN", "outlive the shutdown timeout")).isEqualTo(1);
+        // Before anybody else can have a lease of it.
+        StoredMessage message = sender.queue().find("orders", sent.id()).orElseThrow();
+        Instant until = (message.state() == MessageState.LEASED) ? message.leasedUntil() : sent.dueAt();
 
         Application other = this.applications.withHandler(this.redis, "delayqueue.listener.lease=3s");
-        StoredMessage message = other.queue().find("orders", sent.id()).orElseThrow();
-        Instant until = (message.state() == MessageState.LEASED) ? message.leasedUntil() : sent.dueAt();
         Handled handled = other.handler().next().assertNotBefore(until);
         assertThat(handled.delivery().attempt()).isEqualTo(1);
         assertThat(handled.delivery().lapses()).isZero();
