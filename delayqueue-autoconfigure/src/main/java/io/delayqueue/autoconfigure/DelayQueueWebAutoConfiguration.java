@@ -13,6 +13,7 @@ import io.delayqueue.web.Access;
 import io.delayqueue.web.ApiPorts;
 import io.delayqueue.web.ConsumeSettings;
 import io.delayqueue.web.Consumers;
+import io.delayqueue.web.ContentTypeFilter;
 import io.delayqueue.web.Dashboard;
 import io.delayqueue.web.DashboardSources;
 import io.delayqueue.web.HttpApi;
@@ -32,6 +33,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClas
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -99,6 +101,11 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             RouterFunction<ServerResponse> delayQueueHttpRouter(HttpApi api) {
                 return api.router();
+            }
+
+            @Bean
+            FilterRegistrationBean<ContentTypeFilter> delayQueueHttpContentTypeFilter(HttpApi api) {
+                return new FilterRegistrationBean<>(new ContentTypeFilter(api));
             }
 
         }

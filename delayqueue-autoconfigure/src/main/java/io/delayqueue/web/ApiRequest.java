@@ -15,8 +15,6 @@ import io.delayqueue.web.Problem.Kind;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.http.InvalidMediaTypeException;
-import org.springframework.http.MediaType;
 import org.springframework.web.util.UriUtils;
 
 /** A request to a route, and what it says. Used by the request's thread alone. */
@@ -133,14 +131,9 @@ final class ApiRequest {
     }
 
     private void requireJson() {
-        String type = this.servlet.getContentType();
-        try {
-            if (type != null && MediaType.APPLICATION_JSON.equalsTypeAndSubtype(MediaType.parseMediaType(type))) {
-                return;
-            }
-        }
-        catch (InvalidMediaTypeException ex) {
-            // Said below.
+        String type = ContentTypeFilter.typeOf(this.servlet);
+        if (type != null && ContentTypeFilter.isJson(type)) {
+            return;
         }
         throw new ProblemException(new Problem(Kind.MEDIA_TYPE, "Content-Type %s is not valid: use application/json"
             .formatted((type == null) ? "is missing and" : Json.quoted(type))));

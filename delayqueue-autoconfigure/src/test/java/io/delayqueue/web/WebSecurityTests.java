@@ -47,13 +47,29 @@ class WebSecurityTests {
 
     @ParameterizedTest
     @CsvSource({ "text/plain", "application/x-www-form-urlencoded", "multipart/form-data;boundary=x",
-            "application/jsonx", "rubbish" })
+            "application/jsonx", "rubbish", "*/*", "application/*", "multipart/form-data", "multipart/mixed",
+            "application/json;charset=no-such", "application/json;=", ";" })
     void aBodyThatAFormCanSendIsRefused(String type) {
         Reply reply = this.server.send("POST", MESSAGES, "{\"payload\": 1}",
                 (request) -> request.header("Authorization", ApiServer.basic("all")).header("Content-Type", type));
 
         assertThat(reply.status()).isEqualTo(415);
         assertThat(reply.problem()).isEqualTo("media-type");
+    }
+
+    /**
+     * A type that nobody asked for is no reason to refuse, and nobody is told without a
+     * name.
+     */
+    @ParameterizedTest
+    @CsvSource({ "*/*", "multipart/form-data", "rubbish" })
+    void aTypeWithoutABodyIsNotLookedAt(String type) {
+        Reply known = this.server.send("GET", ApiServer.PATH + "/queues", null,
+                (request) -> request.header("Authorization", ApiServer.basic("all")).header("Content-Type", type));
+        Reply unknown = this.server.send("POST", MESSAGES, "x", (request) -> request.header("Content-Type", type));
+
+        assertThat(known.status()).isEqualTo(200);
+        assertThat(unknown.status()).isEqualTo(401);
     }
 
     @Test
