@@ -151,6 +151,24 @@ final class Fields {
         return texts;
     }
 
+    /** The strings of an array, 1 to {@code most}. */
+    List<String> strings(String name, int most) {
+        JsonNode value = value(name);
+        if (value == null || !value.isArray() || value.isEmpty() || value.size() > most) {
+            throw ProblemException
+                .invalid("Field '%s%s' is not valid: use an array of 1 to %d strings, not %s".formatted(this.place,
+                        name, most, (value == null) ? "nothing" : Json.kind(value) + " of " + value.size()));
+        }
+        List<String> strings = new ArrayList<>();
+        for (JsonNode entry : value) {
+            if (!entry.isString()) {
+                throw wrong(name, "an array of strings", entry);
+            }
+            strings.add(entry.stringValue());
+        }
+        return strings;
+    }
+
     /** The objects of an array, 1 to {@code most}. */
     List<Fields> objects(String name, int most, Set<String> known) {
         JsonNode value = value(name);

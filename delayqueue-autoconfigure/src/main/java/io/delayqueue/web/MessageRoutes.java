@@ -2,6 +2,9 @@ package io.delayqueue.web;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueOperations;
@@ -9,11 +12,13 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.web.Problem.Kind;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
 
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Finds, cancels and reschedules a message by its id. */
+/** Finds, cancels and reschedules messages by their ids. */
 final class MessageRoutes {
 
     private final DelayQueueOperations operations;
@@ -29,6 +34,8 @@ final class MessageRoutes {
         routes.add(HttpMethod.GET, "/queues/{queue}/message", Authority.VIEW, this::find);
         routes.add(HttpMethod.DELETE, "/queues/{queue}/message", Authority.OPERATE, this::cancel);
         routes.add(HttpMethod.PATCH, "/queues/{queue}/message", Authority.OPERATE, this::reschedule);
+        routes.add(HttpMethod.POST, "/queues/{queue}/cancel-all", Authority.OPERATE, this::cancelAll);
+        routes.add(HttpMethod.POST, "/queues/{queue}/reschedule-all", Authority.OPERATE, this::rescheduleAll);
     }
 
     private ServerResponse find(ApiRequest request) {
@@ -68,6 +75,36 @@ final class MessageRoutes {
                     new Problem(Kind.LEASED, "Message '%s' keeps its due time".formatted(request.id())));
             case NOT_FOUND -> throw notFound(request);
         };
+    }
+
+    private ServerResponse cancelAll(ApiRequest request) {
+        request.onlyQuery();
+        List<String> ids = request.body("ids").strings("ids", request.settings().maxBatch());
+        return many(request, "cancel", this.operations.cancelAll(request.queue().value(), ids),
+                (result) -> result != CancelResult.NOT_FOUND);
+    }
+
+    private ServerResponse rescheduleAll(ApiRequest request) {
+        request.onlyQuery();
+        Fields body = request.body("ids", "delayMillis");
+        List<String> ids = body.strings("ids", request.settings().maxBatch());
+        if (body.value("delayMillis") == null) {
+            throw ProblemException.invalid("Field 'delayMillis' is needed");
+        }
+        Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
+        return many(request, "reschedule", this.operations.rescheduleAll(request.queue().value(), ids, delay),
+                (result) -> result == RescheduleResult.RESCHEDULED);
+    }
+
+    /** What happened to each. The audit names them all. */
+    private <R extends Enum<R>> ServerResponse many(ApiRequest request, String operation, Map<String, R> results,
+            Predicate<R> changed) {
+        ObjectNode json = Views.object();
+        ArrayNode array = json.putArray("results");
+        results.forEach((id, result) -> array.add(Views.object().put("id", id).put("result", result.name())));
+        this.audit.tell(request.who(), operation, request.queue(), String.join(" ", results.keySet()),
+                results.values().stream().filter(changed).count());
+        return Answer.json(json);
     }
 
     private static ProblemException notFound(ApiRequest request) {

@@ -19,7 +19,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Lists, counts, pauses and resumes queues. */
+/** Lists, counts, pauses, resumes and forgets queues, and tells who listens to them. */
 final class QueueRoutes {
 
     private final DelayQueueOperations operations;
@@ -39,6 +39,8 @@ final class QueueRoutes {
         routes.add(HttpMethod.GET, "/queues/{queue}", Authority.VIEW, this::overview);
         routes.add(HttpMethod.GET, "/queues/{queue}/horizon", Authority.VIEW, this::horizon);
         routes.add(HttpMethod.GET, "/queues/{queue}/messages", Authority.VIEW, this::messages);
+        routes.add(HttpMethod.GET, "/nodes", Authority.VIEW, this::nodes);
+        routes.add(HttpMethod.POST, "/queues/{queue}/forget", Authority.OPERATE, this::forget);
         routes.add(HttpMethod.POST, "/queues/{queue}/pause", Authority.OPERATE, this::pause);
         routes.add(HttpMethod.POST, "/queues/{queue}/resume", Authority.OPERATE, this::resume);
     }
@@ -60,6 +62,23 @@ final class QueueRoutes {
     private ServerResponse horizon(ApiRequest request) {
         request.onlyQuery();
         return Answer.json(Views.horizon(this.inspector.horizon(request.queue().value())));
+    }
+
+    private ServerResponse nodes(ApiRequest request) {
+        request.onlyQuery();
+        ObjectNode json = Views.object();
+        ArrayNode array = json.putArray("nodes");
+        this.inspector.nodes().forEach((node) -> array.add(Views.node(node)));
+        return Answer.json(json);
+    }
+
+    private ServerResponse forget(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        request.body();
+        boolean forgotten = this.inspector.forget(queue.value());
+        this.audit.tell(request.who(), "forget", queue, null, forgotten ? 1 : 0);
+        return Answer.json(Views.object().put("forgotten", forgotten));
     }
 
     private ServerResponse messages(ApiRequest request) {

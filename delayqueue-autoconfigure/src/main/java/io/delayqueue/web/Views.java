@@ -6,11 +6,13 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.MessageSummary;
+import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -60,6 +62,27 @@ final class Views {
             .put("week", horizon.week())
             .put("later", horizon.later())
             .put("followers", horizon.followers());
+    }
+
+    static ObjectNode node(NodeStatus node) {
+        ObjectNode json = object().put("id", node.id())
+            .put("application", node.application())
+            .put("host", node.host())
+            .put("pid", node.pid())
+            .put("version", node.version())
+            .put("startedAt", time(node.startedAt()))
+            .put("seenAt", time(node.seenAt()));
+        ArrayNode listeners = json.putArray("listeners");
+        node.listeners().forEach((listener) -> {
+            ObjectNode entry = object().put("id", listener.id());
+            ArrayNode queues = entry.putArray("queues");
+            listener.queues().forEach(queues::add);
+            listeners.add(entry.put("concurrency", listener.concurrency())
+                .put("free", listener.free())
+                .put("running", listener.running())
+                .put("paused", listener.paused()));
+        });
+        return json;
     }
 
     static ObjectNode message(StoredMessage message, boolean open) {

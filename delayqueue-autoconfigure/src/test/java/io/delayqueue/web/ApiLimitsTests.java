@@ -2,8 +2,10 @@ package io.delayqueue.web;
 
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Random;
 
+import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.web.ApiServer.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,6 +41,10 @@ class ApiLimitsTests {
             "/messages | {\"payload\": 1, \"onDuplicate\": \"DROP\"} | use one of [KEEP, REPLACE], not 'DROP'",
             "/batch | {\"messages\": []} | use an array of 1 to 100 objects, not array of 0",
             "/batch | {\"messages\": [{\"payload\": 1}, {\"payload\": 1, \"priority\": 11}]} | messages[1]: Priority 11",
+            "/cancel-all | {\"ids\": []} | use an array of 1 to 100 strings, not array of 0",
+            "/cancel-all | {\"ids\": [1]} | use an array of strings, not number",
+            "/cancel-all | {\"ids\": [\"a b\"]} | Message id 'a b' is not valid",
+            "/reschedule-all | {\"ids\": [\"1\"]} | Field 'delayMillis' is needed",
             "/leases/claim | {\"max\": 101} | use 1 to 100, not 101",
             "/leases/claim | {\"max\": 0} | use 1 to 100, not 0",
             "/leases/claim | {\"waitMillis\": 60001} | use 0 to 60000 ms, not 60001",
@@ -96,6 +102,37 @@ class ApiLimitsTests {
         Reply purged = this.server.post(queue + "/dead-letters/purge-matching", "{\"dryRun\": false, " + filter + "}");
         assertThat(purged.json().path("changed").intValue()).isEqualTo(1);
         assertThat(this.server.get(queue).json().path("dead").intValue()).isZero();
+    }
+
+    /** Each is told by itself, and the audit names all and counts those that changed. */
+    @Test
+    void steersManyByTheirIds() {
+        String queue = ApiServer.PATH + "/queues/steered";
+        for (String id : List.of("s1", "s2")) {
+            this.server.call("all", "PUT", queue + "/message?id=" + id, "{\"payload\": 1, \"delayMillis\": 60000}");
+        }
+        Reply moved = this.server.post(queue + "/reschedule-all",
+                "{\"ids\": [\"s2\", \"s3\"], \"delayMillis\": 120000}");
+        Reply cancelled = this.server.post(queue + "/cancel-all", "{\"ids\": [\"s3\", \"s2\", \"s1\"]}");
+
+        assertThat(moved.json().path("results").toString())
+            .isEqualTo("[{\"id\":\"s2\",\"result\":\"RESCHEDULED\"},{\"id\":\"s3\",\"result\":\"NOT_FOUND\"}]");
+        assertThat(cancelled.json().path("results").toString()).isEqualTo("[{\"id\":\"s3\",\"result\":\"NOT_FOUND\"},"
+                + "{\"id\":\"s2\",\"result\":\"CANCELLED\"},{\"id\":\"s1\",\"result\":\"CANCELLED\"}]");
+        assertThat(this.server.audited()).contains(
+                new AuditedOperationEvent("all", "reschedule", "steered", "s2 s3", 1),
+                new AuditedOperationEvent("all", "cancel", "steered", "s3 s2 s1", 2));
+    }
+
+    @Test
+    void forgetsWhatHoldsNothing() {
+        String queue = ApiServer.PATH + "/queues/forgotten";
+        this.server.call("all", "PUT", queue + "/message?id=1", "{\"payload\": 1, \"delayMillis\": 60000}");
+        assertThat(this.server.post(queue + "/forget", "{}").json().path("forgotten").booleanValue()).isFalse();
+
+        this.server.call("all", "DELETE", queue + "/message?id=1", null);
+        assertThat(this.server.post(queue + "/forget", "{}").json().path("forgotten").booleanValue()).isTrue();
+        assertThat(this.server.get(ApiServer.PATH + "/queues").body()).doesNotContain("\"forgotten\"");
     }
 
     /**

@@ -24,6 +24,10 @@ class AuthorityMatrixTests {
 
     /** Method, path below the API, body, and the one authority that opens it. */
     private static final List<Row> TABLE = List.of( //
+            new Row("GET", "/nodes", null, "view"), //
+            new Row("POST", "/queues/q-forgotten/forget", "{}", "operate"), //
+            new Row("POST", "/queues/q/cancel-all", "{\"ids\": [\"1\"]}", "operate"), //
+            new Row("POST", "/queues/q/reschedule-all", "{\"ids\": [\"1\"], \"delayMillis\": 0}", "operate"), //
             new Row("GET", "/queues", null, "view"), //
             new Row("GET", "/queues/q", null, "view"), //
             new Row("GET", "/queues/q/horizon", null, "view"), //
