@@ -12,6 +12,9 @@ import static io.delayqueue.redis.Replies.bytes;
 /** The list of queues in Redis, by {@code queues.lua}. */
 public final class RedisQueueDirectory implements QueueDirectory {
 
+    /** Most that one call reads. */
+    private static final int MOST_ROWS = 1_001;
+
     private final RedisAccess redis;
 
     public RedisQueueDirectory(RedisAccess redis) {
@@ -20,19 +23,29 @@ public final class RedisQueueDirectory implements QueueDirectory {
 
     @Override
     public CompletableFuture<Void> add(QueueName queue) {
-        return run("add", queue.value(), 1).thenAccept((added) -> {
+        return run("add", queue.value()).thenAccept((added) -> {
         });
     }
 
     @Override
     public CompletableFuture<Boolean> remove(QueueName queue) {
-        return run("remove", queue.value(), 1).thenApply((reply) -> Replies.number(reply.get(0)) == 1);
+        return run("remove", queue.value()).thenApply((reply) -> Replies.number(reply.get(0)) == 1);
     }
 
     @Override
     public CompletableFuture<List<QueueName>> list(String after, int limit) {
-        return run("list", after, limit)
-            .thenApply((reply) -> reply.stream().flatMap(RedisQueueDirectory::name).toList());
+        return list(List.of(), bytes(after), limit, limit);
+    }
+
+    /** Goes on until there are enough names, or no more members: some may be no names. */
+    private CompletableFuture<List<QueueName>> list(List<QueueName> before, byte[] after, int limit, int rows) {
+        return this.redis.directory(RedisScripts.QUEUES, bytes("list"), after, bytes(rows)).thenCompose((reply) -> {
+            List<QueueName> names = Stream.concat(before.stream(), reply.stream().flatMap(RedisQueueDirectory::name))
+                .limit(limit)
+                .toList();
+            return (names.size() == limit || reply.size() < rows) ? CompletableFuture.completedFuture(names)
+                    : list(names, (byte[]) reply.get(rows - 1), limit, MOST_ROWS);
+        });
     }
 
     /** Somebody else may have put anything there. */
@@ -45,8 +58,8 @@ public final class RedisQueueDirectory implements QueueDirectory {
         }
     }
 
-    private CompletableFuture<List<Object>> run(String what, String name, int limit) {
-        return this.redis.directory(RedisScripts.QUEUES, bytes(what), bytes(name), bytes(limit));
+    private CompletableFuture<List<Object>> run(String what, String name) {
+        return this.redis.directory(RedisScripts.QUEUES, bytes(what), bytes(name), bytes(1));
     }
 
 }
