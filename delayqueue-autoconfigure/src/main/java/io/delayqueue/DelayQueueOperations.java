@@ -141,7 +141,8 @@ public interface DelayQueueOperations {
      * @throws IllegalArgumentException if an id is not valid, or there are too many;
      * nothing is cancelled
      * @throws StoreUnavailableException if the store did not answer for one of them; the
-     * others may be cancelled all the same, and a repetition does no harm
+     * others may be cancelled all the same, and a repetition does no harm. A client that
+     * blocks asks for one after the other, until one fails or all together last too long
      */
     Map<String, CancelResult> cancelAll(String queue, Collection<String> ids);
 

@@ -229,7 +229,13 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     @Override
     public Map<String, CancelResult> cancelAll(String queue, Collection<String> ids) {
         QueueName name = new QueueName(queue);
-        return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id));
+        QueueEvents told = this.ports.events().of(name);
+        return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
+            if (result == CancelResult.CANCELLED) {
+                told.cancelled(); // now: the answer for another one may be missing
+            }
+            return result;
+        }));
     }
 
     @Override

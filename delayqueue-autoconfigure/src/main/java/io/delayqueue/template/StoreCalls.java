@@ -1,10 +1,13 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -83,11 +86,35 @@ final class StoreCalls {
                     "%d ids are too many: use at most %d".formatted(each.size(), DelayQueueOperations.MOST_IDS));
         }
         each.forEach(MessageLimits::requireId);
-        Map<String, CompletableFuture<T>> calls = new LinkedHashMap<>();
-        each.forEach((id) -> calls.put(id, call.apply(id)));
-        Map<String, T> answers = new LinkedHashMap<>();
-        calls.forEach((id, answer) -> answers.put(id, await(answer, operation)));
-        return Collections.unmodifiableMap(answers);
+        Iterator<T> answers = awaitAll(each, operation, call).iterator();
+        Map<String, T> answersById = new LinkedHashMap<>();
+        each.forEach((id) -> answersById.put(id, answers.next()));
+        return Collections.unmodifiableMap(answersById);
+    }
+
+    /**
+     * Makes a call for each value, all at once, and waits for all answers. Of a client
+     * that blocks each call lasts until it is answered: no further one is made once one
+     * has failed, or once they together last as long as one answer may take.
+     * @return the answers, in the order of {@code values}
+     */
+    <V, T> List<T> awaitAll(Collection<V> values, String operation, Function<V, CompletableFuture<T>> call) {
+        long begin = System.nanoTime();
+        List<CompletableFuture<T>> answers = new ArrayList<>(values.size());
+        for (V value : values) {
+            if (System.nanoTime() - begin > this.waitLimit.toNanos()) {
+                throw new StoreUnavailableException(
+                        "The store was asked to '%s' %d of %d messages within %d ms; that may have taken effect"
+                            .formatted(operation, answers.size(), values.size(), this.waitLimit.toMillis()),
+                        Effect.UNKNOWN, null);
+            }
+            CompletableFuture<T> answer = call.apply(value);
+            if (answer.isCompletedExceptionally()) {
+                await(answer, operation);
+            }
+            answers.add(answer);
+        }
+        return answers.stream().map((answer) -> await(answer, operation)).toList();
     }
 
     /** The failure of a future as the caller shall see it, without its wrappers. */

@@ -106,18 +106,22 @@ final class StoredDeadLetters implements DeadLetterOperations {
     }
 
     private long redriveEach(List<DeadLetter> letters) {
-        List<CompletableFuture<RedriveResult>> answers = letters.stream()
-            .map((letter) -> this.router.redrive(this.queue, letter.letterId()))
-            .toList();
-        return Sweep.count(answers, this.calls, "redrive", RedriveResult.REDRIVEN);
+        return this.calls.awaitAll(letters, "redrive", (letter) -> this.router.redrive(this.queue, letter.letterId()))
+            .stream()
+            .filter(RedriveResult.REDRIVEN::equals)
+            .count();
     }
 
     @Override
     public DeadLetterSweep purge(DeadLetterFilter filter, @Nullable String cursor) {
-        return new Sweep(filter, this::list).go(cursor, MOST_OF_A_SWEEP,
-                (meant) -> Sweep.count(
-                        meant.stream().map((letter) -> this.router.purge(this.queue, letter.letterId())).toList(),
-                        this.calls, "purge", true));
+        return new Sweep(filter, this::list).go(cursor, MOST_OF_A_SWEEP, this::purgeEach);
+    }
+
+    private long purgeEach(List<DeadLetter> letters) {
+        return this.calls.awaitAll(letters, "purge", (letter) -> this.router.purge(this.queue, letter.letterId()))
+            .stream()
+            .filter(Boolean.TRUE::equals)
+            .count();
     }
 
     private List<Partition> partitions() {

@@ -2,7 +2,6 @@ package io.delayqueue.template;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -70,11 +69,6 @@ final class Sweep {
         Instant from = this.filter.diedFrom();
         List<DeadLetter> letters = page.letters();
         return from != null && !letters.isEmpty() && letters.get(letters.size() - 1).diedAt().isBefore(from);
-    }
-
-    /** How many of these calls answered so. */
-    static <T> long count(List<CompletableFuture<T>> calls, StoreCalls waiting, String operation, T answer) {
-        return calls.stream().filter((call) -> answer.equals(waiting.await(call, operation))).count();
     }
 
 }

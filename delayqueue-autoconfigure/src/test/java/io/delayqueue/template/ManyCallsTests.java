@@ -1,0 +1,106 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.MessageEvents;
+import io.delayqueue.engine.QueueEvents;
+import io.delayqueue.engine.StorePorts;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+/** Steering many messages by one call, also by a client that blocks. */
+class ManyCallsTests {
+
+    private static final List<String> IDS = List.of("a", "b", "c");
+
+    private static final StoreUnavailableException AWAY = new StoreUnavailableException("away", Effect.UNKNOWN, null);
+
+    private final Templates templates = new Templates(() -> 1_000_000);
+
+    private final FakeStore store = this.templates.store;
+
+    private final AtomicInteger cancelled = new AtomicInteger();
+
+    private DelayQueueTemplate template(Duration waitLimit) {
+        MessageEvents events = mock(MessageEvents.class);
+        when(events.of(any())).thenReturn(new QueueEvents() {
+            @Override
+            public void cancelled() {
+                ManyCallsTests.this.cancelled.incrementAndGet();
+            }
+        });
+        ReceiveSettings receive = new ReceiveSettings(Templates.LEASE, 3, 2, ExpiredPolicy.DROP, Templates.AGES);
+        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store, Templates.PARTITIONS, events),
+                Templates.CODEC, new TemplateSettings(Templates.MAX_PAYLOAD_SIZE, false, waitLimit, (queue) -> receive),
+                this.templates.events::add, System::nanoTime);
+    }
+
+    private long calls(String prefix) {
+        return this.store.calls.stream().filter((call) -> call.startsWith(prefix)).count();
+    }
+
+    @Test
+    void noFurtherCallIsMadeOnceOneHasFailed() {
+        DelayQueueOperations template = template(Templates.AGES);
+        this.store.failOn("cancel", AWAY);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> template.cancelAll("q", IDS));
+        assertThat(calls("cancel")).isOne();
+
+        this.store.failOn("reschedule", AWAY);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> template.rescheduleAll("q", IDS, Duration.ZERO));
+        assertThat(calls("reschedule")).isOne();
+
+        IDS.forEach((id) -> this.store.addLetter("q", id));
+        this.store.failOn("redrive", AWAY);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> template.deadLetters("q").redriveAll());
+        assertThat(calls("redrive")).isOne();
+    }
+
+    @Test
+    void noFurtherCallIsMadeOnceAllTogetherLastAsLongAsOneMay() {
+        this.store.answers = (call, effect) -> {
+            long begin = System.nanoTime();
+            while (System.nanoTime() - begin <= 2_000_000) {
+                Thread.onSpinWait();
+            }
+            return CompletableFuture.completedFuture(effect.get());
+        };
+
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> template(Duration.ofMillis(1)).cancelAll("q", IDS))
+            .withMessageContaining("1 of 3")
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+        assertThat(calls("cancel")).isOne();
+    }
+
+    @Test
+    void whatIsCancelledIsToldThoughAnotherAnswerIsMissing() {
+        DelayQueueOperations template = template(Templates.AGES);
+        IDS.forEach((id) -> template.send(DelayedMessage.builder("q", "x").id(id).build()));
+
+        assertThat(template.cancelAll("q", List.of("a", "none"))).containsEntry("a", CancelResult.CANCELLED);
+        assertThat(this.cancelled).hasValue(1);
+
+        this.store.failOn("cancel q c", AWAY);
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> template.cancelAll("q", List.of("b", "c")));
+        assertThat(this.cancelled).hasValue(2);
+    }
+
+}
