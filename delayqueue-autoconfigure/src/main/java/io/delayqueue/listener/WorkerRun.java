@@ -79,8 +79,12 @@ final class WorkerRun {
         return launched;
     }
 
+    /** Notes the queues too: at their launch the store may have been away. */
     private void report() {
-        this.context.turn(this.reporter::report);
+        this.context.turn(() -> {
+            this.reporter.report();
+            this.launched.forEach((loops) -> this.notes.note(loops.name()));
+        });
     }
 
     private void start(PollLoop loop) {

@@ -5,14 +5,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.QueueDirectory;
+import io.delayqueue.engine.QueueNotes;
+import io.delayqueue.engine.StorePorts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 /**
  * The worker guards P12: what a stop gives back, waits for and flushes, and that it can
@@ -88,6 +94,28 @@ class TransferWorkerTests {
 
     private boolean isListening() {
         return !this.bed.store.alarms.getOrDefault(TestBed.QUEUE, List.of()).isEmpty();
+    }
+
+    @Test
+    void aQueueThatCouldNotBeNotedAtTheStartIsNotedByALaterReport() throws Exception {
+        CountDownLatch noted = new CountDownLatch(2);
+        QueueDirectory directory = mock(QueueDirectory.class);
+        when(directory.add(TestBed.QUEUE.queue())).thenAnswer((call) -> {
+            noted.countDown();
+            return CompletableFuture.failedFuture(new IllegalStateException("away"));
+        });
+        AtomicLong minutes = new AtomicLong();
+        StorePorts ports = this.bed.ports();
+        this.worker = new TransferWorker(
+                new StorePorts(ports.messages(), ports.inspector(), ports.wakeUps(), ports.partitions(), ports.events(),
+                        new QueueNotes(directory, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
+                this.registry, (event) -> {
+                }, new WorkerSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false));
+        register("a");
+
+        this.worker.start();
+
+        assertThat(noted.await(LIMIT, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
