@@ -12,7 +12,12 @@ import org.jspecify.annotations.Nullable;
  * @param queue the queue
  * @param filter what it was done to: an id, or how those it was done to were chosen;
  * {@code null} for the queue as a whole
- * @param count how many messages or dead letters were changed; 0 if none was there
+ * @param count how many messages or dead letters were changed; 0 if none was there,
+ * {@link #UNKNOWN} if a step through dead letters failed and may have changed some
  */
 public record AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count) {
+
+    /** The count of what failed on its way. */
+    public static final long UNKNOWN = -1;
+
 }

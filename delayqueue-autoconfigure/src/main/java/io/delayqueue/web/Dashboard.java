@@ -48,9 +48,10 @@ public final class Dashboard {
         ApiRoutes routes = new ApiRoutes(path + "/data");
         Audit audit = new Audit(events);
         new MessageRoutes(sources.operations(), audit).addTo(routes);
-        new DeadLetterRoutes(sources.operations(), audit).addTo(routes);
+        Sweeps sweeps = new Sweeps(sources.operations(), sources.inspector(), audit);
+        new DeadLetterRoutes(sources.operations(), audit, sweeps).addTo(routes);
         new DashboardQueues(sources, audit).addTo(routes);
-        new DashboardMessages(sources, audit).addTo(routes);
+        new DashboardMessages(sources, audit, sweeps).addTo(routes);
         new DashboardListeners(sources, audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,
                 Duration.ZERO, MessageLimits.MAX_DURATION, 0);

@@ -10,9 +10,7 @@ import java.util.function.Function;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterFilter;
-import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.DeadLetterSweep;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
@@ -44,7 +42,10 @@ final class DashboardMessages {
 
     private final Audit audit;
 
-    DashboardMessages(DashboardSources sources, Audit audit) {
+    private final Sweeps sweeps;
+
+    DashboardMessages(DashboardSources sources, Audit audit, Sweeps sweeps) {
+        this.sweeps = sweeps;
         this.operations = sources.operations();
         this.inspector = sources.inspector();
         this.audit = audit;
@@ -173,20 +174,11 @@ final class DashboardMessages {
         Fields body = request.body("idPrefix", "causeContains", "group", "diedFrom", "diedBefore", "cursor");
         DeadLetterFilter filter = filter(body);
         String cursor = body.text("cursor");
-        DeadLetterOperations letters = this.operations.deadLetters(queue.value());
-        DeadLetterSweep sweep = switch (operation) {
-            case "redrive" -> letters.redrive(filter, cursor);
-            case "purge" -> letters.purge(filter, cursor);
-            default -> letters.count(filter, cursor);
-        };
-        if (!operation.equals("count")) {
-            this.audit.tell(request.who(), operation, queue, filter.toString(), sweep.changed());
-        }
-        return Answer.json(Views.object()
-            .put("examined", sweep.examined())
-            .put("matched", sweep.matched())
-            .put("changed", sweep.changed())
-            .put("nextCursor", sweep.nextCursor()));
+        return Answer.json(switch (operation) {
+            case "redrive" -> this.sweeps.redrive(request, filter, cursor);
+            case "purge" -> this.sweeps.purge(request, filter, cursor);
+            default -> this.sweeps.count(queue, filter, cursor);
+        });
     }
 
     private static DeadLetterFilter filter(Fields body) {

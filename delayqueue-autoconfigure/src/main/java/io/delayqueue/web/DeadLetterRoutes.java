@@ -5,7 +5,6 @@ import java.util.Set;
 import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.DeadLetterSweep;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
@@ -29,9 +28,12 @@ final class DeadLetterRoutes {
 
     private final Audit audit;
 
-    DeadLetterRoutes(DelayQueueOperations operations, Audit audit) {
+    private final Sweeps sweeps;
+
+    DeadLetterRoutes(DelayQueueOperations operations, Audit audit, Sweeps sweeps) {
         this.operations = operations;
         this.audit = audit;
+        this.sweeps = sweeps;
     }
 
     void addTo(ApiRoutes routes) {
@@ -39,9 +41,9 @@ final class DeadLetterRoutes {
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/redrive", Authority.OPERATE, this::redrive);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/purge", Authority.OPERATE, this::purge);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/redrive-matching", Authority.OPERATE,
-                (request) -> sweep(request, "redrive", DeadLetterOperations::redrive));
+                (request) -> sweep(request, this.sweeps::redrive));
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/purge-matching", Authority.OPERATE,
-                (request) -> sweep(request, "purge", DeadLetterOperations::purge));
+                (request) -> sweep(request, this.sweeps::purge));
     }
 
     private ServerResponse list(ApiRequest request) {
@@ -86,7 +88,7 @@ final class DeadLetterRoutes {
      * One step through the letters that a filter means. To count is the default: who
      * wants more than that says so.
      */
-    private ServerResponse sweep(ApiRequest request, String operation, Step step) {
+    private ServerResponse sweep(ApiRequest request, Step step) {
         request.onlyQuery();
         QueueName queue = request.queue();
         Fields body = request.body("dryRun", "filter", "cursor");
@@ -97,17 +99,8 @@ final class DeadLetterRoutes {
         DeadLetterFilter filter = filter(new Fields(given, "filter.", FILTER));
         boolean dryRun = body.value("dryRun") == null || body.flag("dryRun");
         String cursor = body.text("cursor");
-        DeadLetterSweep sweep = dryRun ? letters(request).count(filter, cursor)
-                : step.take(letters(request), filter, cursor);
-        if (!dryRun) {
-            this.audit.tell(request.who(), operation, queue, Json.text(given), sweep.changed());
-        }
-        return Answer.json(Views.object()
-            .put("dryRun", dryRun)
-            .put("examined", sweep.examined())
-            .put("matched", sweep.matched())
-            .put("changed", sweep.changed())
-            .put("nextCursor", sweep.nextCursor()));
+        ObjectNode json = dryRun ? this.sweeps.count(queue, filter, cursor) : step.take(request, filter, cursor);
+        return Answer.json(json.put("dryRun", dryRun));
     }
 
     private static DeadLetterFilter filter(Fields fields) {
@@ -132,7 +125,7 @@ final class DeadLetterRoutes {
     @FunctionalInterface
     private interface Step {
 
-        DeadLetterSweep take(DeadLetterOperations letters, DeadLetterFilter filter, @Nullable String cursor);
+        ObjectNode take(ApiRequest request, DeadLetterFilter filter, @Nullable String cursor);
 
     }
 

@@ -42,7 +42,8 @@ public final class HttpApi {
         new SendRoutes(ports.operations(), audit).addTo(routes);
         new MessageRoutes(ports.operations(), audit).addTo(routes);
         new ConsumeRoutes(ports.consumers(), audit).addTo(routes);
-        new DeadLetterRoutes(ports.operations(), audit).addTo(routes);
+        Sweeps sweeps = new Sweeps(ports.operations(), inspector, audit);
+        new DeadLetterRoutes(ports.operations(), audit, sweeps).addTo(routes);
         this.routes = routes;
         this.dispatch = new Dispatch(settings, access, routes);
     }

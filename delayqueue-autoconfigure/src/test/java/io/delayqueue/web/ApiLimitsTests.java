@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /** What is refused, and in which words; and that no rubbish is a defect. */
 class ApiLimitsTests {
@@ -51,7 +52,8 @@ class ApiLimitsTests {
             "/leases/claim | {\"leaseMillis\": 999} | use 1000 to 3600000 ms, not 999",
             "/leases/claim | {\"leaseMillis\": 3600001} | use 1000 to 3600000 ms, not 3600001",
             "/leases/acknowledge | {\"id\": \"1\", \"token\": \"x\"} | Token is not valid",
-            "/dead-letters/purge-matching | {} | Field 'filter' is needed" })
+            "/dead-letters/purge-matching | {} | Field 'filter' is needed",
+            "/dead-letters/purge-matching | {\"filter\": {}, \"dryRun\": false} | Without a cursor, 'diedBefore' is needed" })
     void namesTheValueAndTheRule(String path, String body, String told) {
         Reply reply = this.server.post(QUEUE + path, body);
 
@@ -91,17 +93,26 @@ class ApiLimitsTests {
         assertThat(first.json().at("/messages/1/id").asString()).isEqualTo("m1");
         assertThat(second.json().at("/messages/0/id").asString()).isEqualTo("m2");
 
-        this.server.call("all", "PATCH", queue + "/message?id=m0", "{\"delayMillis\": 0}");
-        Reply claimed = this.server.post(queue + "/leases/claim", "{\"waitMillis\": 10000}");
-        this.server.post(queue + "/leases/dead-letter", "{\"id\": \"m0\", \"token\": \"%s\", \"reason\": \"No way\"}"
-            .formatted(claimed.json().at("/messages/0/token").asString()));
-        String filter = "\"filter\": {\"causeContains\": \"no way\", \"idPrefix\": \"m\"}";
-        Reply counted = this.server.post(queue + "/dead-letters/purge-matching", "{" + filter + "}");
-        assertThat(counted.json().path("matched").intValue()).isEqualTo(1);
+        die(queue, "m0");
+        String filter = "\"causeContains\": \"no way\", \"idPrefix\": \"m\"";
+        String count = "{\"filter\": {" + filter + "}}";
+        Reply counted = await("the millisecond of the death is over").until(
+                () -> this.server.post(queue + "/dead-letters/purge-matching", count),
+                (reply) -> reply.json().path("matched").intValue() == 1);
         assertThat(counted.json().path("changed").intValue()).isZero();
-        Reply purged = this.server.post(queue + "/dead-letters/purge-matching", "{\"dryRun\": false, " + filter + "}");
+        String bound = counted.json().path("diedBefore").asString();
+        die(queue, "m1");
+        Reply purged = this.server.post(queue + "/dead-letters/purge-matching",
+                "{\"dryRun\": false, \"filter\": {\"diedBefore\": \"" + bound + "\", " + filter + "}}");
         assertThat(purged.json().path("changed").intValue()).isEqualTo(1);
-        assertThat(this.server.get(queue).json().path("dead").intValue()).isZero();
+        assertThat(this.server.get(queue).json().path("dead").intValue()).as("what died after the count").isEqualTo(1);
+    }
+
+    private void die(String queue, String id) {
+        this.server.call("all", "PATCH", queue + "/message?id=" + id, "{\"delayMillis\": 0}");
+        Reply claimed = this.server.post(queue + "/leases/claim", "{\"waitMillis\": 10000}");
+        this.server.post(queue + "/leases/dead-letter", "{\"id\": \"%s\", \"token\": \"%s\", \"reason\": \"No way\"}"
+            .formatted(id, claimed.json().at("/messages/0/token").asString()));
     }
 
     /** Each is told by itself, and the audit names all and counts those that changed. */

@@ -22,6 +22,8 @@ class AuthorityMatrixTests {
 
     private static final String TOKEN = "\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\"";
 
+    private static final String BEFORE = "{\"filter\": {\"diedBefore\": \"2026-01-01T00:00:00Z\"}, \"dryRun\": false}";
+
     /** Method, path below the API, body, and the one authority that opens it. */
     private static final List<Row> TABLE = List.of( //
             new Row("GET", "/nodes", null, "view"), //
@@ -32,9 +34,8 @@ class AuthorityMatrixTests {
             new Row("GET", "/queues/q", null, "view"), //
             new Row("GET", "/queues/q/horizon", null, "view"), //
             new Row("GET", "/queues/q/messages", null, "view"), //
-            new Row("POST", "/queues/q/dead-letters/redrive-matching", "{\"filter\": {}, \"dryRun\": false}",
-                    "operate"), //
-            new Row("POST", "/queues/q/dead-letters/purge-matching", "{\"filter\": {}, \"dryRun\": false}", "operate"), //
+            new Row("POST", "/queues/q/dead-letters/redrive-matching", BEFORE, "operate"), //
+            new Row("POST", "/queues/q/dead-letters/purge-matching", BEFORE, "operate"), //
             new Row("POST", "/queues/q-paused/pause", "{}", "operate"), //
             new Row("POST", "/queues/q-paused/resume", "{}", "operate"), //
             new Row("POST", "/queues/q/messages", "{\"payload\": 1}", "send"), //

@@ -54,12 +54,13 @@ function body(filter, cursor) {
 
 /** Goes through all dead letters in steps, each of which the server ends soon. */
 async function sweep(queue, doing, filter, progress = () => true) {
-  const all = { matched: 0, changed: 0, stopped: false };
+  const all = { matched: 0, changed: 0, stopped: false, diedBefore: null };
   let cursor = null;
   do {
     const step = await ask('POST', `${queuePath(queue)}/dead-letters/sweeps/${doing}`, {}, body(filter, cursor));
     all.matched += step.matched;
     all.changed += step.changed;
+    all.diedBefore ??= step.diedBefore;
     cursor = step.nextCursor;
     if (cursor && !progress(`${count(all.changed)} done`)) {
       all.stopped = true;
@@ -135,7 +136,7 @@ async function askAll(queue, doing) {
   const filter = state.page.filter;
   tell('Counting …');
   try {
-    const { matched: number } = await sweep(queue, 'count', filter);
+    const { matched: number, diedBefore } = await sweep(queue, 'count', filter);
     tell('');
     confirm({
       title: `${how.verb}: all ${plural(number, 'dead letter')} that match?`,
@@ -143,7 +144,7 @@ async function askAll(queue, doing) {
       confirm: `${how.verb}: ${plural(number, 'dead letter')}`,
       danger: how.danger,
       act: async (form, progress) => {
-        const done = await sweep(queue, doing, filter, progress);
+        const done = await sweep(queue, doing, { ...filter, diedBefore }, progress);
         const left = done.matched - done.changed;
         return `${plural(done.changed, 'dead letter')} ${how.done}${left > 0 ? `; ${count(left)} left, as a message of their id waits or they have no content` : ''}${done.stopped ? '; stopped' : ''}`;
       },

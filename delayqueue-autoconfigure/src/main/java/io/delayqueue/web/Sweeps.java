@@ -1,0 +1,103 @@
+package io.delayqueue.web;
+
+import java.time.Instant;
+
+import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.DeadLetterFilter;
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.DeadLetterSweep;
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Steps through the dead letters that a filter means. A count is bounded by the store's
+ * time when it began and tells that bound: who then acts with it acts on no letter that
+ * was not counted. Thread-safe.
+ */
+final class Sweeps {
+
+    private final DelayQueueOperations operations;
+
+    private final @Nullable DelayQueueInspector inspector;
+
+    private final Audit audit;
+
+    /**
+     * Creates one.
+     * @param inspector tells the store's time; without it counts have no bound of their
+     * own
+     */
+    Sweeps(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector, Audit audit) {
+        this.operations = operations;
+        this.inspector = inspector;
+        this.audit = audit;
+    }
+
+    /** A step that only counts. */
+    ObjectNode count(QueueName queue, DeadLetterFilter filter, @Nullable String cursor) {
+        DeadLetterFilter counted = filter;
+        if (cursor == null && filter.diedBefore() == null && this.inspector != null) {
+            Instant now = this.inspector.overview(queue.value()).now();
+            counted = filter.withDiedBetween(filter.diedFrom(), now);
+        }
+        return json(counted, letters(queue).count(counted, cursor));
+    }
+
+    /** A step that redrives. */
+    ObjectNode redrive(ApiRequest request, DeadLetterFilter filter, @Nullable String cursor) {
+        return change(request, "redrive", filter, cursor, DeadLetterOperations::redrive);
+    }
+
+    /** A step that purges. */
+    ObjectNode purge(ApiRequest request, DeadLetterFilter filter, @Nullable String cursor) {
+        return change(request, "purge", filter, cursor, DeadLetterOperations::purge);
+    }
+
+    /** Told to the audit also if it fails, as a part may be done by then. */
+    private ObjectNode change(ApiRequest request, String operation, DeadLetterFilter filter, @Nullable String cursor,
+            Step step) {
+        if (cursor == null && filter.diedBefore() == null) {
+            throw ProblemException
+                .invalid("Without a cursor, 'diedBefore' is needed to %s: use that of the count".formatted(operation));
+        }
+        QueueName queue = request.queue();
+        long changed = AuditedOperationEvent.UNKNOWN;
+        try {
+            DeadLetterSweep sweep = step.take(letters(queue), filter, cursor);
+            changed = sweep.changed();
+            return json(filter, sweep);
+        }
+        catch (IllegalArgumentException ex) {
+            changed = 0; // refused before anything was done
+            throw ex;
+        }
+        finally {
+            this.audit.tell(request.who(), operation, queue, filter.toString(), changed);
+        }
+    }
+
+    private static ObjectNode json(DeadLetterFilter filter, DeadLetterSweep sweep) {
+        return Views.object()
+            .put("examined", sweep.examined())
+            .put("matched", sweep.matched())
+            .put("changed", sweep.changed())
+            .put("diedBefore", Views.time(filter.diedBefore()))
+            .put("nextCursor", sweep.nextCursor());
+    }
+
+    private DeadLetterOperations letters(QueueName queue) {
+        return this.operations.deadLetters(queue.value());
+    }
+
+    /** What is done to those that are meant. */
+    @FunctionalInterface
+    private interface Step {
+
+        DeadLetterSweep take(DeadLetterOperations letters, DeadLetterFilter filter, @Nullable String cursor);
+
+    }
+
+}

@@ -1,0 +1,43 @@
+package io.delayqueue.web;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.DeadLetterFilter;
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.QueueName;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** The audit hears of a step through dead letters however it ends. */
+class SweepsTests {
+
+    @Test
+    void aStepThatFailsOnItsWayIsAudited() {
+        DeadLetterOperations letters = mock(DeadLetterOperations.class);
+        given(letters.purge(any(), any())).willThrow(new IllegalStateException("away after some"));
+        DelayQueueOperations operations = mock(DelayQueueOperations.class);
+        given(operations.deadLetters("orders")).willReturn(letters);
+        ApiRequest request = mock(ApiRequest.class);
+        given(request.queue()).willReturn(new QueueName("orders"));
+        given(request.who()).willReturn("ann");
+        List<Object> events = new ArrayList<>();
+        Sweeps sweeps = new Sweeps(operations, null, new Audit(events::add));
+
+        assertThatIllegalStateException()
+            .isThrownBy(() -> sweeps.purge(request, DeadLetterFilter.ALL.withDiedBetween(null, Instant.EPOCH), null));
+        assertThat(events).singleElement().isInstanceOfSatisfying(AuditedOperationEvent.class, (event) -> {
+            assertThat(event.operation()).isEqualTo("purge");
+            assertThat(event.count()).isEqualTo(AuditedOperationEvent.UNKNOWN);
+        });
+    }
+
+}
