@@ -44,6 +44,9 @@ class PartitionWalkTests {
 
     private static final Duration FAR = Duration.ofHours(1);
 
+    /** More than a sender has steps. */
+    private static final int FAR_APART = 1_000_000;
+
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
 
     private final Map<Integer, AtomicInteger> handled = new ConcurrentHashMap<>();
@@ -55,6 +58,9 @@ class PartitionWalkTests {
     private final Set<Integer> cancelled = ConcurrentHashMap.newKeySet();
 
     private final AtomicInteger steps = new AtomicInteger();
+
+    /** Senders go on until then, however slowly the number changes. */
+    private volatile boolean changed;
 
     @RegisterExtension
     final Applications applications = new Applications();
@@ -75,21 +81,30 @@ class PartitionWalkTests {
             for (int sender = 0; sender < SENDERS; sender++) {
                 DelayQueueOperations queue = this.applications.withoutHandler(this.redis).queue();
                 Random random = new Random(seed + sender);
-                int first = sender * STEPS;
+                int first = sender * FAR_APART;
                 walks.add(threads.submit(() -> walk(queue, random, first)));
             }
             int before = 1;
             for (int count : new int[] { 4, 2, 8 }) {
                 int from = this.steps.get();
-                Applications.awaitTrue("steps", () -> this.steps.get() - from > STEPS / 2);
+                Applications.awaitTrue("steps", () -> {
+                    for (Future<?> walk : walks) {
+                        if (walk.isDone()) {
+                            walk.get();
+                        }
+                    }
+                    return this.steps.get() - from > STEPS / 2;
+                });
                 assertThat(operator.repartition(QUEUE, count)).isEqualTo(before);
                 before = count;
             }
+            this.changed = true;
             for (Future<?> walk : walks) {
                 walk.get(Applications.PATIENCE.toSeconds(), TimeUnit.SECONDS);
             }
         }
         finally {
+            this.changed = true;
             threads.shutdownNow();
         }
         assertThat(this.admitted.values()).as("P8, seed %d", seed).allMatch((count) -> count.get() == 1);
@@ -112,7 +127,7 @@ class PartitionWalkTests {
     }
 
     private Void walk(DelayQueueOperations queue, Random random, int first) {
-        for (int number = first; number < first + STEPS; number++) {
+        for (int number = first; !this.changed || number < first + STEPS; number++) {
             this.steps.incrementAndGet();
             String shared = "shared-" + random.nextInt(SHARED);
             if (queue.send(message(0, shared, FAR)).outcome() == SendOutcome.SCHEDULED) {
