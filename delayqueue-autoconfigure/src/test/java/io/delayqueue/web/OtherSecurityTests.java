@@ -76,8 +76,7 @@ class OtherSecurityTests {
                 .containsEntry("filter", "1")
                 .containsEntry("count", 1L);
             assertThat(audited.get(1).getData()).containsEntry("count", 0L)
-                .hasEntrySatisfying("filter",
-                        (filter) -> assertThat(filter.toString()).contains("idPrefix=order-"));
+                .hasEntrySatisfying("filter", (filter) -> assertThat(filter.toString()).contains("idPrefix=order-"));
         }
     }
 
