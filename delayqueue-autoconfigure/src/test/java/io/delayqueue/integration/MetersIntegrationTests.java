@@ -1,6 +1,8 @@
 package io.delayqueue.integration;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -8,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.SendResult;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -98,10 +101,11 @@ class MetersIntegrationTests {
     @Test
     void whatExpiresAndWhatComesBackIsCounted() throws Exception {
         this.application.listener().pause();
-        send(message(1).timeToLive(Duration.ofMillis(1)));
-        send(message(2).delay(Duration.ofMillis(5)));
+        send(message(2));
         // Its lease runs out with nobody to settle it.
         assertThat(this.application.queue().receive(QUEUE, Applications.PATIENCE)).isPresent();
+        SendResult sent = this.application.queue().send(message(1).timeToLive(Duration.ofMillis(1)).build());
+        Applications.await(() -> assertThat(redisTime()).isAfterOrEqualTo(sent.dueAt().plus(Duration.ofMillis(1))));
         this.application.listener().resume();
 
         assertThat(this.application.handler().next().number()).isEqualTo(2);
@@ -148,6 +152,11 @@ class MetersIntegrationTests {
         });
         assertThat(this.meters.get("delayqueue.clock.jumps").functionCounter().count()).isZero();
         resume.countDown();
+    }
+
+    private Instant redisTime() {
+        List<String> time = this.redis.commands().time();
+        return Instant.ofEpochSecond(Long.parseLong(time.get(0))).plus(Long.parseLong(time.get(1)), ChronoUnit.MICROS);
     }
 
     private void send(DelayedMessage.Builder message) {
