@@ -85,6 +85,7 @@ final class DashboardQueues {
 
     private ServerResponse resume(ApiRequest request) {
         request.onlyQuery();
+        request.body();
         QueueName queue = request.queue();
         ResumeResult result = this.operations.resume(queue.value());
         this.audit.tell(request.who(), "resume", queue, null, (result == ResumeResult.RESUMED) ? 1 : 0);

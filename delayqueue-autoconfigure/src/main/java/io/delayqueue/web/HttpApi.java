@@ -8,7 +8,6 @@ import io.delayqueue.web.Problem.Kind;
 import jakarta.servlet.http.HttpServletRequest;
 
 import org.springframework.context.ApplicationEventPublisher;
-import org.springframework.web.servlet.function.RequestPredicates;
 import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -50,11 +49,12 @@ public final class HttpApi {
 
     /** All of the API, for Spring MVC. */
     public RouterFunction<ServerResponse> router() {
-        return RouterFunctions.route(RequestPredicates.path(this.settings.path() + "/**"), this.dispatch::handle);
+        return RouterFunctions.route((request) -> answers(request.servletRequest()), this.dispatch::handle);
     }
 
     /**
-     * Whether it is for the API to answer.
+     * Whether it is for the API to answer. Asked by the filter chain and by Spring MVC,
+     * so that no other spelling of the path reaches the one and not the other.
      * @param request one that has not been dispatched yet
      */
     public boolean answers(HttpServletRequest request) {

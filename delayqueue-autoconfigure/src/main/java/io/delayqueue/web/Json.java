@@ -5,7 +5,10 @@ import java.util.Locale;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.StreamWriteConstraints;
+import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.cfg.JsonNodeFeature;
@@ -17,15 +20,34 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class Json {
 
-    private static final JsonMapper mapper = JsonMapper.builder()
-        .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-        .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-        .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+    /**
+     * Of a body, so that what consumers are handed is no deeper than parsers take by
+     * default.
+     */
+    private static final int MAX_READ_DEPTH = 400;
+
+    /** Of an answer, which stands around whatever others have sent. */
+    private static final int MAX_WRITE_DEPTH = 2 * StreamReadConstraints.DEFAULT_MAX_DEPTH;
+
+    private static final JsonMapper mapper = mapper(MAX_READ_DEPTH).enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
         .build();
+
+    /** For what others have sent, which may say a thing twice. */
+    private static final JsonMapper lenient = mapper(StreamReadConstraints.DEFAULT_MAX_DEPTH).build();
 
     private static final int MAX_QUOTED = 80;
 
     private Json() {
+    }
+
+    private static JsonMapper.Builder mapper(int depth) {
+        return JsonMapper
+            .builder(JsonFactory.builder()
+                .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(depth).build())
+                .streamWriteConstraints(StreamWriteConstraints.builder().maxNestingDepth(MAX_WRITE_DEPTH).build())
+                .build())
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
     }
 
     /** Reads a request's body. */
@@ -48,9 +70,9 @@ final class Json {
     /** A payload as it is stored; {@code null} if that is no JSON. */
     static @Nullable JsonNode payload(@Nullable String stored) {
         try {
-            return (stored != null) ? mapper.readTree(stored) : null;
+            return (stored != null) ? lenient.readTree(stored) : null;
         }
-        catch (JacksonException ex) {
+        catch (JacksonException | NumberFormatException ex) {
             return null;
         }
     }

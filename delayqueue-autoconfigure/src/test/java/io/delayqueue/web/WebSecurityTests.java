@@ -84,6 +84,28 @@ class WebSecurityTests {
     }
 
     @Test
+    void anotherSpellingOfThePathIsNotTheApi() {
+        assertThat(this.server.get(ApiServer.PATH.replace("/api", "/%61pi") + "/queues").status()).isNotEqualTo(200);
+    }
+
+    /** P1: one message that is as deep as may be read takes no others with it. */
+    @Test
+    void theDeepestPayloadThatIsTakenIsHandedOut() {
+        assertThat(sendDeep(400).problem()).isEqualTo("invalid");
+        assertThat(sendDeep(399).status()).isEqualTo(201);
+
+        Reply claimed = this.server.call("all", "POST", ApiServer.PATH + "/queues/deep/leases/claim", "{}");
+
+        assertThat(claimed.status()).isEqualTo(200);
+        assertThat(claimed.json().path("messages").size()).isOne();
+    }
+
+    private Reply sendDeep(int depth) {
+        return this.server.call("all", "POST", ApiServer.PATH + "/queues/deep/messages",
+                "{\"payload\": " + "[".repeat(depth) + "]".repeat(depth) + "}");
+    }
+
+    @Test
     void nothingIsChangedByGet() {
         for (String path : List.of("/queues/security/pause", "/queues/security/batch", "/queues/security/leases/claim",
                 "/queues/security/dead-letters/purge")) {
