@@ -1,5 +1,7 @@
 package io.delayqueue;
 
+import java.util.Optional;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,13 @@ public interface DeadLetterOperations {
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */
     DeadLetterPage list(@Nullable String cursor, int limit);
+
+    /**
+     * Finds a dead letter, in one step however many there are.
+     * @param letterId {@link DeadLetter#letterId()}
+     * @return the dead letter; empty if there is none of that name, or not any more
+     */
+    Optional<DeadLetter> find(String letterId);
 
     /**
      * Makes the message of a dead letter due now. Its attempts start anew, its time to

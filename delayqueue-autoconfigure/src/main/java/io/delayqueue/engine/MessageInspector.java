@@ -3,6 +3,7 @@ package io.delayqueue.engine;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
@@ -26,6 +27,9 @@ public interface MessageInspector {
      * @param limit 1 to 100
      */
     CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit);
+
+    /** The dead letter of that name. */
+    CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId);
 
     /**
      * The message of a dead letter, as it would be sent again; its envelope is empty if

@@ -17,6 +17,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
@@ -201,6 +202,13 @@ public final class Router {
         return this.table.read(queue)
             .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
                     (home) -> this.store.purge(home.partition(), letterId), (purged) -> !purged));
+    }
+
+    /** Finds a dead letter, wherever it is. */
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String letterId) {
+        return this.table.read(queue)
+            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
+                    (home) -> this.inspector.deadLetter(home.partition(), letterId), Optional::isEmpty));
     }
 
     /** The counts of all partitions together. */

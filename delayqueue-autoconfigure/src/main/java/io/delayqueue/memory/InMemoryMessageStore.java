@@ -214,6 +214,12 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
     }
 
     @Override
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId) {
+        return in(partition, (held, now) -> Optional.ofNullable(held.letter(letterId))
+            .map((letter) -> letter.toDeadLetter(partition.queue().value(), this.codec)));
+    }
+
+    @Override
     public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
         return in(partition, (held, now) -> Optional.ofNullable(held.letter(letterId)).map(Letter::toMessage));
     }

@@ -82,7 +82,7 @@ public final class RedisMessageInspector implements MessageInspector {
                 List<DeadLetter> letters = new ArrayList<>();
                 for (int i = 0; i < reply.size(); i += LETTER_FIELDS) {
                     letters.add(toLetter(partition, name(reply.get(i)), Replies.floor(reply.get(i + 1)),
-                            (byte[]) reply.get(i + 2)));
+                            LetterContent.parse((byte[]) reply.get(i + 2))));
                 }
                 DeadLetterPage page = DeadLetterCursor.page(letters, limit);
                 // Scores beyond what can be told would lead to the same page for ever.
@@ -92,14 +92,23 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
-        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(letterId), bytes(0), bytes(0))
-            .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
-                    : Optional.of(LetterContent.parse((byte[]) reply.get(2)).toMessage(letterId)));
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId) {
+        return content(partition, letterId)
+            .thenApply((found) -> found.map((letter) -> toLetter(partition, letterId, letter.died(), letter)));
     }
 
-    private DeadLetter toLetter(Partition partition, String letterId, long died, byte[] content) {
-        LetterContent letter = LetterContent.parse(content);
+    @Override
+    public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
+        return content(partition, letterId).thenApply((found) -> found.map((letter) -> letter.toMessage(letterId)));
+    }
+
+    private CompletableFuture<Optional<LetterContent>> content(Partition partition, String letterId) {
+        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(letterId), bytes(0), bytes(0))
+            .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
+                    : Optional.of(LetterContent.parse((byte[]) reply.get(2))));
+    }
+
+    private DeadLetter toLetter(Partition partition, String letterId, long died, LetterContent letter) {
         Envelope envelope = readOrNull(letter.stamped());
         return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), letter.group(),
                 Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(died), letter.failures(), letter.lapses(),

@@ -3,6 +3,7 @@ package io.delayqueue.template;
 import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DeadLetter;
@@ -52,6 +53,11 @@ final class StoredDeadLetters implements DeadLetterOperations {
             .toList();
         return DeadLetterCursor.merge(pages.stream().map((page) -> this.calls.await(page, "deadLetters")).toList(),
                 limit);
+    }
+
+    @Override
+    public Optional<DeadLetter> find(String letterId) {
+        return this.calls.await(this.router.deadLetter(this.queue, letterId), "deadLetter");
     }
 
     @Override

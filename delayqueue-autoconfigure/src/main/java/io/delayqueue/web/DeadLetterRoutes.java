@@ -2,6 +2,7 @@ package io.delayqueue.web;
 
 import java.util.Set;
 
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
@@ -38,6 +39,7 @@ final class DeadLetterRoutes {
 
     void addTo(ApiRoutes routes) {
         routes.add(HttpMethod.GET, "/queues/{queue}/dead-letters", Authority.VIEW, this::list);
+        routes.add(HttpMethod.GET, "/queues/{queue}/dead-letter", Authority.VIEW, this::find);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/redrive", Authority.OPERATE, this::redrive);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/purge", Authority.OPERATE, this::purge);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/redrive-matching", Authority.OPERATE,
@@ -54,6 +56,17 @@ final class DeadLetterRoutes {
         ArrayNode array = json.putArray("letters");
         page.letters().forEach((letter) -> array.add(Views.letter(letter, open)));
         return Answer.json(json.put("nextCursor", page.nextCursor()));
+    }
+
+    /** By the query, as the name begins with an id, which may hold slashes. */
+    private ServerResponse find(ApiRequest request) {
+        request.onlyQuery("letterId");
+        String letterId = request.required("letterId");
+        if (letterId.length() > MAX_LETTER_ID) {
+            throw notFound(request.queue());
+        }
+        DeadLetter letter = letters(request).find(letterId).orElseThrow(() -> notFound(request.queue()));
+        return Answer.json(Views.letter(letter, request.permits(Authority.PAYLOAD)));
     }
 
     private ServerResponse redrive(ApiRequest request) {

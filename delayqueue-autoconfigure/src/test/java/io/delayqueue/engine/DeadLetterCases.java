@@ -142,6 +142,21 @@ abstract class DeadLetterCases extends StoreCases {
         assertThat(this.dq.find()).contains(waiting("second", at(10)));
     }
 
+    /** By its name, with all that the list says of it. */
+    @Test
+    void canBeFoundAmongOthers() {
+        Lease lease = this.dq.dead();
+        this.dq.advance(DELAY);
+        this.dq.send(StoreValues.keep("second", Duration.ZERO));
+        Lease other = this.dq.claimOne();
+        this.dq.deadLetter(other);
+
+        assertThat(this.dq.letter(lease.letterId())).contains(letter(lease, at(0)));
+        assertThat(this.dq.letter(other.letterId())).contains(this.dq.letters().get(0));
+        assertThat(this.dq.letter("other~1")).isEmpty();
+        assertThat(this.dq.letter(ID)).isEmpty();
+    }
+
     @Test
     void tellsTheFirstFailureAndTheLast() {
         this.dq.retry(this.dq.leased(), Duration.ZERO, "first failure");

@@ -237,6 +237,10 @@ final class StoreDriver {
         return letters(null, MessageStore.BATCH_LIMIT).letters();
     }
 
+    Optional<DeadLetter> letter(String letterId) {
+        return await(this.contract.inspector().deadLetter(QUEUE, letterId));
+    }
+
     DeadLetterPage letters(@Nullable String cursor, int limit) {
         return await(this.contract.inspector().deadLetters(QUEUE, cursor, limit));
     }

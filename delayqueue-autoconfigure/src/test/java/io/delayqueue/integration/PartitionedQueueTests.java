@@ -177,6 +177,10 @@ class PartitionedQueueTests {
         assertThat(letters).extracting(DeadLetter::id).hasSize(20).doesNotHaveDuplicates();
         assertThat(letters).extracting(DeadLetter::diedAt).isSortedAccordingTo((one, other) -> other.compareTo(one));
 
+        assertThat(letters)
+            .allSatisfy((letter) -> assertThat(queue.deadLetters(QUEUE).find(letter.letterId())).contains(letter));
+        assertThat(queue.deadLetters(QUEUE).find("none")).isEmpty();
+
         assertThat(queue.deadLetters(QUEUE).redrive(letters.get(0).letterId())).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(queue.find(QUEUE, letters.get(0).id())).isPresent();
         assertThat(queue.deadLetters(QUEUE).purge(letters.get(1).letterId())).isTrue();

@@ -346,6 +346,11 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition queue, String letterId) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public CompletableFuture<Optional<NewMessage>> buried(Partition queue, String letterId) {
         throw new UnsupportedOperationException();
     }

@@ -10,6 +10,7 @@ import io.delayqueue.web.ApiServer.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -94,6 +95,12 @@ class ApiLimitsTests {
         assertThat(second.json().at("/messages/0/id").asString()).isEqualTo("m2");
 
         die(queue, "m0");
+        JsonNode letter = this.server.get(queue + "/dead-letters").json().at("/letters/0");
+        assertThat(this.server.get(queue + "/dead-letter?letterId=" + letter.path("letterId").asString()).json())
+            .isEqualTo(letter);
+        assertThat(this.server.get(queue + "/dead-letter?letterId=m0~1").problem()).isEqualTo("not-found");
+        assertThat(this.server.get(queue + "/dead-letter?letterId=" + "a".repeat(300)).problem())
+            .isEqualTo("not-found");
         String filter = "\"causeContains\": \"no way\", \"idPrefix\": \"m\"";
         String count = "{\"filter\": {" + filter + "}}";
         Reply counted = await("the millisecond of the death is over").until(

@@ -52,6 +52,7 @@ class AuthorityMatrixTests {
             new Row("POST", "/queues/q/leases/release", "{" + TOKEN + "}", "consume"), //
             new Row("POST", "/queues/q/leases/dead-letter", "{" + TOKEN + ", \"reason\": \"r\"}", "consume"), //
             new Row("GET", "/queues/q/dead-letters", null, "view"), //
+            new Row("GET", "/queues/q/dead-letter?letterId=1~1", null, "view"), //
             new Row("POST", "/queues/q/dead-letters/redrive", "{\"letterId\": \"1~1\"}", "operate"), //
             new Row("POST", "/queues/q/dead-letters/purge", "{\"letterId\": \"1~1\"}", "operate"));
 
