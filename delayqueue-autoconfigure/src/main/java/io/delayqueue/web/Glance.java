@@ -2,6 +2,8 @@ package io.delayqueue.web;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -12,10 +14,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All queues at one moment. However many people look, Redis is asked at most once a
- * second.
+ * second, and not by two at a time: who comes while somebody asks shares that answer, be
+ * it a failure.
  * <p>
- * <strong>Threads.</strong> Those of requests. While one of them asks the others wait for
- * its answer, as they would for their own.
+ * <strong>Threads.</strong> Those of requests. The lock is held to see who asks, not
+ * while Redis is asked.
  */
 final class Glance {
 
@@ -27,35 +30,78 @@ final class Glance {
 
     private final TroubleFinder troubles;
 
-    private @Nullable Sight last;
+    private TroubleFinder.@Nullable Moment clock;
 
+    private CompletableFuture<Sight> answer;
+
+    /** When that was answered. */
     private long at;
 
     Glance(DelayQueueInspector inspector, LongSupplier nanoTime) {
         this.inspector = inspector;
         this.nanoTime = nanoTime;
         this.troubles = new TroubleFinder();
+        this.at = nanoTime.getAsLong() - KEPT;
+        this.answer = CompletableFuture.failedFuture(new IllegalStateException("Nobody has asked"));
     }
 
-    synchronized Sight look() {
-        Sight known = this.last;
-        if (known != null && this.nanoTime.getAsLong() - this.at < KEPT) {
-            return known;
+    Sight look() {
+        CompletableFuture<Sight> shared;
+        boolean asks = false;
+        synchronized (this) {
+            if (this.answer.isDone() && this.nanoTime.getAsLong() - this.at >= KEPT) {
+                this.answer = new CompletableFuture<>();
+                asks = true;
+            }
+            shared = this.answer;
         }
+        if (asks) {
+            ask(shared);
+        }
+        try {
+            return shared.join();
+        }
+        catch (CompletionException ex) {
+            throw (ex.getCause() instanceof RuntimeException failure) ? failure : ex;
+        }
+    }
+
+    /** One at a time, as nobody else does before the answer is there. */
+    private void ask(CompletableFuture<Sight> asked) {
+        Sight sight = null;
+        Throwable failed = null;
+        try {
+            sight = see();
+        }
+        catch (Throwable ex) {
+            failed = ex;
+        }
+        synchronized (this) {
+            this.at = this.nanoTime.getAsLong();
+        }
+        if (failed != null) {
+            asked.completeExceptionally(failed);
+        }
+        else {
+            asked.complete(sight);
+        }
+    }
+
+    private Sight see() {
         QueuePage page = this.inspector.queues(null, DelayQueueInspector.MOST_QUEUES);
         List<QueueOverview> queues = this.inspector.overviews(page.queues());
         long nanos = this.nanoTime.getAsLong();
         Instant now = queues.stream().map(QueueOverview::now).max(Instant::compareTo).orElseGet(() -> estimate(nanos));
-        Sight sight = new Sight(queues, page.nextCursor() != null, now,
-                this.troubles.find(queues, this.inspector.nodes(), new TroubleFinder.Moment(now, nanos)));
-        this.last = sight;
-        this.at = nanos;
-        return sight;
+        TroubleFinder.Moment moment = new TroubleFinder.Moment(now, nanos);
+        this.clock = moment;
+        return new Sight(queues, page.nextCursor() != null, now,
+                this.troubles.find(queues, this.inspector.nodes(), moment));
     }
 
     /** Without queues there is nobody to ask; the page needs some time to begin with. */
     private Instant estimate(long nanos) {
-        return (this.last != null) ? this.last.now().plusNanos(nanos - this.at) : Instant.EPOCH;
+        TroubleFinder.Moment before = this.clock;
+        return (before != null) ? before.now().plusNanos(nanos - before.nanos()) : Instant.EPOCH;
     }
 
     /**

@@ -1,0 +1,122 @@
+package io.delayqueue.web;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.QueueOverview;
+import io.delayqueue.QueuePage;
+import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.Mockito.mock;
+
+class GlanceTests {
+
+    private static final int PEOPLE = 8;
+
+    private final DelayQueueInspector inspector = mock();
+
+    private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
+
+    private final AtomicInteger asked = new AtomicInteger();
+
+    private final ExecutorService threads = Executors.newFixedThreadPool(PEOPLE);
+
+    private final Glance glance = new Glance(this.inspector, this.clock::get);
+
+    @BeforeEach
+    void answer() {
+        given(this.inspector.queues(any(), anyInt())).willAnswer((call) -> {
+            this.asked.incrementAndGet();
+            return new QueuePage(List.of("orders"), null);
+        });
+        given(this.inspector.overviews(any())).willReturn(List
+            .of(new QueueOverview("orders", 1, 0, 0, 0, 0, 0, 0, null, null, false, null, Instant.ofEpochSecond(7))));
+    }
+
+    @AfterEach
+    void end() {
+        this.threads.shutdownNow();
+    }
+
+    @Test
+    void asksAtMostOnceASecond() {
+        Glance.Sight first = this.glance.look();
+        this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(999));
+        assertThat(this.glance.look()).isSameAs(first);
+        this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
+        assertThat(this.glance.look()).isNotSameAs(first);
+        assertThat(this.asked).hasValue(2);
+    }
+
+    @Test
+    void asksOnceForAllWhoComeWhileRedisHangs() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        willAnswer((call) -> {
+            this.asked.incrementAndGet();
+            hanging.countDown();
+            assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
+            throw new StoreUnavailableException("It hangs", Effect.NONE, null);
+        }).given(this.inspector).queues(any(), anyInt());
+        List<Future<Glance.Sight>> looks = new ArrayList<>();
+        looks.add(this.threads.submit(this.glance::look));
+        assertThat(hanging.await(30, TimeUnit.SECONDS)).isTrue();
+        AtomicInteger come = new AtomicInteger();
+        for (int i = 1; i < PEOPLE; i++) {
+            looks.add(this.threads.submit(() -> {
+                come.incrementAndGet();
+                return this.glance.look();
+            }));
+        }
+        await().until(() -> come.get() == PEOPLE - 1);
+        // Whoever waited for Redis with the lock would be waited for here.
+        CompletableFuture.runAsync(() -> {
+            synchronized (this.glance) {
+                come.incrementAndGet();
+            }
+        }).get(10, TimeUnit.SECONDS);
+        this.clock.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        answer.countDown();
+        for (Future<Glance.Sight> look : looks) {
+            assertThat(look).failsWithin(30, TimeUnit.SECONDS)
+                .withThrowableThat()
+                .havingRootCause()
+                .isInstanceOf(StoreUnavailableException.class);
+        }
+        assertThat(this.asked).hasValue(1);
+    }
+
+    @Test
+    void keepsAFailureAsLongAsAnAnswer() {
+        given(this.inspector.overviews(any()))
+            .willThrow(new StoreUnavailableException("It is away", Effect.NONE, null));
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::look);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::look);
+        assertThat(this.asked).hasValue(1);
+        this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::look);
+        assertThat(this.asked).hasValue(2);
+    }
+
+}
