@@ -17,9 +17,9 @@ import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
- * The page for operators: its files, and below {@code data} what they ask for. The page
- * names everything relative to itself, so it may be served under a context path and
- * behind a proxy that changes paths. Thread-safe.
+ * The page for operators: its files, and below {@code data} what they ask for, by routes
+ * of which most are the API's. The page names everything relative to itself, so it may be
+ * served under a context path and behind a proxy that changes paths. Thread-safe.
  */
 public final class Dashboard {
 
@@ -47,12 +47,12 @@ public final class Dashboard {
         this.access = access;
         ApiRoutes routes = new ApiRoutes(path + "/data");
         Audit audit = new Audit(events);
+        new QueueRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
         new MessageRoutes(sources.operations(), audit).addTo(routes);
         Sweeps sweeps = new Sweeps(sources.operations(), sources.inspector(), audit);
         new DeadLetterRoutes(sources.operations(), audit, sweeps).addTo(routes);
-        new DashboardQueues(sources, audit).addTo(routes);
-        new DashboardMessages(sources, audit, sweeps).addTo(routes);
-        new DashboardListeners(sources, audit).addTo(routes);
+        new DashboardRoutes(sources).addTo(routes);
+        new DashboardListeners(sources.listeners(), audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,
                 Duration.ZERO, MessageLimits.MAX_DURATION, 0);
         this.data = new Dispatch(settings, access, routes);

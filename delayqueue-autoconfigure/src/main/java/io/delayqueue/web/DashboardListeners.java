@@ -4,8 +4,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.delayqueue.DelayQueueInspector;
-import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
@@ -18,36 +16,31 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** The nodes, and the listeners of this one, which may be paused here alone. */
+/** The listeners of the node that answers, which may be paused here alone. */
 final class DashboardListeners {
 
     private static final int MAX_ID = 1_000;
-
-    private final DelayQueueInspector inspector;
 
     private final Supplier<@Nullable DelayedListenerRegistry> registry;
 
     private final Audit audit;
 
-    DashboardListeners(DashboardSources sources, Audit audit) {
-        this.inspector = sources.inspector();
-        this.registry = sources.listeners();
+    DashboardListeners(Supplier<@Nullable DelayedListenerRegistry> registry, Audit audit) {
+        this.registry = registry;
         this.audit = audit;
     }
 
     void addTo(ApiRoutes routes) {
-        routes.add(HttpMethod.GET, "/nodes", Authority.VIEW, this::nodes);
+        routes.add(HttpMethod.GET, "/listeners", Authority.VIEW, this::list);
         routes.add(HttpMethod.POST, "/listeners/pause", Authority.OPERATE,
                 (request) -> act(request, "pause-listener", ListenerContainer::pause));
         routes.add(HttpMethod.POST, "/listeners/resume", Authority.OPERATE,
                 (request) -> act(request, "resume-listener", ListenerContainer::resume));
     }
 
-    private ServerResponse nodes(ApiRequest request) {
+    private ServerResponse list(ApiRequest request) {
         request.onlyQuery();
         ObjectNode json = Views.object();
-        ArrayNode nodes = json.putArray("nodes");
-        this.inspector.nodes().forEach((node) -> nodes.add(node(node)));
         ArrayNode listeners = json.putArray("listeners");
         DelayedListenerRegistry registry = this.registry.get();
         if (registry != null) {
@@ -56,38 +49,13 @@ final class DashboardListeners {
         return Answer.json(json);
     }
 
-    private static ObjectNode node(NodeStatus node) {
-        ObjectNode json = Views.object()
-            .put("id", node.id())
-            .put("application", node.application())
-            .put("host", node.host())
-            .put("pid", node.pid())
-            .put("version", node.version())
-            .put("startedAt", Views.time(node.startedAt()))
-            .put("seenAt", Views.time(node.seenAt()));
-        ArrayNode listeners = json.putArray("listeners");
-        for (NodeStatus.ListenerStatus listener : node.listeners()) {
-            ObjectNode one = listeners.addObject()
-                .put("id", listener.id())
-                .put("concurrency", listener.concurrency())
-                .put("free", listener.free())
-                .put("state", state(listener.running(), listener.paused()));
-            ArrayNode queues = one.putArray("queues");
-            listener.queues().forEach(queues::add);
-        }
-        return json;
-    }
-
-    private static String state(boolean running, boolean paused) {
-        return !running ? "stopped" : paused ? "paused" : "running";
-    }
-
     private static ObjectNode listener(ListenerContainer listener) {
         ListenerStatistics statistics = listener.statistics();
         ObjectNode json = Views.object()
             .put("id", listener.id())
-            .put("state", state(listener.isRunning(), listener.isPaused()))
-            .put("running", statistics.running())
+            .put("running", listener.isRunning())
+            .put("paused", listener.isPaused())
+            .put("inWork", statistics.running())
             .put("handled", statistics.handled())
             .put("failed", statistics.failed())
             .put("free", listener.freeHandlers().values().stream().mapToLong(Integer::longValue).sum());

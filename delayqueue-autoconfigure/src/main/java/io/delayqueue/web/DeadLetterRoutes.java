@@ -105,18 +105,20 @@ final class DeadLetterRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         Fields body = request.body("dryRun", "filter", "cursor");
-        JsonNode given = body.value("filter");
-        if (given == null) {
-            throw ProblemException.invalid("Field 'filter' is needed; {} means all dead letters");
-        }
-        DeadLetterFilter filter = filter(new Fields(given, "filter.", FILTER));
+        DeadLetterFilter filter = filter(body);
         boolean dryRun = body.value("dryRun") == null || body.flag("dryRun");
         String cursor = body.text("cursor");
         ObjectNode json = dryRun ? this.sweeps.count(queue, filter, cursor) : step.take(request, filter, cursor);
         return Answer.json(json.put("dryRun", dryRun));
     }
 
-    private static DeadLetterFilter filter(Fields fields) {
+    /** The filter that a body names. */
+    static DeadLetterFilter filter(Fields body) {
+        JsonNode given = body.value("filter");
+        if (given == null) {
+            throw ProblemException.invalid("Field 'filter' is needed; {} means all dead letters");
+        }
+        Fields fields = new Fields(given, "filter.", FILTER);
         return new DeadLetterFilter(bounded(fields, "idPrefix"), bounded(fields, "causeContains"),
                 fields.instant("diedFrom"), fields.instant("diedBefore"), bounded(fields, "group"));
     }

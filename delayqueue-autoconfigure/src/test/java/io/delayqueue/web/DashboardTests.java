@@ -152,10 +152,9 @@ class DashboardTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = { "queues/q/pause", "queues/q/resume", "queues/q/messages/cancel",
-            "queues/q/messages/reschedule", "queues/q/dead-letters/sweeps/redrive",
-            "queues/q/dead-letters/sweeps/purge", "queues/q/dead-letters/redrive", "queues/q/dead-letters/purge",
-            "listeners/pause", "listeners/resume" })
+    @ValueSource(strings = { "queues/q/pause", "queues/q/resume", "queues/q/cancel-all", "queues/q/reschedule-all",
+            "queues/q/dead-letters/redrive-matching", "queues/q/dead-letters/purge-matching", "queues/q/forget",
+            "queues/q/dead-letters/redrive", "queues/q/dead-letters/purge", "listeners/pause", "listeners/resume" })
     void changesNothingForThoseWhoMayNotOperate(String route) {
         for (String user : List.of("view", "payload", "send", "consume", ApiServer.NONE)) {
             assertThat(server.call(user, "POST", PAGE + "/data/" + route, "{}").status()).as(user).isEqualTo(403);
@@ -196,15 +195,16 @@ class DashboardTests {
             server.operations()
                 .send(DelayedMessage.builder("many", Map.of("id", id)).id(id).delay(Duration.ofHours(1)).build());
         }
-        JsonNode page = view(QUEUES + "many/messages?state=scheduled&limit=1").json();
+        JsonNode page = view(QUEUES + "many/messages?listing=SCHEDULED&limit=1").json();
         assertThat(page.path("messages").path(0).path("id").asString()).isEqualTo("a");
         assertThat(page.path("nextCursor").isString()).isTrue();
 
-        Reply moved = operate(QUEUES + "many/messages/reschedule", "{\"ids\": [\"b\"], \"delayMillis\": 0}");
-        assertThat(moved.json().path("results").toString()).isEqualTo("{\"RESCHEDULED\":1}");
-        Reply cancelled = operate(QUEUES + "many/messages/cancel", "{\"ids\": [\"a\", \"b\", \"c\"]}");
+        Reply moved = operate(QUEUES + "many/reschedule-all", "{\"ids\": [\"b\"], \"delayMillis\": 0}");
+        assertThat(moved.json().path("results").toString()).isEqualTo("[{\"id\":\"b\",\"result\":\"RESCHEDULED\"}]");
+        Reply cancelled = operate(QUEUES + "many/cancel-all", "{\"ids\": [\"a\", \"b\", \"c\"]}");
 
-        assertThat(cancelled.json().path("results").toString()).isEqualTo("{\"CANCELLED\":2,\"NOT_FOUND\":1}");
+        assertThat(cancelled.json().path("results").findValuesAsString("result")).containsExactly("CANCELLED",
+                "CANCELLED", "NOT_FOUND");
         assertThat(server.audited()).anySatisfy((event) -> {
             assertThat(event.operation()).isEqualTo("cancel");
             assertThat(event.queue()).isEqualTo("many");
@@ -214,7 +214,7 @@ class DashboardTests {
 
     @Test
     void pausesAQueueUntilATime() {
-        Reply paused = operate(QUEUES + "pausing/pause", "{\"millis\": 60000}");
+        Reply paused = operate(QUEUES + "pausing/pause", "{\"forMillis\": 60000}");
         assertThat(paused.json().path("wasPaused").booleanValue()).isFalse();
         assertThat(paused.json().path("until").isString()).isTrue();
         assertThat(view(QUEUES + "pausing/details").json().path("paused").booleanValue()).isTrue();
@@ -224,11 +224,12 @@ class DashboardTests {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|',
-            value = { "messages/cancel|{\"ids\": []}", "messages/cancel|{\"ids\": [1]}",
-                    "messages/cancel|{\"ids\": [\"a b\"]}",
-                    "messages/reschedule|{\"ids\": [\"a\"], \"delayMillis\": -1}", "pause|{\"millis\": -1}",
-                    "pause|{\"millis\": 1, \"until\": \"2030-01-01T00:00:00Z\"}", "pause|{\"until\": \"soon\"}",
-                    "dead-letters/sweeps/purge|{\"cursor\": \"../1\"}", "dead-letters/matching|{\"cursor\": \"<b>\"}" })
+            value = { "cancel-all|{\"ids\": []}", "cancel-all|{\"ids\": [1]}", "cancel-all|{\"ids\": [\"a b\"]}",
+                    "reschedule-all|{\"ids\": [\"a\"], \"delayMillis\": -1}", "pause|{\"forMillis\": -1}",
+                    "pause|{\"forMillis\": 1, \"until\": \"2030-01-01T00:00:00Z\"}", "pause|{\"until\": \"soon\"}",
+                    "dead-letters/purge-matching|{\"filter\": {}, \"dryRun\": false, \"cursor\": \"../1\"}",
+                    "dead-letters/purge-matching|{\"filter\": {}, \"dryRun\": false}",
+                    "dead-letters/matching|{\"filter\": {}, \"cursor\": \"<b>\"}", "dead-letters/matching|{}" })
     void refusesWhatIsNotValid(String route, String body) {
         Reply reply = operate(QUEUES + "q/" + route, body);
         assertThat(reply.status()).isEqualTo(400);

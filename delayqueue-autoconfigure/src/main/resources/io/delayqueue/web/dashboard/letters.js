@@ -38,7 +38,7 @@ async function lettersFrom(queue, filter, from) {
   const found = [];
   let cursor = from;
   for (let steps = 0; steps < STEPS; steps++) {
-    const some = await ask('POST', `${queuePath(queue)}/dead-letters/matching`, { limit: PAGE }, body(filter, cursor));
+    const some = await ask('POST', `${queuePath(queue)}/dead-letters/matching`, { limit: PAGE }, { filter, cursor });
     found.push(...some.letters);
     cursor = some.nextCursor;
     if (!cursor || found.length >= PAGE) {
@@ -48,16 +48,12 @@ async function lettersFrom(queue, filter, from) {
   return { letters: found, nextCursor: cursor };
 }
 
-function body(filter, cursor) {
-  return cursor ? { ...filter, cursor } : filter;
-}
-
-/** Goes through all dead letters in steps, each of which the server ends soon. */
-async function sweep(queue, doing, filter, progress = () => true) {
+/** Goes through all dead letters in steps, each of which the server ends soon. A dry run only counts. */
+async function sweep(queue, doing, dryRun, filter, progress = () => true) {
   const all = { matched: 0, changed: 0, stopped: false, diedBefore: null };
   let cursor = null;
   do {
-    const step = await ask('POST', `${queuePath(queue)}/dead-letters/sweeps/${doing}`, {}, body(filter, cursor));
+    const step = await ask('POST', `${queuePath(queue)}/dead-letters/${doing}-matching`, {}, { dryRun, filter, cursor });
     all.matched += step.matched;
     all.changed += step.changed;
     all.diedBefore ??= step.diedBefore;
@@ -136,7 +132,7 @@ async function askAll(queue, doing) {
   const filter = state.page.filter;
   tell('Counting …');
   try {
-    const { matched: number, diedBefore } = await sweep(queue, 'count', filter);
+    const { matched: number, diedBefore } = await sweep(queue, doing, true, filter);
     tell('');
     confirm({
       title: `${how.verb}: all ${plural(number, 'dead letter')} that match?`,
@@ -144,7 +140,7 @@ async function askAll(queue, doing) {
       confirm: `${how.verb}: ${plural(number, 'dead letter')}`,
       danger: how.danger,
       act: async (form, progress) => {
-        const done = await sweep(queue, doing, { ...filter, diedBefore }, progress);
+        const done = await sweep(queue, doing, false, { ...filter, diedBefore }, progress);
         const left = done.matched - done.changed;
         return `${plural(done.changed, 'dead letter')} ${how.done}${left > 0 ? `; ${count(left)} left, as a message of their id waits or they have no content` : ''}${done.stopped ? '; stopped' : ''}`;
       },

@@ -8,7 +8,12 @@ import { act } from './dialog.js';
 
 export async function loadNodes() {
   const view = state.page;
-  view.nodes = await ask('GET', 'nodes');
+  const [nodes, listeners] = await Promise.all([ask('GET', 'nodes'), ask('GET', 'listeners')]);
+  view.nodes = { ...nodes, ...listeners };
+}
+
+function stateOf(listener) {
+  return !listener.running ? 'stopped' : listener.paused ? 'paused' : 'running';
 }
 
 function turn(listener, doing) {
@@ -22,12 +27,12 @@ function listener(one) {
   return html`<tr>
     <th scope="row">${name(one.id)}</th>
     <td data-label="Queues">${one.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}</td>
-    <td data-label="State">${one.state}</td>
-    <td class="number" data-label="In work">${count(one.running)}</td>
+    <td data-label="State">${stateOf(one)}</td>
+    <td class="number" data-label="In work">${count(one.inWork)}</td>
     <td class="number" data-label="Free">${count(one.free)}</td>
     <td class="number" data-label="Handled">${count(one.handled)}</td>
     <td class="number" data-label="Failed">${count(one.failed)}</td>
-    ${may('OPERATE') ? html`<td>${one.state === 'paused'
+    ${may('OPERATE') ? html`<td>${one.paused
     ? html`<button type="button" aria-label=${`Resume ${named(one.id)} on this node`} @click=${() => turn(one, 'resume')}>Resume</button>`
     : html`<button type="button" aria-label=${`Pause ${named(one.id)} on this node`} @click=${() => turn(one, 'pause')}>Pause</button>`}</td>` : nothing}
   </tr>`;
@@ -41,7 +46,7 @@ function node(one) {
     <td data-label="Started">${time(one.startedAt)}</td>
     <td data-label="Last seen">${countdown(one.seenAt, now())}</td>
     <td data-label="Listeners"><ul class="plain">${one.listeners.map((entry) => html`<li>${name(entry.id)}: ${entry.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}
-      <span class="soft">${entry.state}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} free</span></li>`)}</ul></td>
+      <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} free</span></li>`)}</ul></td>
   </tr>`;
 }
 

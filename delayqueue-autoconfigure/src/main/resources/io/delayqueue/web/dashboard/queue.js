@@ -10,14 +10,14 @@ import { linePlot } from './history.js';
 import { plotOf } from './plots.js';
 import { paused } from './overview.js';
 
-const STATES = [['scheduled', 'Waiting'], ['due', 'Due'], ['leased', 'In work'], ['followers', 'Behind their group']];
+const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Due'], ['LEASED', 'In work'], ['FOLLOWERS', 'Behind their group']];
 const PAGE = 50;
 // More than these are not gathered at once: the count would take too long.
 const MOST = 10_000;
 const BATCH = 100;
 
 function listing() {
-  state.page.state ??= 'scheduled';
+  state.page.listing ??= 'SCHEDULED';
   state.page.cursors ??= [null];
   state.page.chosen ??= new Set();
   return state.page;
@@ -27,7 +27,7 @@ export async function loadQueue(route) {
   const view = listing();
   const [details, messages] = await Promise.all([
     ask('GET', `${queuePath(route.queue)}/details`),
-    ask('GET', `${queuePath(route.queue)}/messages`, { state: view.state, cursor: view.cursors.at(-1), limit: PAGE }),
+    ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor: view.cursors.at(-1), limit: PAGE }),
   ]);
   if (state.page === view) {
     view.details = details;
@@ -40,7 +40,7 @@ function again() {
 }
 
 function show(which) {
-  Object.assign(state.page, { state: which, cursors: [null], messages: null, chosen: new Set() });
+  Object.assign(state.page, { listing: which, cursors: [null], messages: null, chosen: new Set() });
   changed();
   again();
 }
@@ -79,7 +79,7 @@ function askPause(queue) {
         body.until = new Date(form.get('until')).toISOString();
       }
       else if (chosen) {
-        body.millis = Number(chosen);
+        body.forMillis = Number(chosen);
       }
       await ask('POST', `${queuePath(queue)}/pause`, {}, body);
       return `Queue ${named(queue)} is paused on every node`;
@@ -135,10 +135,10 @@ export function askMessages(queue, doing, ids) {
           break;
         }
         const body = { ids: ids.slice(from, from + BATCH) };
-        const answer = await ask('POST', `${queuePath(queue)}/messages/${doing === 'cancel' ? 'cancel' : 'reschedule'}`, {},
+        const answer = await ask('POST', `${queuePath(queue)}/${doing === 'cancel' ? 'cancel' : 'reschedule'}-all`, {},
           doing === 'cancel' ? body : { ...body, delayMillis });
-        Object.entries(answer.results).forEach(([result, number]) => {
-          results[result] = (results[result] ?? 0) + number;
+        answer.results.forEach(({ result }) => {
+          results[result] = (results[result] ?? 0) + 1;
         });
         done += body.ids.length;
       }
@@ -169,7 +169,7 @@ async function askAll(queue, doing) {
   try {
     let cursor = null;
     do {
-      const some = await ask('GET', `${queuePath(queue)}/messages`, { state: view.state, cursor, limit: BATCH });
+      const some = await ask('GET', `${queuePath(queue)}/messages`, { listing: view.listing, cursor, limit: BATCH });
       some.messages.filter((message) => matches(view, message)).forEach((message) => ids.push(message.id));
       cursor = some.nextCursor;
     } while (cursor && ids.length < MOST && state.page === view);
@@ -224,7 +224,7 @@ function actions(queue) {
   }
   const chosen = [...view.chosen];
   const some = chosen.length > 0;
-  const doings = view.state === 'leased' ? ['cancel'] : ['cancel', 'now', 'reschedule'];
+  const doings = view.listing === 'LEASED' ? ['cancel'] : ['cancel', 'now', 'reschedule'];
   return html`<div class="bar" role="group" aria-label="Actions">
     ${doings.map((doing) => html`<button type="button" ?disabled=${!some} @click=${() => askMessages(queue, doing, chosen)}>${DOING[doing].verb}${some ? ` (${count(chosen.length)})` : ''} …</button>`)}
     <span class="gap"></span>
@@ -242,7 +242,7 @@ function messages(queue) {
   return html`${actions(queue)}
     ${some.length === 0 ? html`<p class="empty">No such message on this page.</p>` : html`
     <div class="scroll" tabindex="0" role="group" aria-labelledby="messages"><table>
-      <caption class="unseen">Messages, ${named(view.state)}</caption>
+      <caption class="unseen">Messages: ${LISTINGS.find(([which]) => which === view.listing)[1]}</caption>
       <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
         @change=${(event) => {
     view.chosen = new Set(event.target.checked ? some.map((message) => message.id) : []);
@@ -299,8 +299,8 @@ export function queuePage() {
         <label>Id <input name="id" type="search" autocomplete="off" required></label><button type="submit">Find</button>
       </form>
       <div class="bar">
-        <fieldset class="choices"><legend class="unseen">State</legend>${STATES.map(([which, text]) => html`<label><input type="radio" name="state" value=${which}
-          .checked=${view.state === which} @change=${() => show(which)}>${text}</label>`)}</fieldset>
+        <fieldset class="choices"><legend class="unseen">State</legend>${LISTINGS.map(([which, text]) => html`<label><input type="radio" name="listing" value=${which}
+          .checked=${view.listing === which} @change=${() => show(which)}>${text}</label>`)}</fieldset>
         <label>Id begins with <input type="search" .value=${view.prefix ?? ''} @input=${(event) => {
     view.prefix = event.target.value;
     view.chosen = new Set();

@@ -91,7 +91,8 @@ export function queuePath(queue) {
 export function remember(overview) {
   state.overview = overview;
   state.failure = null;
-  state.skew = Date.parse(overview.now) - Date.now();
+  // Without queues nobody knows what time it is there.
+  state.skew = overview.queues.length > 0 ? Date.parse(overview.now) - Date.now() : 0;
   const sum = (field) => overview.queues.reduce((total, queue) => total + queue[field], 0);
   const queues = new Map(overview.queues.map((queue) => [queue.queue, queue]));
   state.history.push({
