@@ -48,7 +48,8 @@ final class MutantTests implements AutoCloseable {
 
     private static final List<String> PARTS = List.of("SendKeep", "SendReplace", "Cancel", "Reschedule", "ClaimDue",
             "Acknowledge", "Retry", "Release", "Extend", "Start", "Die", "Redrive", "Purge", "Find", "Rounding",
-            "Lanes", "Groups", "GroupMembers", "Expiry", "Batches", "Spread", "WakeUp", "Keeper");
+            "Lanes", "Groups", "GroupMembers", "Expiry", "Batches", "Spread", "WakeUp", "Keeper", "Pausing", "Overview",
+            "Directory", "Lists");
 
     /** What to begin with, for one kind of mutants. */
     private static final Map<String, List<String>> LIKELY = Map.ofEntries(
@@ -56,7 +57,9 @@ final class MutantTests implements AutoCloseable {
             Map.entry("acknowledge.lua", List.of("Acknowledge")), Map.entry("cancel.lua", List.of("Cancel")),
             Map.entry("claim.lua", List.of("ClaimDue", "Expiry", "Keeper")),
             Map.entry("dead-letter.lua", List.of("Die")), Map.entry("extend.lua", List.of("Extend")),
-            Map.entry("find.lua", List.of("Find")), Map.entry("prelude.lua", List.of("Groups", "GroupMembers")),
+            Map.entry("find.lua", List.of("Find")), Map.entry("horizon.lua", List.of("Overview")),
+            Map.entry("messages.lua", List.of("Lists")), Map.entry("nodes.lua", List.of("Directory")),
+            Map.entry("queues.lua", List.of("Directory")), Map.entry("prelude.lua", List.of("Groups", "GroupMembers")),
             Map.entry("purge.lua", List.of("Purge")), Map.entry("redrive.lua", List.of("Redrive")),
             Map.entry("release.lua", List.of("Release")), Map.entry("reschedule.lua", List.of("Reschedule")),
             Map.entry("resign.lua", List.of("Keeper")), Map.entry("retry.lua", List.of("Retry")),
@@ -180,8 +183,8 @@ final class MutantTests implements AutoCloseable {
         units.add(new Unit("RedisRandomTransitionsTests", "io.delayqueue.redis.RedisRandomTransitionsTests",
                 "redisAnswersAsTheModelDoes", 2));
         PARTS.forEach((part) -> units.add(new Unit(part, CONTRACT, part, 0)));
-        for (String name : List.of("RedisKeysTests", "RedisKeeperTests", "RedisForeignScoresTests", "RedisGroupsTests",
-                "ForbiddenCommandTests")) {
+        for (String name : List.of("RedisKeysTests", "RedisWakeMarkTests", "RedisKeeperTests",
+                "RedisForeignScoresTests", "RedisGroupsTests", "ForbiddenCommandTests")) {
             units.add(new Unit(name, "io.delayqueue.redis." + name, "", 0));
         }
         units.add(new Unit("FullRedis", "io.delayqueue.integration.FullRedisIntegrationTests",

@@ -39,7 +39,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What only Redis has: keys (P10), the wake mark (P3), and messages without content (P9).
+ * What only Redis has: keys (P10), messages without content (P9), and what other writers
+ * leave there.
  */
 class RedisKeysTests {
 
@@ -118,65 +119,6 @@ class RedisKeysTests {
     }
 
     @Test
-    void theMarkIsTheNextTimeToLookAndAnEarlierSendLowersIt() {
-        send("late", Duration.ofSeconds(60));
-        claim();
-        assertThat(mark()).isEqualTo(at(60));
-
-        send("later", Duration.ofSeconds(90));
-        assertThat(mark()).isEqualTo(at(60));
-        send("early", Duration.ofSeconds(30));
-        assertThat(mark()).isEqualTo(at(30));
-    }
-
-    @Test
-    void theMarkOfABatchIsTheEarliestOfIt() {
-        done(this.store.schedule(Home.first(QUEUE.queue()),
-                List.of(NewMessage.of("a", DueTime.after(Duration.ofSeconds(60)), ENVELOPE),
-                        NewMessage.of("b", DueTime.after(Duration.ofSeconds(30)), ENVELOPE))));
-
-        assertThat(mark()).isEqualTo(at(30));
-    }
-
-    /** P3: who comes for the earlier message must be told of one before that. */
-    @Test
-    void aRescheduleToALaterTimeDoesNotRaiseTheMark() {
-        send("early", Duration.ofSeconds(60));
-        send("late", Duration.ofSeconds(120));
-        claim();
-
-        done(this.store.reschedule(Home.first(QUEUE.queue()), "late", DueTime.after(Duration.ofSeconds(90))));
-
-        assertThat(mark()).isEqualTo(at(60));
-    }
-
-    @Test
-    void aClaimWithoutRoomLeftPromisesNothing() {
-        send("a", Duration.ZERO);
-        send("b", Duration.ofSeconds(60));
-
-        claim(1);
-
-        assertThat(this.audit.present()).doesNotContain(key("wake"));
-    }
-
-    @Test
-    void aClaimThatLeavesDueMessagesBehindWakesTheOthers() {
-        send("a", Duration.ZERO);
-        send("b", Duration.ZERO);
-        claimAll();
-        send("c", Duration.ofSeconds(1));
-        send("d", Duration.ofSeconds(1));
-        claimAll();
-        this.clock.advance(Duration.ofSeconds(1));
-        set("wake", Long.toString(at(100)));
-
-        claim(1);
-
-        assertThat(mark()).isEqualTo(at(1));
-    }
-
-    @Test
     void aMessageWithoutContentIsADeadLetterThatCannotBeRedriven() {
         send("a", Duration.ZERO);
         hashDelete("messages", "a");
@@ -211,24 +153,6 @@ class RedisKeysTests {
         this.audit.checkNothingLeft();
     }
 
-    /** P10: the wake mark goes with the last message, whoever finds that it is gone. */
-    @Test
-    void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
-        for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(Home.first(QUEUE.queue()), "a")),
-                () -> done(this.store.reschedule(Home.first(QUEUE.queue()), "a", DueTime.NOW)), () -> done(this.store
-                    .scheduleIfHeld(Home.first(QUEUE.queue()), List.of(NewMessage.of("a", DueTime.NOW, ENVELOPE)))))) {
-            send("a", Duration.ZERO);
-            claim();
-            done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
-            this.clock.advance(LEASE);
-            assertThat(this.audit.present()).contains(key("wake"));
-
-            call.run();
-
-            this.audit.checkNothingLeft();
-        }
-    }
-
     /** P5: what is noted of a lease that is no more proves nothing. */
     @Test
     void aTokenOfNoLeaseEndsNothing() {
@@ -250,19 +174,6 @@ class RedisKeysTests {
 
         assertThat(claim().messages()).singleElement()
             .satisfies((message) -> assertThat(message.envelope()).isEqualTo(ENVELOPE));
-    }
-
-    /** P3: of what another writer has put there nobody was told. */
-    @Test
-    void aSendThatFindsItsIdHeldTellsOfIt() {
-        hashSet("messages", "f", "-foreign{}");
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
-            connection.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(7), bytes("f"));
-        }
-
-        send("f", Duration.ofSeconds(60));
-
-        assertThat(mark()).isEqualTo(at(7));
     }
 
     @Test
@@ -380,40 +291,12 @@ class RedisKeysTests {
     }
 
     private Claim claim() {
-        return claim(100);
-    }
-
-    private Claim claim(int limit) {
-        return claim(limit, new KeeperBid("a", KeeperBid.Kind.HOLD, 0, LEASE));
-    }
-
-    private Claim claim(int limit, KeeperBid bid) {
-        return done(this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiredPolicy.DROP, bid)));
-    }
-
-    private void claimAll() {
-        List<Lease> leases = claim().messages().stream().map((message) -> message.lease()).toList();
-        if (!leases.isEmpty()) {
-            done(this.store.acknowledge(QUEUE, leases));
-        }
+        return done(this.store.claim(QUEUE,
+                new ClaimRequest(100, LEASE, ExpiredPolicy.DROP, new KeeperBid("a", KeeperBid.Kind.HOLD, 0, LEASE))));
     }
 
     private String key(String kind) {
         return this.namespace + ":{keys}:" + kind;
-    }
-
-    private long mark() {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
-            byte[] mark = connection.stringCommands().get(bytes(key("wake")));
-            assertThat(mark).isNotNull();
-            return Long.parseLong(new String(mark, StandardCharsets.UTF_8));
-        }
-    }
-
-    private void set(String kind, String value) {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
-            connection.stringCommands().set(bytes(key(kind)), bytes(value));
-        }
     }
 
     private void hashSet(String kind, String field, String value) {

@@ -1,0 +1,204 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The mark that says when to look next: whoever sends before that wakes the others (P3),
+ * and it goes with the last message (P10).
+ */
+class RedisWakeMarkTests {
+
+    private static final Partition QUEUE = Partition.first(new QueueName("marks"));
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private static final byte[] ENVELOPE = "{\"v\":1,\"payload\":1}".getBytes(StandardCharsets.UTF_8);
+
+    private static LettuceConnectionFactory connections;
+
+    private final String namespace = "marks-" + UUID.randomUUID();
+
+    private final ManualClock clock = new ManualClock();
+
+    private final RedisMessageStore store = new RedisMessageStore(new RedisAccess(
+            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace));
+
+    private final Audit audit = new Audit(connections, this.namespace, QUEUE);
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @Test
+    void theMarkIsTheNextTimeToLookAndAnEarlierSendLowersIt() {
+        send("late", Duration.ofSeconds(60));
+        claim();
+        assertThat(mark()).isEqualTo(at(60));
+
+        send("later", Duration.ofSeconds(90));
+        assertThat(mark()).isEqualTo(at(60));
+        send("early", Duration.ofSeconds(30));
+        assertThat(mark()).isEqualTo(at(30));
+    }
+
+    @Test
+    void theMarkOfABatchIsTheEarliestOfIt() {
+        done(this.store.schedule(Home.first(QUEUE.queue()),
+                List.of(NewMessage.of("a", DueTime.after(Duration.ofSeconds(60)), ENVELOPE),
+                        NewMessage.of("b", DueTime.after(Duration.ofSeconds(30)), ENVELOPE))));
+
+        assertThat(mark()).isEqualTo(at(30));
+    }
+
+    /** P3: who comes for the earlier message must be told of one before that. */
+    @Test
+    void aRescheduleToALaterTimeDoesNotRaiseTheMark() {
+        send("early", Duration.ofSeconds(60));
+        send("late", Duration.ofSeconds(120));
+        claim();
+
+        done(this.store.reschedule(Home.first(QUEUE.queue()), "late", DueTime.after(Duration.ofSeconds(90))));
+
+        assertThat(mark()).isEqualTo(at(60));
+    }
+
+    @Test
+    void aClaimWithoutRoomLeftPromisesNothing() {
+        send("a", Duration.ZERO);
+        send("b", Duration.ofSeconds(60));
+
+        claim(1);
+
+        assertThat(this.audit.present()).doesNotContain(key("wake"));
+    }
+
+    @Test
+    void aClaimThatLeavesDueMessagesBehindWakesTheOthers() {
+        send("a", Duration.ZERO);
+        send("b", Duration.ZERO);
+        claimAll();
+        send("c", Duration.ofSeconds(1));
+        send("d", Duration.ofSeconds(1));
+        claimAll();
+        this.clock.advance(Duration.ofSeconds(1));
+        write((redis) -> redis.stringCommands().set(bytes(key("wake")), bytes(Long.toString(at(100)))));
+
+        claim(1);
+
+        assertThat(mark()).isEqualTo(at(1));
+    }
+
+    /** P3: of what another writer has put there nobody was told. */
+    @Test
+    void aSendThatFindsItsIdHeldTellsOfIt() {
+        write((redis) -> redis.hashCommands().hSet(bytes(key("messages")), bytes("f"), bytes("-foreign{}")));
+        write((redis) -> redis.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(7), bytes("f")));
+
+        send("f", Duration.ofSeconds(60));
+
+        assertThat(mark()).isEqualTo(at(7));
+    }
+
+    /** P10: the wake mark goes with the last message, whoever finds that it is gone. */
+    @Test
+    void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
+        for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(Home.first(QUEUE.queue()), "a")),
+                () -> done(this.store.reschedule(Home.first(QUEUE.queue()), "a", DueTime.NOW)), () -> done(this.store
+                    .scheduleIfHeld(Home.first(QUEUE.queue()), List.of(NewMessage.of("a", DueTime.NOW, ENVELOPE)))))) {
+            send("a", Duration.ZERO);
+            claim();
+            done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
+            this.clock.advance(LEASE);
+            assertThat(this.audit.present()).contains(key("wake"));
+
+            call.run();
+
+            this.audit.checkNothingLeft();
+        }
+    }
+
+    private void send(String id, Duration delay) {
+        done(this.store.schedule(Home.first(QUEUE.queue()),
+                List.of(NewMessage.of(id, DueTime.after(delay), ENVELOPE))));
+    }
+
+    private Claim claim() {
+        return claim(100);
+    }
+
+    private Claim claim(int limit) {
+        return done(this.store.claim(QUEUE,
+                new ClaimRequest(limit, LEASE, ExpiredPolicy.DROP, new KeeperBid("a", KeeperBid.Kind.HOLD, 0, LEASE))));
+    }
+
+    private void claimAll() {
+        List<Lease> leases = claim().messages().stream().map((message) -> message.lease()).toList();
+        if (!leases.isEmpty()) {
+            done(this.store.acknowledge(QUEUE, leases));
+        }
+    }
+
+    private long mark() {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
+            byte[] mark = connection.stringCommands().get(bytes(key("wake")));
+            assertThat(mark).isNotNull();
+            return Long.parseLong(new String(mark, StandardCharsets.UTF_8));
+        }
+    }
+
+    private void write(Consumer<RedisConnection> write) {
+        try (RedisConnection connection = Connections.ofFixture(connections)) {
+            write.accept(connection);
+        }
+    }
+
+    private String key(String kind) {
+        return this.namespace + ":{marks}:" + kind;
+    }
+
+    private static long at(long seconds) {
+        return ManualClock.START.plusSeconds(seconds).toEpochMilli();
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static <T> T done(CompletableFuture<T> answer) {
+        return answer.join();
+    }
+
+}
