@@ -1,24 +1,34 @@
 package io.delayqueue.actuator;
 
+import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 
+import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueuePage;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.ResumeResult;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.context.ApplicationEventPublisher;
 
 /**
  * Actuator endpoint {@code delayqueue}: what the queues hold and who listens to them, and
@@ -27,6 +37,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
  */
 @Endpoint(id = "delayqueue", defaultAccess = Access.READ_ONLY)
 public final class DelayQueueEndpoint {
+
+    private static final Logger logger = LoggerFactory.getLogger(DelayQueueEndpoint.class);
 
     private static final int MOST_LETTERS = 100;
 
@@ -38,24 +50,28 @@ public final class DelayQueueEndpoint {
 
     private final @Nullable DelayQueueDoctor doctor;
 
+    private final ApplicationEventPublisher events;
+
     /**
      * Creates the endpoint.
      * @param doctor examines queues; {@code null} if the store has none
+     * @param events are told of every change
      */
     public DelayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
-            DelayedListenerRegistry listeners, @Nullable DelayQueueDoctor doctor) {
+            DelayedListenerRegistry listeners, @Nullable DelayQueueDoctor doctor, ApplicationEventPublisher events) {
         this.operations = operations;
         this.inspector = inspector;
         this.listeners = listeners;
         this.doctor = doctor;
+        this.events = events;
     }
 
-    /** The queues, by page, and the listeners of this node. */
+    /** The queues, by page, the listeners of this node, and all nodes. */
     @ReadOperation
     public EndpointViews.Overview overview(@Nullable String cursor, @Nullable Integer limit) {
         QueuePage page = valid(() -> this.inspector.queues(cursor, (limit != null) ? limit : MOST_LETTERS));
         return new EndpointViews.Overview(this.inspector.overviews(page.queues()), page.nextCursor(),
-                this.listeners.listeners().stream().map(EndpointViews.Listener::of).toList());
+                this.listeners.listeners().stream().map(EndpointViews.Listener::of).toList(), this.inspector.nodes());
     }
 
     /**
@@ -84,47 +100,88 @@ public final class DelayQueueEndpoint {
      * does that by forgetting something
      */
     @WriteOperation
-    public Object act(@Selector Section section, @Selector String name, Action action, @Nullable Duration forTime,
-            @Nullable String letterId) {
-        return switch (section) {
-            case QUEUES -> valid(() -> actOnQueue(name, action, forTime));
-            case LISTENERS -> actOnListener(name, action);
-            case DEAD_LETTERS -> valid(() -> actOnLetters(letters(name), action, letterId));
-            case EXAMINATION -> throw unfit(section, action);
-        };
-    }
-
-    private Object actOnQueue(String queue, Action action, @Nullable Duration forTime) {
-        return switch (action) {
-            case PAUSE -> (forTime != null) ? this.operations.pause(queue, forTime) : this.operations.pause(queue);
-            case RESUME -> new EndpointViews.Done(this.operations.resume(queue).name());
-            case REDRIVE, PURGE -> throw unfit(Section.QUEUES, action);
-        };
-    }
-
-    private Object actOnListener(String id, Action action) {
-        ListenerContainer listener = this.listeners.listener(id)
-            .orElseThrow(() -> invalid("There is no listener '%s' on this node".formatted(id), null));
-        switch (action) {
-            case PAUSE -> listener.pause();
-            case RESUME -> listener.resume();
-            case REDRIVE, PURGE -> throw unfit(Section.LISTENERS, action);
+    public Object act(SecurityContext caller, @Selector Section section, @Selector String name, Action action,
+            @Nullable Duration forTime, @Nullable String letterId) {
+        if (!section.actions().contains(action)) {
+            throw invalid("%s is no action for %s; use one of %s".formatted(action, section, section.actions()), null);
         }
+        Change change = new Change(caller, action, name);
+        return switch (section) {
+            case QUEUES -> actOnQueue(change, forTime);
+            case LISTENERS -> actOnListener(change);
+            case DEAD_LETTERS, EXAMINATION -> actOnLetters(change, letterId);
+        };
+    }
+
+    private Object actOnQueue(Change change, @Nullable Duration forTime) {
+        String queue = change.name();
+        if (change.action() == Action.RESUME) {
+            return change(change, null, () -> new EndpointViews.Done(this.operations.resume(queue).name()),
+                    (done) -> ResumeResult.RESUMED.name().equals(done.result()) ? 1 : 0);
+        }
+        return change(change, null,
+                () -> (forTime != null) ? this.operations.pause(queue, forTime) : this.operations.pause(queue),
+                (paused) -> 1);
+    }
+
+    private Object actOnListener(Change change) {
+        ListenerContainer listener = this.listeners.listener(change.name())
+            .orElseThrow(() -> invalid("There is no listener '%s' on this node".formatted(change.name()), null));
+        if (change.action() == Action.PAUSE) {
+            listener.pause();
+        }
+        else {
+            listener.resume();
+        }
+        List<String> queues = listener.queues();
+        tell(change, queues.get(0), listener.id(), queues.size());
         return EndpointViews.Listener.of(listener);
     }
 
-    private static Object actOnLetters(DeadLetterOperations letters, Action action, @Nullable String letterId) {
+    private Object actOnLetters(Change change, @Nullable String letterId) {
         if (letterId == null) {
             throw invalid("Name a dead letter by 'letterId', or all by '*'", null);
         }
-        boolean all = letterId.equals("*");
-        return switch (action) {
-            case REDRIVE -> all ? new EndpointViews.Count(letters.redriveAll())
-                    : new EndpointViews.Done(letters.redrive(letterId).name());
-            case PURGE -> all ? new EndpointViews.Count(letters.purgeAll())
-                    : new EndpointViews.Count(letters.purge(letterId) ? 1 : 0);
-            case PAUSE, RESUME -> throw unfit(Section.DEAD_LETTERS, action);
-        };
+        DeadLetterOperations letters = valid(() -> letters(change.name()));
+        boolean redrive = change.action() == Action.REDRIVE;
+        if (letterId.equals("*")) {
+            return change(change, letterId,
+                    () -> new EndpointViews.Count(redrive ? letters.redriveAll() : letters.purgeAll()),
+                    EndpointViews.Count::letters);
+        }
+        if (redrive) {
+            return change(change, letterId, () -> new EndpointViews.Done(letters.redrive(letterId).name()),
+                    (done) -> RedriveResult.REDRIVEN.name().equals(done.result()) ? 1 : 0);
+        }
+        return change(change, letterId, () -> new EndpointViews.Count(letters.purge(letterId) ? 1 : 0),
+                EndpointViews.Count::letters);
+    }
+
+    /** Makes a change and tells of it; also if it fails, as it may be made by then. */
+    private <T> T change(Change change, @Nullable String filter, Supplier<T> call, ToLongFunction<T> count) {
+        T result;
+        try {
+            result = valid(call);
+        }
+        catch (InvalidEndpointRequestException ex) {
+            throw ex; // refused before anything was done
+        }
+        catch (RuntimeException ex) {
+            tell(change, change.name(), filter, AuditedOperationEvent.UNKNOWN);
+            throw ex;
+        }
+        tell(change, change.name(), filter, count.applyAsLong(result));
+        return result;
+    }
+
+    private void tell(Change change, String queue, @Nullable String filter, long count) {
+        try {
+            this.events.publishEvent(new AuditedOperationEvent(change.who(), change.operation(), queue, filter, count));
+        }
+        catch (RuntimeException ex) {
+            logger.warn("A listener of AuditedOperationEvent failed for '{}' of queue '{}', which was done",
+                    change.operation(), queue, ex);
+        }
     }
 
     private DeadLetterOperations letters(String queue) {
@@ -146,10 +203,6 @@ public final class DelayQueueEndpoint {
         catch (IllegalArgumentException ex) {
             throw invalid(String.valueOf(ex.getMessage()), ex);
         }
-    }
-
-    private static InvalidEndpointRequestException unfit(Section section, Action action) {
-        return invalid("%s is no action for %s; use one of %s".formatted(action, section, section.actions()), null);
     }
 
     private static InvalidEndpointRequestException invalid(String reason, @Nullable Throwable cause) {
@@ -187,6 +240,26 @@ public final class DelayQueueEndpoint {
     public enum Action {
 
         PAUSE, RESUME, REDRIVE, PURGE
+
+    }
+
+    /**
+     * Asked for by somebody.
+     *
+     * @param caller who asks
+     * @param action what for
+     * @param name of the queue or the listener
+     */
+    private record Change(SecurityContext caller, Action action, String name) {
+
+        String operation() {
+            return this.action.name().toLowerCase(Locale.ROOT);
+        }
+
+        String who() {
+            Principal principal = this.caller.getPrincipal();
+            return (principal != null) ? principal.getName() : "anonymous";
+        }
 
     }
 

@@ -6,6 +6,7 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.listener.ListenerContainer;
@@ -24,8 +25,10 @@ final class EndpointViews {
      * @param queues of the namespace, a page of them
      * @param nextCursor where the next page begins; {@code null} if this is the last one
      * @param listeners of this node
+     * @param nodes the processes that have listeners
      */
-    record Overview(List<QueueOverview> queues, @Nullable String nextCursor, List<Listener> listeners) {
+    record Overview(List<QueueOverview> queues, @Nullable String nextCursor, List<Listener> listeners,
+            List<NodeStatus> nodes) {
     }
 
     /**

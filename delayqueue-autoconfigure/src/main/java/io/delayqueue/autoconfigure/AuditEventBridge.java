@@ -10,7 +10,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 
-/** Hands what was changed over HTTP to Boot's audit, if there is one. */
+/** Hands what people have changed to Boot's audit. */
 final class AuditEventBridge implements ApplicationListener<PayloadApplicationEvent<AuditedOperationEvent>> {
 
     private final ApplicationEventPublisher events;

@@ -13,6 +13,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration for the Actuator endpoint {@code delayqueue}. */
@@ -28,8 +29,9 @@ public final class DelayQueueEndpointAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayQueueEndpoint delayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
-            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueDoctor> doctor) {
-        return new DelayQueueEndpoint(operations, inspector, listeners, doctor.getIfAvailable());
+            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueDoctor> doctor,
+            ApplicationEventPublisher events) {
+        return new DelayQueueEndpoint(operations, inspector, listeners, doctor.getIfAvailable(), events);
     }
 
 }

@@ -22,7 +22,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -178,19 +177,6 @@ public final class DelayQueueWebAutoConfiguration {
             logger.warn(
                     "What the delay queue serves over HTTP stays off: it needs a servlet application, and this one is "
                             + "reactive (delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set)");
-        }
-
-    }
-
-    /** Boot's audit. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnWebApplication(type = Type.SERVLET)
-    @ConditionalOnClass(AuditApplicationEvent.class)
-    static class AuditConfiguration {
-
-        @Bean
-        AuditEventBridge delayQueueAuditEventBridge(ApplicationEventPublisher events) {
-            return new AuditEventBridge(events);
         }
 
     }

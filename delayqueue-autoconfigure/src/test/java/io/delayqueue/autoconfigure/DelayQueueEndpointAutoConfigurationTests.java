@@ -1,21 +1,28 @@
 package io.delayqueue.autoconfigure;
 
+import java.lang.reflect.Proxy;
+import java.security.Principal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.actuator.DelayQueueEndpoint;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.actuate.autoconfigure.endpoint.EndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -33,6 +40,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.EventListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -41,12 +49,26 @@ import static org.awaitility.Awaitility.await;
 /** What the endpoint answers and does, and what Boot's access rules leave of it. */
 class DelayQueueEndpointAutoConfigurationTests {
 
+    private static final SecurityContext ADA = new SecurityContext() {
+
+        @Override
+        public Principal getPrincipal() {
+            return () -> "ada";
+        }
+
+        @Override
+        public boolean isUserInRole(String role) {
+            return false;
+        }
+
+    };
+
     private static final String LOOK = "delayqueue/{section}/{name}";
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
-        .withConfiguration(
-                AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class,
-                        DelayQueueEndpointAutoConfiguration.class, EndpointAutoConfiguration.class))
+        .withConfiguration(AutoConfigurations.of(DelayQueueAutoConfiguration.class,
+                DelayQueueListenerAutoConfiguration.class, DelayQueueEndpointAutoConfiguration.class,
+                DelayQueueAuditAutoConfiguration.class, EndpointAutoConfiguration.class))
         .withPropertyValues("delayqueue.store=memory", "management.endpoints.web.exposure.include=delayqueue")
         .withBean(Handler.class);
 
@@ -63,6 +85,7 @@ class DelayQueueEndpointAutoConfigurationTests {
             assertThat(all.at("/queues/0/scheduled").asLong()).isOne();
             assertThat(all.at("/listeners/0/id").asString()).isEqualTo("all");
             assertThat(all.at("/listeners/0/freeHandlers/orders").asInt()).isEqualTo(10);
+            assertThat(all.at("/nodes").isArray()).isTrue();
 
             JsonNode queue = read(context, LOOK, Map.of("section", "queues", "name", "orders"));
             assertThat(queue.at("/counts/scheduled").asLong()).isOne();
@@ -131,6 +154,52 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
+    void tellsWhoHasChangedWhat() {
+        this.writable.withBean(Audited.class).run((context) -> {
+            Audited audited = context.getBean(Audited.class);
+            act(context, Map.of("section", "queues", "name", "orders"), Map.of("action", "resume"));
+            act(context, Map.of("section", "queues", "name", "orders"), Map.of("action", "pause"));
+            act(context, Map.of("section", "queues", "name", "orders"), Map.of("action", "resume"));
+            act(context, Map.of("section", "listeners", "name", "all"), Map.of("action", "pause"));
+            act(context, Map.of("section", "dead-letters", "name", "orders"),
+                    Map.of("action", "purge", "letterId", "no"));
+            act(context, Map.of("section", "dead-letters", "name", "orders"),
+                    Map.of("action", "redrive", "letterId", "*"));
+            assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"), "PURGE");
+
+            assertThat(audited.events).containsExactly(new AuditedOperationEvent("ada", "resume", "orders", null, 0),
+                    new AuditedOperationEvent("ada", "pause", "orders", null, 1),
+                    new AuditedOperationEvent("ada", "resume", "orders", null, 1),
+                    new AuditedOperationEvent("ada", "pause", "orders", "all", 1),
+                    new AuditedOperationEvent("ada", "purge", "orders", "no", 0),
+                    new AuditedOperationEvent("ada", "redrive", "orders", "*", 0));
+            assertThat(audited.ofBoot).extracting((event) -> event.getAuditEvent().getType())
+                .startsWith("delayqueue.resume", "delayqueue.pause");
+        });
+    }
+
+    @Test
+    void aChangeThatFailsIsToldAsUnknown() {
+        this.writable.withBean(Audited.class).run((context) -> {
+            DelayQueueEndpoint endpoint = new DelayQueueEndpoint(away(), context.getBean(DelayQueueInspector.class),
+                    context.getBean(DelayedListenerRegistry.class), null, context);
+
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> endpoint.act(ADA,
+                    DelayQueueEndpoint.Section.QUEUES, "orders", DelayQueueEndpoint.Action.RESUME, null, null));
+
+            assertThat(context.getBean(Audited.class).events).containsExactly(
+                    new AuditedOperationEvent("ada", "resume", "orders", null, AuditedOperationEvent.UNKNOWN));
+        });
+    }
+
+    private static DelayQueueOperations away() {
+        return (DelayQueueOperations) Proxy.newProxyInstance(DelayQueueOperations.class.getClassLoader(),
+                new Class<?>[] { DelayQueueOperations.class }, (proxy, method, arguments) -> {
+                    throw new StoreUnavailableException("away", StoreUnavailableException.Effect.UNKNOWN, null);
+                });
+    }
+
+    @Test
     void refusesWhatMakesNoSense() {
         this.writable.run((context) -> {
             assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"),
@@ -187,7 +256,7 @@ class DelayQueueEndpointAutoConfigurationTests {
                     && one.getRequestPredicate().getPath().equals(path))
             .findFirst()
             .orElseThrow();
-        return operation.invoke(new InvocationContext(SecurityContext.NONE, arguments));
+        return operation.invoke(new InvocationContext(ADA, arguments));
     }
 
     private static Collection<WebOperation> operations(ApplicationContext context) {
@@ -209,6 +278,27 @@ class DelayQueueEndpointAutoConfigurationTests {
         @DelayedListener(id = "all", queues = "orders")
         void handle(String payload, Delivery delivery) {
             delivery.deadLetter("no use");
+        }
+
+    }
+
+    static class Audited {
+
+        private final List<AuditedOperationEvent> events = new ArrayList<>();
+
+        private final List<AuditApplicationEvent> ofBoot = new ArrayList<>();
+
+        @EventListener
+        void audited(AuditedOperationEvent event) {
+            this.events.add(event);
+            if (this.events.size() == 1) {
+                throw new IllegalStateException("A listener that fails changes nothing");
+            }
+        }
+
+        @EventListener
+        void audited(AuditApplicationEvent event) {
+            this.ofBoot.add(event);
         }
 
     }

@@ -1,0 +1,22 @@
+package io.delayqueue.autoconfigure;
+
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+
+/** Auto-configuration that tells Boot's audit what people have changed. */
+@AutoConfiguration
+@ConditionalOnClass(AuditApplicationEvent.class)
+public final class DelayQueueAuditAutoConfiguration {
+
+    DelayQueueAuditAutoConfiguration() {
+    }
+
+    @Bean
+    AuditEventBridge delayQueueAuditEventBridge(ApplicationEventPublisher events) {
+        return new AuditEventBridge(events);
+    }
+
+}
