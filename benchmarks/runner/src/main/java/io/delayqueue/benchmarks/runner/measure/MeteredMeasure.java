@@ -29,7 +29,7 @@ final class MeteredMeasure implements Measure {
 
     @Override
     public void measure(Round round) {
-        int messages = round.mode().pick(1000, 50_000, 100_000);
+        int messages = round.mode().pick(1000, 50_000, 400_000);
         try (Stage stage = round.open("handlers=16")) {
             DrainMeasure.drain(stage, messages, 100); // to warm up
             DrainMeasure.Drain drain = DrainMeasure.drain(stage, messages, 100);
