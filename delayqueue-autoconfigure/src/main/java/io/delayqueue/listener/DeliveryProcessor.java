@@ -131,7 +131,7 @@ final class DeliveryProcessor {
             this.settlement.giveBackLate(held);
             return End.SETTLED;
         }
-        this.queue.events().started(held.lateness(now));
+        this.queue.started(held.lateness(now));
         return call(new Handling(held, delivery, now), call);
     }
 

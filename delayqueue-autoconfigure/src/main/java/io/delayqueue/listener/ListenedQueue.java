@@ -13,9 +13,15 @@ import io.delayqueue.engine.QueueEvents;
  * @param handler what to do with a message
  * @param counters the listener's counts, shared by its queues
  * @param events told of the same, by queue
+ * @param lateness how late its handlers began, on all partitions of the queue
  */
 record ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
-        ListenerCounters counters, QueueEvents events) {
+        ListenerCounters counters, QueueEvents events, LatenessCounts lateness) {
+
+    ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
+            ListenerCounters counters, QueueEvents events) {
+        this(listenerId, partition, settings, handler, counters, events, new LatenessCounts());
+    }
 
     ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
             ListenerCounters counters) {
@@ -24,11 +30,17 @@ record ListenedQueue(String listenerId, Partition partition, ListenerSettings se
 
     /** The same listener on another partition of the queue. */
     ListenedQueue at(Partition other) {
-        return new ListenedQueue(this.listenerId, other, this.settings, this.handler, this.counters, this.events);
+        return new ListenedQueue(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
+                this.lateness);
     }
 
     QueueName name() {
         return this.partition.queue();
+    }
+
+    void started(long latenessNanos) {
+        this.lateness.add(latenessNanos);
+        this.events.started(latenessNanos);
     }
 
     void handled(QueueEvents.HandlerOutcome outcome, long nanos) {

@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 
 /**
  * A listener at run time. Found in the {@link DelayedListenerRegistry} by its id.
@@ -51,6 +52,12 @@ public interface ListenerContainer {
 
     /** Its loops, one for each partition of its queues; none while it is stopped. */
     List<LoopState> loops();
+
+    /**
+     * How late its handlers began since it was registered, by queue: how many of them, by
+     * the microseconds that they were late at most, in steps of an eighth.
+     */
+    Map<String, SortedMap<Long, Long>> lateness();
 
     /** What it did since it was registered. */
     ListenerStatistics statistics();

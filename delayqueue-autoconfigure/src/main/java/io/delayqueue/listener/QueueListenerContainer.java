@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -136,6 +137,12 @@ final class QueueListenerContainer implements ListenerContainer {
     public Map<String, Integer> freeHandlers() {
         return running().stream()
             .collect(Collectors.toMap((loops) -> loops.name().value(), QueueLoops::freeHandlers, Integer::sum));
+    }
+
+    @Override
+    public Map<String, SortedMap<Long, Long>> lateness() {
+        return this.queues.stream()
+            .collect(Collectors.toMap((queue) -> queue.name().value(), (queue) -> queue.lateness().byMicros()));
     }
 
     @Override

@@ -34,8 +34,8 @@ final class DashboardFiles {
             "Permissions-Policy", "camera=(), geolocation=(), microphone=()", "Cache-Control", "private, no-cache");
 
     private static final List<String> SCRIPTS = List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js",
-            "plots.js", "history.js", "overview.js", "queue.js", "message.js", "letters.js", "nodes.js", "problems.js",
-            "lib/chart.js", "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js",
+            "plots.js", "flow.js", "history.js", "overview.js", "queue.js", "message.js", "letters.js", "nodes.js",
+            "problems.js", "lib/chart.js", "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js",
             "lib/directives/repeat.js");
 
     private final Map<String, File> files = new LinkedHashMap<>();

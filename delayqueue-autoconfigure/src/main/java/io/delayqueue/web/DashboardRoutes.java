@@ -22,10 +22,13 @@ final class DashboardRoutes {
 
     private final Glance glance;
 
+    private final NodeFlow flow;
+
     DashboardRoutes(DashboardSources sources) {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
         this.glance = new Glance(sources.inspector(), System::nanoTime);
+        this.flow = new NodeFlow(sources.listeners());
     }
 
     void addTo(ApiRoutes routes) {
@@ -44,6 +47,7 @@ final class DashboardRoutes {
         sight.queues().forEach((queue) -> queues.add(Views.overview(queue)));
         ArrayNode problems = json.putArray("problems");
         sight.troubles().forEach((trouble) -> problems.add(trouble.toJson()));
+        json.set("flow", this.flow.toJson(null));
         return Answer.json(json.put("more", sight.more()));
     }
 
@@ -52,6 +56,7 @@ final class DashboardRoutes {
         String queue = request.queue().value();
         ObjectNode json = Views.overview(this.inspector.overview(queue));
         json.set("horizon", Views.horizon(this.inspector.horizon(queue)));
+        json.set("flow", this.flow.toJson(queue));
         return Answer.json(json);
     }
 

@@ -53,9 +53,12 @@ final class Browser implements AutoCloseable {
         if (!there && wanted.equals("required")) {
             throw new IllegalStateException("No Chromium and chromedriver on the PATH, and -Ddq.browser is 'required'");
         }
-        Assumptions.assumeTrue(!wanted.equals("off"), "-Ddq.browser is 'off'");
-        Assumptions.assumeTrue(there,
-                "No Chromium and chromedriver on the PATH: apt-get install chromium chromium-driver");
+        if (wanted.equals("off") || !there) {
+            String reason = there ? "-Ddq.browser is 'off'"
+                    : "No Chromium and chromedriver on the PATH: apt-get install chromium chromium-driver";
+            System.out.println("Tests with a browser are skipped: " + reason);
+            Assumptions.abort(reason);
+        }
         return new Browser(start(Objects.requireNonNull(chromium), Objects.requireNonNull(chromedriver)));
     }
 

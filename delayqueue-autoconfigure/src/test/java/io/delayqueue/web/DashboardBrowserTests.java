@@ -1,5 +1,7 @@
 package io.delayqueue.web;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -104,6 +106,45 @@ class DashboardBrowserTests {
     }
 
     @Test
+    void plotsHowManyHandlersBeganAndHowLate() {
+        go("#/queues/order-timeout");
+        browser.awaitText("Handlers begun, per second");
+        for (int i = 0; i < 10; i++) {
+            send("order-timeout", "plotted-" + i, Duration.ZERO);
+        }
+        awaitPlot("throughput", "Begun (?!0/s|–).*/s");
+        awaitPlot("lateness", "half .* ms, 95 % .* ms, 99 % .* m?s");
+        assertThat(browser.text()).contains("on the node that answers this page");
+        go("#/");
+        awaitPlot("lateness", "half .* ms, 95 % .* ms, 99 % .* m?s");
+    }
+
+    private static void awaitPlot(String plot, String now) {
+        await().untilAsserted(
+                () -> assertThat(browser.find("canvas[data-plot='" + plot + "']").getDomAttribute("aria-label"))
+                    .containsPattern("Now: " + now));
+    }
+
+    /** Behind a load balancer the nodes answer in turn; one of them starts anew. */
+    @Test
+    void addsUpWhatNodesHaveCountedEachForItself() {
+        assertThat(browser
+            .run("""
+                    return import('./flow.js').then(({ follow }) => {
+                      const track = [];
+                      const seen = [['a', 0, [[2000, 5]]], ['b', 1, []], ['a', 2, [[2000, 15]]], ['b', 3, [[2000, 86], [900000, 4]]]]
+                        .map(([node, at, lateness]) => follow(track, at * 1000, { node, lateness }));
+                      const restarted = follow(track, 4000, { node: 'c', lateness: [[2000, 1]] });
+                      const later = follow(track, 90000, { node: 'a', lateness: [[2000, 500]] });
+                      return JSON.stringify([...seen, restarted, later]);
+                    });"""))
+            .isEqualTo("""
+                    [null,null,{"nodes":1,"rate":5,"p50":2,"p95":2,"p99":2},\
+                    {"nodes":2,"rate":50,"p50":2,"p95":2,"p99":900},\
+                    {"nodes":2,"rate":50,"p50":2,"p95":2,"p99":900},null]""");
+    }
+
+    @Test
     void cancelsTheMessagesThatItChooses() {
         send("reminders", "r-1", Duration.ofHours(1));
         send("reminders", "r-2", Duration.ofHours(2));
@@ -134,6 +175,39 @@ class DashboardBrowserTests {
         browser.awaitText("is paused on every node");
         browser.click("main button", "Resume queue");
         browser.awaitText("goes on, on every node");
+    }
+
+    @Test
+    void pausesAQueueUntilATimeAtWhichItGoesOn() {
+        go("#/queues/order-timeout");
+        browser.click("main button", "Pause queue …");
+        browser.run("""
+                const form = document.querySelector('dialog form');
+                form.time.value = 'until';
+                const at = new Date(Date.now() + 6000 - new Date().getTimezoneOffset() * 60000);
+                form.until.value = at.toISOString().slice(0, 19);""");
+        browser.click("dialog button", "Pause on every node");
+        browser.awaitText("paused until");
+        send("order-timeout", "held", Duration.ZERO);
+        assertThat(Shop.handled).doesNotContain("held");
+        await().atMost(Duration.ofSeconds(30)).until(() -> Shop.handled.contains("held"));
+        browser.awaitText("Pause queue …");
+    }
+
+    @Test
+    void opensADeadLetterByItsAddress() {
+        Shop.broken = true;
+        send("receipts", "receipt/7", Duration.ZERO);
+        await().until(() -> operations().statistics("receipts").dead() == 1);
+        Shop.broken = false;
+        String letterId = operations().deadLetters("receipts").list(null, 1).letters().get(0).letterId();
+        browser.visit(server.port(), ApiServer.ALL,
+                PAGE + "?again#/queues/receipts/dead-letters/" + URLEncoder.encode(letterId, StandardCharsets.UTF_8));
+        browser.awaitText("Dead letter receipt/7");
+        browser.awaitText("The printer is out of paper");
+        operations().deadLetters("receipts").purge(letterId);
+        browser.awaitText("It is gone by now");
+        browser.visit(server.port(), ApiServer.ALL, PAGE);
     }
 
     @Test
@@ -177,6 +251,7 @@ class DashboardBrowserTests {
         operations().send(DelayedMessage.builder("receipts", Map.of("text", HOSTILE))
             .id("hostile")
             .header("h", HOSTILE)
+            .group("group-1")
             .delay(Duration.ZERO)
             .build());
         await().until(() -> operations().statistics("receipts").dead() >= 1);
@@ -185,11 +260,22 @@ class DashboardBrowserTests {
         browser.driver().findElement(By.cssSelector("tbody th a")).click();
         browser.awaitText("Dead letter hostile");
         browser.awaitText("Headers");
+        assertHarmless();
+        String hostile = URLEncoder.encode(HOSTILE, StandardCharsets.UTF_8).replace("+", "%20");
+        for (String place : List.of("#/queues/" + hostile, "#/queues/q/messages/" + hostile,
+                "#/queues/q/dead-letters/" + hostile, "#/queues/" + hostile + "/dead-letters")) {
+            go(place);
+            await().until(() -> browser.text().matches("(?s).*(Refused|not valid|is not there).*"));
+            assertHarmless();
+        }
+        operations().deadLetters("receipts").purgeAll();
+        Shop.hostile = false;
+    }
+
+    private static void assertHarmless() {
         assertThat(browser
             .run("return window.hacked === undefined && document.querySelectorAll('img, #app script').length"))
             .isEqualTo(0L);
-        operations().deadLetters("receipts").purgeAll();
-        Shop.hostile = false;
     }
 
     @Test

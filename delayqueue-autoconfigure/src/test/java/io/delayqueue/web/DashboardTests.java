@@ -10,6 +10,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.web.ApiServer.Reply;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * The page as a client without scripts sees it: where it is, for whom, and with what
@@ -37,7 +43,7 @@ class DashboardTests {
 
     @BeforeAll
     static void start() {
-        server = ApiServer.start("server.servlet.context-path=/shop", "delayqueue.web.api.enabled=false",
+        server = ApiServer.start(Shop.class, "server.servlet.context-path=/shop", "delayqueue.web.api.enabled=false",
                 "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/queues",
                 "server.forward-headers-strategy=framework");
     }
@@ -98,7 +104,7 @@ class DashboardTests {
     void makesNoMarkupOfTexts() throws IOException {
         Pattern unsafe = Pattern
             .compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|unsafe|eval\\(|Function\\(");
-        for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js",
+        for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js", "flow.js",
                 "history.js", "overview.js", "queue.js", "message.js", "letters.js", "nodes.js", "problems.js")) {
             assertThat(source(file)).doesNotContainPattern(unsafe);
         }
@@ -234,6 +240,48 @@ class DashboardTests {
         Reply reply = operate(QUEUES + "q/" + route, body);
         assertThat(reply.status()).isEqualTo(400);
         assertThat(reply.header("Content-Type")).startsWith("application/problem+json");
+    }
+
+    @Test
+    void tellsHowManyHandlersBeganAndHowLate() {
+        for (int i = 0; i < 3; i++) {
+            server.operations().send("counted", Map.of("order", i), Duration.ZERO);
+        }
+        await().untilAsserted(() -> assertThat(begun(view(QUEUES + "counted/details").json())).isEqualTo(3));
+        JsonNode overview = view(PAGE + "/data/overview").json();
+        assertThat(begun(overview)).isGreaterThanOrEqualTo(3);
+        assertThat(overview.path("flow").path("node"))
+            .isEqualTo(view(QUEUES + "counted/details").json().path("flow").path("node"));
+        assertThat(view(QUEUES + "unheard/details").json().path("flow").isNull()).isTrue();
+    }
+
+    private static long begun(JsonNode json) {
+        long begun = 0;
+        for (JsonNode entry : json.path("flow").path("lateness")) {
+            assertThat(entry.path(0).longValue()).isPositive();
+            begun += entry.path(1).longValue();
+        }
+        return begun;
+    }
+
+    /** Listens to two queues, so that one can be told from the other. */
+    @Configuration(proxyBeanMethods = false)
+    @Import(ApiServer.Application.class)
+    static class Shop {
+
+        @Bean
+        Handlers handlers() {
+            return new Handlers();
+        }
+
+    }
+
+    static class Handlers {
+
+        @DelayedListener({ "counted", "counted-too" })
+        void count(Map<String, Object> order) {
+        }
+
     }
 
 }

@@ -1,8 +1,8 @@
 // What is around every view.
 
 import { html, nothing } from './lib/lit-html.js';
-import { moment, named } from './format.js';
-import { state } from './store.js';
+import { countdown, moment, named } from './format.js';
+import { now, state } from './store.js';
 
 export function link(...parts) {
   return `#/${parts.map(encodeURIComponent).join('/')}`;
@@ -14,6 +14,11 @@ export function name(text) {
 
 export function time(iso) {
   return iso ? html`<time datetime=${iso} title=${iso}>${moment(iso)}</time>` : '–';
+}
+
+/** A time as what is left until then. */
+export function until(iso) {
+  return iso ? html`<time datetime=${iso} title=${moment(iso)}>${countdown(iso, now())}</time>` : '–';
 }
 
 function entry(page, text, badge) {
@@ -39,9 +44,13 @@ export function frame(view) {
     </header>
     <main id="main" tabindex="-1">
       ${state.failure ? html`<div class="problem error" role="alert"><h2>${state.failure.title}</h2>
-        <p>${state.failure.message}</p><p>What is shown may be old. This page keeps asking.</p></div>` : nothing}
+        <p>${state.failure.message}</p>${state.failure.status >= 400 && state.failure.status < 500 ? nothing : html`<p>What is shown may be old. This page keeps asking.</p>`}</div>` : nothing}
       ${view}
     </main>`;
+}
+
+export function loading() {
+  return state.failure ? nothing : html`<p class="loading">Loading …</p>`;
 }
 
 export function crumbs(...steps) {

@@ -1,50 +1,44 @@
-// What the plots show: what this page has seen since it was opened.
+// What the plots show: what this page has seen since it was opened, of the last minutes.
 
-import { nothing } from './lib/lit-html.js';
-import { count, duration } from './format.js';
+import { html } from './lib/lit-html.js';
+import { count, duration, plural } from './format.js';
 import { state } from './store.js';
 import { plotOf } from './plots.js';
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 
-export function linePlot(key, title, series, unit) {
+export function linePlot(key, title, series, unit, entries = state.history) {
   return plotOf(key, {
     title,
     kind: 'line',
-    labels: state.history.map((entry) => clock.format(entry.at)),
-    series: series.map(([label, value]) => ({ label, data: state.history.map((entry) => value(entry) ?? null) })),
+    labels: entries.map((entry) => clock.format(entry.at)),
+    series: series.map(([label, value]) => ({ label, data: entries.map((entry) => value(entry) ?? null) })),
     unit,
+    whole: unit === count,
   });
 }
 
 function rate(number) {
-  return number === null ? '–' : `${number < 10 ? Math.round(number * 10) / 10 : count(Math.round(number))}/s`;
+  return number === null || number === undefined ? '–' : `${number < 10 ? Math.round(number * 10) / 10 : count(Math.round(number))}/s`;
 }
 
-/** Throughput and lateness of the node that answers; nothing if that one measures none. */
-export function flowPlots() {
-  if (!state.overview?.flow) {
-    return nothing;
-  }
-  const handled = state.history.map((entry, index) => perSecond(entry, state.history[index - 1]));
+function late(millis) {
+  return millis > 0 && millis < 10 ? `${Math.round(millis * 10) / 10} ms` : duration(millis);
+}
+
+/** Throughput and lateness on the nodes that have answered. */
+export function flowPlots(entries = state.history) {
   return [
-    plotOf('throughput', {
-      title: 'Handled by the node that answers',
-      kind: 'line',
-      labels: state.history.map((entry) => clock.format(entry.at)),
-      series: [{ label: 'Handled', data: handled }],
-      unit: rate,
-    }),
-    linePlot('lateness', 'Lateness on that node', [
-      ['half at most', (entry) => entry.flow?.latenessMillis?.p50], ['95 % at most', (entry) => entry.flow?.latenessMillis?.p95],
-      ['99 % at most', (entry) => entry.flow?.latenessMillis?.p99]], duration),
+    linePlot('throughput', 'Handlers begun, per second', [['Begun', (entry) => entry.flow?.rate]], rate, entries),
+    linePlot('lateness', 'How late they began, over a minute', [
+      ['half', (entry) => entry.flow?.p50], ['95 %', (entry) => entry.flow?.p95], ['99 %', (entry) => entry.flow?.p99]],
+    late, entries),
   ];
 }
 
-// Only between two answers of the same node: behind a balancer each may be another's.
-function perSecond(entry, before) {
-  if (!before?.flow || !entry.flow || before.flow.node !== entry.flow.node || entry.flow.handled < before.flow.handled) {
-    return null;
-  }
-  return (entry.flow.handled - before.flow.handled) * 1_000 / Math.max(1, entry.at - before.at);
+/** Whose the numbers of those plots are. */
+export function flowNote(entries = state.history) {
+  const nodes = entries.at(-1)?.flow?.nodes ?? 1;
+  return html`<p class="note">Handlers begun and their lateness are counted ${nodes === 1 ? 'on the node that answers this page'
+    : `on the ${plural(nodes, 'node')} that answer this page`}. Plots go back to when the page was opened, for five minutes at most.</p>`;
 }

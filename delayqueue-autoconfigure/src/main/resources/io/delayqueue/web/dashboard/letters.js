@@ -4,7 +4,7 @@ import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, named, plural, shown } from './format.js';
 import { ask, changed, may, queuePath, state } from './store.js';
-import { crumbs, link, name, time, title } from './frame.js';
+import { crumbs, link, loading, name, time, title } from './frame.js';
 import { confirm, tell } from './dialog.js';
 import { content, facts } from './message.js';
 
@@ -30,6 +30,23 @@ export async function loadLetters(route) {
   const letters = await lettersFrom(route.queue, view.filter, view.cursors.at(-1));
   if (state.page === view) {
     view.letters = letters;
+  }
+}
+
+export async function loadLetter(route) {
+  const view = listing();
+  const { letterId } = route;
+  view.opened = view.opened?.letterId === letterId ? view.opened : { letterId };
+  const { opened } = view;
+  try {
+    opened.letter = await ask('GET', `${queuePath(route.queue)}/dead-letter`, { letterId });
+    opened.gone = false;
+  }
+  catch (failure) {
+    if (failure.status !== 404) {
+      throw failure;
+    }
+    opened.gone = true;
   }
 }
 
@@ -80,6 +97,15 @@ function filterBy(event) {
     filter[field] = field.startsWith('died') ? new Date(form.get(field)).toISOString() : form.get(field);
   });
   again({ filter });
+}
+
+/** As the field for a time wants it; one that was given up to the second. */
+function local(iso) {
+  if (!iso) {
+    return '';
+  }
+  const at = new Date(iso);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 function inWords(filter) {
@@ -206,31 +232,34 @@ function actions(queue) {
 export function lettersPage() {
   const queue = state.route.queue;
   const view = listing();
+  const filter = view.filter;
   return html`${crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')])}
     ${title(html`Dead letters of ${name(queue)}`)}
     <p>Messages that are not tried again. A letter is kept until somebody redrives or purges it.</p>
     <form class="bar" @submit=${filterBy}>
-      <label>Id begins with <input type="search" name="idPrefix" maxlength="200"></label>
-      <label>Cause contains <input type="search" name="causeContains" maxlength="200"></label>
-      <label>Group <input type="search" name="group" maxlength="200"></label>
-      <label>Died from <input type="datetime-local" name="diedFrom" step="1"></label>
-      <label>Died before <input type="datetime-local" name="diedBefore" step="1"></label>
+      <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
+      <label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>
+      <label>Group <input type="search" name="group" maxlength="200" value=${filter.group ?? ''}></label>
+      <label>Died from <input type="datetime-local" name="diedFrom" step="1" value=${local(filter.diedFrom)}></label>
+      <label>Died before <input type="datetime-local" name="diedBefore" step="1" value=${local(filter.diedBefore)}></label>
       <button type="submit">Filter</button>
     </form>
     <section aria-labelledby="letters"><h2 id="letters">Dead letters ${Object.keys(view.filter).length > 0 ? inWords(view.filter) : nothing}</h2>
-      ${view.letters ? html`${actions(queue)}${table(queue)}` : html`<p class="loading">Loading …</p>`}
+      ${view.letters ? html`${actions(queue)}${table(queue)}` : loading()}
     </section>`;
 }
 
 export function letterPage() {
   const { queue, letterId } = state.route;
-  const letter = state.page.letters?.letters.find((one) => one.letterId === letterId);
+  const { letter, gone } = state.page.opened?.letterId === letterId ? state.page.opened : {};
   const head = crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')]);
   if (!letter) {
-    return html`${head}${title('Dead letter')}<p class="empty">It is not there, or not any more.</p>`;
+    return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">It is not there, or not any more: somebody has redriven or purged it.</p>`
+    : loading()}`;
   }
   return html`${head}${title(html`Dead letter ${name(letter.id)}`)}
-    ${may('OPERATE') ? html`<div class="bar">
+    ${gone ? html`<p class="problem info" role="status">It is gone by now: somebody has redriven or purged it. This is how it was.</p>` : nothing}
+    ${!gone && may('OPERATE') ? html`<div class="bar">
       <button type="button" class="primary" @click=${() => askSome(queue, 'redrive', [letterId])}>Redrive …</button>
       <button type="button" @click=${() => askSome(queue, 'purge', [letterId])}>Purge …</button></div>` : nothing}
     ${facts([['Died', time(letter.diedAt)], ['Was due', time(letter.dueAt)], ['Group', letter.group && name(letter.group)],

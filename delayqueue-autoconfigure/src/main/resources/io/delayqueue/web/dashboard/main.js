@@ -7,7 +7,7 @@ import { frame } from './frame.js';
 import { overviewPage } from './overview.js';
 import { loadQueue, queuePage } from './queue.js';
 import { loadMessage, messagePage } from './message.js';
-import { letterPage, lettersPage, loadLetters } from './letters.js';
+import { letterPage, lettersPage, loadLetter, loadLetters } from './letters.js';
 import { loadNodes, nodesPage } from './nodes.js';
 import { problemsPage } from './problems.js';
 
@@ -18,9 +18,10 @@ const PAGES = {
   queue: { view: queuePage, load: loadQueue },
   message: { view: messagePage, load: loadMessage },
   letters: { view: lettersPage, load: loadLetters },
-  letter: { view: letterPage },
+  letter: { view: letterPage, load: loadLetter },
 };
 
+const LETTERS = ['letters', 'letter'];
 const FASTEST = 2_000;
 const SLOWEST = 30_000;
 
@@ -73,16 +74,13 @@ async function enter() {
   }
   const before = JSON.stringify(state.route);
   const route = parse(hash);
-  if (route.page === 'letter' && state.page.letters === undefined) {
-    route.page = 'letters';
-    delete route.letterId;
-  }
   if (JSON.stringify(route) === before && state.entered) {
     return;
   }
   const first = !state.entered;
   state.entered = true;
-  if (!(route.page === 'letter' || (route.page === 'letters' && state.route.page === 'letter'))) {
+  // Who goes back from a letter finds the list as it was.
+  if (!(LETTERS.includes(route.page) && LETTERS.includes(state.route.page) && route.queue === state.route.queue)) {
     state.page = {};
   }
   state.route = route;

@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, shown } from './format.js';
 import { ask, may, now, queuePath, state } from './store.js';
-import { crumbs, link, name, time, title } from './frame.js';
+import { crumbs, link, loading, name, time, title } from './frame.js';
 import { askMessages } from './queue.js';
 
 export async function loadMessage(route) {
@@ -48,7 +48,7 @@ export function messagePage() {
   const head = html`${crumbs([queue, link('queues', queue)], [id, link('queues', queue, 'messages', id)])}${title(html`Message ${name(id)}`)}`;
   if (!message) {
     return html`${head}${gone ? html`<p class="empty" role="status">Queue ${name(queue)} holds no message of this id, or not any more: it was handled, cancelled, or became
-      a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>` : html`<p class="loading">Loading …</p>`}`;
+      a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>` : loading()}`;
   }
   const due = message.dueAt && countdown(message.dueAt, now());
   return html`${head}
@@ -57,7 +57,7 @@ export function messagePage() {
     .map((doing) => html`<button type="button" @click=${() => askMessages(queue, doing, [id])}>${{ now: 'Send now', reschedule: 'Reschedule', cancel: 'Cancel' }[doing]} …</button>`)}</div>` : nothing}
     ${facts([
     ['State', gone ? 'gone' : message.state === 'LEASED' ? 'in work' : 'waiting'],
-    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class="countdown">${gone ? '' : due}</strong>`],
+    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class="countdown line">${gone ? '' : due}</strong>`],
     ['Leased until', message.leasedUntil && html`${time(message.leasedUntil)} <span class="soft">unless it is renewed</span>`],
     ['Expires', message.expiresAt && time(message.expiresAt)],
     ['Priority', message.priority],

@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, named } from './format.js';
 import { ask, may, now, state } from './store.js';
-import { link, name, time, title } from './frame.js';
+import { link, loading, name, time, title } from './frame.js';
 import { act } from './dialog.js';
 
 export async function loadNodes() {
@@ -53,7 +53,7 @@ function node(one) {
 export function nodesPage() {
   const view = state.page.nodes;
   if (!view) {
-    return html`${title('Nodes and listeners')}<p class="loading">Loading …</p>`;
+    return html`${title('Nodes and listeners')}${loading()}`;
   }
   return html`${title('Nodes and listeners')}
     <section aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>

@@ -4,8 +4,8 @@ import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, duration, named, plural } from './format.js';
 import { changed, state } from './store.js';
-import { link, name, time, title } from './frame.js';
-import { flowPlots, linePlot } from './history.js';
+import { link, loading, name, time, title, until } from './frame.js';
+import { flowNote, flowPlots, linePlot } from './history.js';
 
 const COLUMNS = [
   ['queue', 'Queue', (queue) => queue.queue],
@@ -58,7 +58,7 @@ function row(queue) {
     <td class="number" data-label="In work">${count(queue.leased)}</td>
     <td class="number" data-label="Dead">${queue.dead > 0
     ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0'}</td>
-    <td class="number" data-label="Next due">${time(queue.nextDueAt)}</td>
+    <td class="number" data-label="Next due">${until(queue.nextDueAt)}</td>
   </tr>`;
 }
 
@@ -72,10 +72,11 @@ function tiles() {
 
 export function overviewPage() {
   if (!state.overview) {
-    return html`${title('Queues')}${state.failure ? nothing : html`<p class="loading">Loading …</p>`}`;
+    return html`${title('Queues')}${loading()}`;
   }
   const all = rows();
   const some = all.slice(0, state.shownRows);
+  const listens = state.history.some((entry) => entry.listens);
   const problems = state.overview.problems.filter((problem) => problem.severity !== 'info');
   return html`
     ${title('Queues')}
@@ -85,8 +86,9 @@ export function overviewPage() {
       ${linePlot('backlog', 'Messages of all queues', [
     ['Due', (entry) => entry.total.due], ['In work', (entry) => entry.total.leased],
     ['Dead', (entry) => entry.total.dead]], count)}
-      ${flowPlots()}
+      ${listens ? flowPlots() : nothing}
     </div>
+    ${listens ? flowNote() : nothing}
     <section aria-labelledby="all-queues">
       <h2 id="all-queues">All queues</h2>
       <div class="bar">

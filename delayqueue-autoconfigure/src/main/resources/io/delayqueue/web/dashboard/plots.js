@@ -11,7 +11,7 @@ function colour(name) {
 
 /**
  * A plot, with its numbers as a table for who cannot see it.
- * what: { title, kind: 'line' or 'bar', labels, series: [{ label, data }], unit(number) }
+ * what: { title, kind: 'line' or 'bar', labels, series: [{ label, data }], unit(number), whole }
  */
 export function plotOf(key, what) {
   const summary = what.series.map((one) => `${one.label} ${what.unit(one.data.at(-1) ?? null)}`).join(', ');
@@ -73,6 +73,7 @@ function make(canvas) {
   const what = canvas.plot;
   const grid = { color: colour('line') };
   const ticks = { color: colour('soft'), maxTicksLimit: 6, maxRotation: 0 };
+  globalThis.Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   const chart = new globalThis.Chart(canvas, {
     type: what.kind,
     data: data(what),
@@ -82,8 +83,8 @@ function make(canvas) {
       maintainAspectRatio: false,
       interaction: { mode: 'index', intersect: false },
       scales: {
-        x: { grid: { display: false }, ticks },
-        y: { beginAtZero: true, grid, ticks: { ...ticks, callback: (value) => what.unit(value) } },
+        x: { grid: { display: false }, ticks: { ...ticks, autoSkip: what.kind === 'line' } },
+        y: { beginAtZero: true, suggestedMax: 1, grid, ticks: { ...ticks, maxTicksLimit: 5, precision: what.whole ? 0 : undefined, callback: (value) => what.unit(value) } },
       },
       plugins: {
         legend: { display: what.series.length > 1, labels: { color: colour('text'), boxHeight: 1 } },

@@ -2,13 +2,13 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { state } from './store.js';
-import { link, name, title } from './frame.js';
+import { link, loading, name, title } from './frame.js';
 
 const SEVERITY = { error: 'Error', warning: 'Warning', info: 'To know' };
 
 export function problemsPage() {
   if (!state.overview) {
-    return html`${title('Problems')}${state.failure ? nothing : html`<p class="loading">Loading …</p>`}`;
+    return html`${title('Problems')}${loading()}`;
   }
   const problems = state.overview.problems;
   return html`${title('Problems')}

@@ -3,10 +3,11 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, countdown, duration, named, plural } from './format.js';
-import { ask, changed, may, now, queuePath, Refusal, state } from './store.js';
-import { crumbs, link, name, time, title } from './frame.js';
+import { ask, changed, HISTORY, may, now, queuePath, Refusal, state } from './store.js';
+import { crumbs, link, loading, name, time, title } from './frame.js';
 import { act, confirm, tell } from './dialog.js';
-import { linePlot } from './history.js';
+import { follow } from './flow.js';
+import { flowNote, flowPlots, linePlot } from './history.js';
 import { plotOf } from './plots.js';
 import { paused } from './overview.js';
 
@@ -31,6 +32,9 @@ export async function loadQueue(route) {
   ]);
   if (state.page === view) {
     view.details = details;
+    const at = Date.now();
+    view.track ??= [];
+    view.flows = [...view.flows ?? [], { at, flow: follow(view.track, at, details.flow) }].slice(-HISTORY);
     view.messages = messages;
   }
 }
@@ -67,7 +71,7 @@ function askPause(queue) {
       <option value="86400000">1 day</option>
       <option value="until">until a time</option>
     </select></label>
-    <label>Time, if it is until one <input type="datetime-local" name="until"></label>`,
+    <label>Time, if it is until one <input type="datetime-local" name="until" step="1"></label>`,
     confirm: 'Pause on every node',
     act: async (form) => {
       const chosen = form.get('time');
@@ -235,7 +239,7 @@ function actions(queue) {
 function messages(queue) {
   const view = state.page;
   if (!view.messages) {
-    return html`<p class="loading">Loading …</p>`;
+    return loading();
   }
   const some = view.messages.messages.filter((message) => matches(view, message));
   const all = some.length > 0 && some.every((message) => view.chosen.has(message.id));
@@ -259,11 +263,12 @@ function messages(queue) {
 function horizon(details) {
   const when = details.horizon;
   return plotOf('horizon', {
-    title: 'When they are due',
+    title: 'Due within',
     kind: 'bar',
-    labels: ['overdue', 'in a minute', 'in an hour', 'in a day', 'in a week', 'later'],
+    labels: ['overdue', '1 min', '1 h', '1 d', '1 week', 'later'],
     series: [{ label: 'Messages', data: [when.overdue, when.minute, when.hour, when.day, when.week, when.later] }],
     unit: count,
+    whole: true,
   });
 }
 
@@ -280,7 +285,7 @@ export function queuePage() {
   const view = listing();
   const details = view.details;
   if (!details) {
-    return html`${crumbs([queue, link('queues', queue)])}${title(html`Queue ${name(queue)}`)}<p class="loading">Loading …</p>`;
+    return html`${crumbs([queue, link('queues', queue)])}${title(html`Queue ${name(queue)}`)}${loading()}`;
   }
   const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
   return html`${crumbs([queue, link('queues', queue)])}
@@ -292,7 +297,9 @@ export function queuePage() {
       <div><dt>Dead</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}<span class="unseen"> dead letters</span></a></dd></div>
     </dl>
     <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In work', seen('leased')], ['Dead', seen('dead')]], count)}
-      ${details.horizon ? horizon(details) : nothing}</div>
+      ${horizon(details)}
+      ${details.flow ? flowPlots(view.flows) : nothing}</div>
+    ${details.flow ? flowNote(view.flows) : nothing}
     <section aria-labelledby="messages">
       <h2 id="messages">Messages</h2>
       <form class="bar" @submit=${(event) => find(event, queue)}>

@@ -1,5 +1,7 @@
 // What the page knows, and how it asks the server.
 
+import { follow } from './flow.js';
+
 export const state = {
   route: { page: 'overview' },
   overview: null,
@@ -13,7 +15,11 @@ export const state = {
   history: [],
 };
 
-const HISTORY = 150;
+/** How many answers the plots show: five minutes of them, if the server answers. */
+export const HISTORY = 150;
+
+// What nodes have counted.
+const track = [];
 
 let draw = () => {};
 
@@ -80,7 +86,7 @@ async function read(answer) {
   if (answer.status === 401) {
     throw new Refusal(401, 'Not signed in', 'You are not signed in any more. Load this page again.');
   }
-  throw new Refusal(answer.status, json?.title ?? `Status ${answer.status}`, json?.detail ?? '');
+  throw new Refusal(answer.status, json?.title ?? 'Refused', json?.detail ?? `The server answered with status ${answer.status}.`);
 }
 
 export function queuePath(queue) {
@@ -95,9 +101,11 @@ export function remember(overview) {
   state.skew = overview.queues.length > 0 ? Date.parse(overview.now) - Date.now() : 0;
   const sum = (field) => overview.queues.reduce((total, queue) => total + queue[field], 0);
   const queues = new Map(overview.queues.map((queue) => [queue.queue, queue]));
+  const at = Date.now();
   state.history.push({
-    at: Date.now(),
-    flow: overview.flow,
+    at,
+    listens: overview.flow !== null,
+    flow: follow(track, at, overview.flow),
     queues,
     total: { scheduled: sum('scheduled'), due: sum('due'), leased: sum('leased'), dead: sum('dead') },
   });

@@ -1,0 +1,59 @@
+package io.delayqueue.web;
+
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.ListenerContainer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * How many handlers began on this node, and how late, since it was started. The page
+ * takes differences, so that nothing has to be remembered here; the node is named, as
+ * behind a load balancer the next answer may be another's. Thread-safe.
+ */
+final class NodeFlow {
+
+    private final String node = UUID.randomUUID().toString();
+
+    private final Supplier<@Nullable DelayedListenerRegistry> registry;
+
+    NodeFlow(Supplier<@Nullable DelayedListenerRegistry> registry) {
+        this.registry = registry;
+    }
+
+    /**
+     * What was counted.
+     * @param queue of which queue; {@code null} for all
+     * @return {@code null} if this node does not listen to it
+     */
+    @Nullable ObjectNode toJson(@Nullable String queue) {
+        DelayedListenerRegistry known = this.registry.get();
+        SortedMap<Long, Long> counts = new TreeMap<>();
+        boolean listens = false;
+        if (known != null) {
+            for (ListenerContainer listener : known.listeners()) {
+                if (queue == null || listener.queues().contains(queue)) {
+                    listens = true;
+                    listener.lateness().forEach((name, some) -> {
+                        if (queue == null || queue.equals(name)) {
+                            some.forEach((bound, count) -> counts.merge(bound, count, Long::sum));
+                        }
+                    });
+                }
+            }
+        }
+        if (!listens) {
+            return null;
+        }
+        ObjectNode json = Views.object().put("node", this.node);
+        ArrayNode array = json.putArray("lateness");
+        counts.forEach((bound, count) -> array.addArray().add(bound).add(count));
+        return json;
+    }
+
+}
