@@ -13,6 +13,7 @@ import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.QueueDirectory;
 import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.QueueNotes;
+import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.memory.InMemoryDoctor;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -27,6 +28,7 @@ import io.delayqueue.redis.RedisPartitionRecords;
 import io.delayqueue.redis.RedisQueueDirectory;
 import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisServerCheck;
+import io.delayqueue.redis.RedisServerWatch;
 import io.delayqueue.redis.RedisWakeUps;
 import io.delayqueue.redis.ReplicaWait;
 import io.delayqueue.template.DelayQueueTemplate;
@@ -216,6 +218,14 @@ public final class DelayQueueAutoConfiguration {
         RedisWakeUps delayQueueWakeUps(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisAccess redis, DelayQueueProperties properties) {
             return new RedisWakeUps(template.getRequiredConnectionFactory(), redis, properties.wakeup());
+        }
+
+        @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(ServerWatch.class)
+        RedisServerWatch delayQueueServerWatch(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                RedisAccess redis, DelayQueueProperties properties) {
+            return new RedisServerWatch(redis, template, properties.wakeup());
         }
 
         @Bean

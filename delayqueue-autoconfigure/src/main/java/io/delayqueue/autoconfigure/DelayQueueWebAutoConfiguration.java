@@ -6,6 +6,7 @@ import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerSettings;
@@ -117,8 +118,9 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             Dashboard delayQueueDashboard(DelayQueueWebProperties web, Access access, DelayQueueOperations operations,
                     DelayQueueInspector inspector, ObjectProvider<DelayedListenerRegistry> listeners,
-                    ApplicationEventPublisher events) {
-                DashboardSources sources = new DashboardSources(operations, inspector, listeners::getIfAvailable);
+                    ObjectProvider<ServerWatch> server, ApplicationEventPublisher events) {
+                DashboardSources sources = new DashboardSources(operations, inspector,
+                        server.getIfAvailable(() -> ServerWatch.NONE), listeners::getIfAvailable);
                 return new Dashboard(web.dashboard().path(), access, sources, events);
             }
 

@@ -134,12 +134,17 @@ public final class RedisServerCheck {
         }
         requireVersion(at, Replies.text(reply.get(0)));
         String denied = Replies.text(reply.get(2));
-        if (RedisFailures.isNotNow(COMMAND.matcher(denied).replaceFirst(""))) {
+        if (RedisFailures.isNotNow(withoutCommand(denied))) {
             logger.debug("Redis{} cannot be written to: {}", at, denied);
             return null;
         }
         requirePermissions(at, denied);
         return new Look(at, Replies.text(reply.get(1)), Replies.number(reply.get(3)) == 1);
+    }
+
+    /** The error that the probe came upon. */
+    static String withoutCommand(String denied) {
+        return COMMAND.matcher(denied).replaceFirst("");
     }
 
     private static void requireAdmission(String at, ExecutionException failure) {

@@ -27,7 +27,7 @@ final class DashboardRoutes {
     DashboardRoutes(DashboardSources sources) {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
-        this.glance = new Glance(sources.inspector(), System::nanoTime);
+        this.glance = new Glance(sources.inspector(), sources.server(), System::nanoTime);
         this.flow = new NodeFlow(sources.listeners());
     }
 

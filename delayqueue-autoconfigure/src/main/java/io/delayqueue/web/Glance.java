@@ -10,6 +10,8 @@ import java.util.function.LongSupplier;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
+import io.delayqueue.engine.ServerFault;
+import io.delayqueue.engine.ServerWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +26,11 @@ final class Glance {
 
     private static final long KEPT = TimeUnit.SECONDS.toNanos(1);
 
+    private static final long FAULTS_KEPT = TimeUnit.SECONDS.toNanos(20);
+
     private final DelayQueueInspector inspector;
+
+    private final ServerWatch server;
 
     private final LongSupplier nanoTime;
 
@@ -32,16 +38,22 @@ final class Glance {
 
     private TroubleFinder.@Nullable Moment clock;
 
+    private CompletableFuture<List<ServerFault>> faults = CompletableFuture.completedFuture(List.of());
+
+    private long faultsAt;
+
     private CompletableFuture<Sight> answer;
 
     /** When that was answered. */
     private long at;
 
-    Glance(DelayQueueInspector inspector, LongSupplier nanoTime) {
+    Glance(DelayQueueInspector inspector, ServerWatch server, LongSupplier nanoTime) {
         this.inspector = inspector;
+        this.server = server;
         this.nanoTime = nanoTime;
         this.troubles = new TroubleFinder();
         this.at = nanoTime.getAsLong() - KEPT;
+        this.faultsAt = nanoTime.getAsLong() - FAULTS_KEPT;
         this.answer = CompletableFuture.failedFuture(new IllegalStateException("Nobody has asked"));
     }
 
@@ -89,13 +101,29 @@ final class Glance {
 
     private Sight see() {
         QueuePage page = this.inspector.queues(null, DelayQueueInspector.MOST_QUEUES);
+        long asked = this.nanoTime.getAsLong();
         List<QueueOverview> queues = this.inspector.overviews(page.queues());
         long nanos = this.nanoTime.getAsLong();
         Instant now = queues.stream().map(QueueOverview::now).max(Instant::compareTo).orElseGet(() -> estimate(nanos));
-        TroubleFinder.Moment moment = new TroubleFinder.Moment(now, nanos);
+        TroubleFinder.Moment moment = new TroubleFinder.Moment(now, asked, nanos);
         this.clock = moment;
-        return new Sight(queues, page.nextCursor() != null, now,
-                this.troubles.find(queues, this.inspector.nodes(), moment));
+        List<Trouble> found = this.troubles.find(queues, this.inspector.nodes(), faults(nanos), moment);
+        return new Sight(queues, page.nextCursor() != null, now, found);
+    }
+
+    /** Asked now and then, and not waited for: what comes late is told the next time. */
+    private List<ServerFault> faults(long nanos) {
+        if (this.faults.isDone() && nanos - this.faultsAt >= FAULTS_KEPT) {
+            this.faultsAt = nanos;
+            try {
+                this.faults = this.server.look().exceptionally((ex) -> List.of());
+            }
+            catch (RuntimeException ex) {
+                // That it does not answer is told elsewhere.
+                this.faults = CompletableFuture.completedFuture(List.of());
+            }
+        }
+        return this.faults.getNow(List.of());
     }
 
     /** Without queues there is nobody to ask; the page needs some time to begin with. */

@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.ServerFault;
 import io.delayqueue.web.Trouble.Severity;
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +42,11 @@ final class TroubleFinder {
 
     private @Nullable Jump jump;
 
-    List<Trouble> find(List<QueueOverview> queues, List<NodeStatus> nodes, Moment moment) {
+    List<Trouble> find(List<QueueOverview> queues, List<NodeStatus> nodes, List<ServerFault> faults, Moment moment) {
         while (!this.letters.isEmpty() && moment.nanos() - this.letters.getFirst().nanos() > MEMORY.toNanos()) {
             this.letters.removeFirst();
         }
-        List<Trouble> troubles = new ArrayList<>();
+        List<Trouble> troubles = new ArrayList<>(faults.stream().map(ServerTrouble::of).toList());
         watchClock(moment, !queues.isEmpty());
         if (this.jump != null) {
             troubles.add(jumped(this.jump));
@@ -78,7 +79,9 @@ final class TroubleFinder {
     private static Trouble paused(QueueOverview queue) {
         String end = (queue.pausedUntil() != null) ? "until " + queue.pausedUntil() : "until somebody resumes it";
         return new Trouble((queue.due() > 0) ? Severity.WARNING : Severity.INFO, "The queue is paused", queue.queue(),
-                "It is paused on every node, %s. %d of its messages are due and wait.".formatted(end, queue.due()),
+                "It is paused on every node, %s. %s".formatted(end,
+                        (queue.due() > 0) ? "Messages that are due and wait: %d.".formatted(queue.due())
+                                : "None of its messages is due."),
                 "Resume it on its page if the reason for the pause is over.");
     }
 
@@ -103,7 +106,7 @@ final class TroubleFinder {
     private void lapsed(QueueOverview queue, List<Trouble> troubles) {
         if (queue.lapsed() > 0) {
             troubles.add(new Trouble(Severity.WARNING, "Leases have run out", queue.queue(),
-                    "%d messages were handed to nodes that have not said anything since; nobody has claimed since then."
+                    "Messages that were handed to nodes which have not said anything since: %d. Nobody has claimed since then."
                         .formatted(queue.lapsed()),
                     "They are handled again by the next node that claims. If this stays, no node works on the queue, or "
                             + "all its handlers are busy."));
@@ -118,21 +121,25 @@ final class TroubleFinder {
         long grown = (before != null) ? queue.dead() - before.byQueue().getOrDefault(queue.queue(), 0L) : 0;
         if (grown > 0) {
             troubles.add(new Trouble(Severity.WARNING, "Dead letters are growing", queue.queue(),
-                    "There are %d, %d more than when this was first looked at within the last %d minutes."
+                    "There are %d now; of these %d came since somebody first looked within the last %d minutes."
                         .formatted(queue.dead(), grown, MEMORY.toMinutes()),
                     "Read the causes of the latest, mend what they say, and redrive them by filter."));
             return;
         }
         troubles.add(new Trouble(Severity.INFO, "There are dead letters", queue.queue(),
-                "%d messages are not tried again.".formatted(queue.dead()),
+                "Messages that are not tried again: %d.".formatted(queue.dead()),
                 "Redrive them once their cause is mended, or purge them."));
     }
 
     private void watchClock(Moment moment, boolean known) {
         Moment last = this.clock;
         if (known && last != null) {
-            Duration off = Duration.between(last.now(), moment.now()).minusNanos(moment.nanos() - last.nanos());
-            if (off.abs().compareTo(JUMP) > 0) {
+            // Nobody knows when between question and answer the clock was read.
+            Duration between = Duration.between(last.now(), moment.now());
+            Duration ahead = between.minusNanos(moment.nanos() - last.asked());
+            Duration back = between.minusNanos(moment.asked() - last.nanos());
+            Duration off = ahead.compareTo(JUMP) > 0 ? ahead : back;
+            if (ahead.compareTo(JUMP) > 0 || back.compareTo(JUMP.negated()) < 0) {
                 this.jump = new Jump(off, moment.nanos());
             }
         }
@@ -176,8 +183,14 @@ final class TroubleFinder {
     private record Letters(long nanos, Map<String, Long> byQueue) {
     }
 
-    /** What the clock of Redis said, and that of this process. */
-    record Moment(Instant now, long nanos) {
+    /**
+     * What the clock of Redis said.
+     *
+     * @param now its time
+     * @param asked that of this process, before Redis was asked
+     * @param nanos and when the answer was there
+     */
+    record Moment(Instant now, long asked, long nanos) {
     }
 
     /** That the clock of Redis jumped, by how far, and when it was seen. */

@@ -17,6 +17,9 @@ import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.ServerFault;
+import io.delayqueue.engine.ServerFault.Kind;
+import io.delayqueue.engine.ServerWatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,8 @@ import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
 
 class GlanceTests {
 
@@ -36,13 +41,15 @@ class GlanceTests {
 
     private final DelayQueueInspector inspector = mock();
 
+    private final ServerWatch server = mock();
+
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
 
     private final AtomicInteger asked = new AtomicInteger();
 
     private final ExecutorService threads = Executors.newFixedThreadPool(PEOPLE);
 
-    private final Glance glance = new Glance(this.inspector, this.clock::get);
+    private final Glance glance = new Glance(this.inspector, this.server, this.clock::get);
 
     @BeforeEach
     void answer() {
@@ -52,6 +59,11 @@ class GlanceTests {
         });
         given(this.inspector.overviews(any())).willReturn(List
             .of(new QueueOverview("orders", 1, 0, 0, 0, 0, 0, 0, null, null, false, null, Instant.ofEpochSecond(7))));
+    }
+
+    @BeforeEach
+    void nothingWrong() {
+        given(this.server.look()).willReturn(CompletableFuture.completedFuture(List.of()));
     }
 
     @AfterEach
@@ -117,6 +129,22 @@ class GlanceTests {
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::look);
         assertThat(this.asked).hasValue(2);
+    }
+
+    @Test
+    void looksAtTheServerNowAndThenAndDoesNotWaitForIt() {
+        CompletableFuture<List<ServerFault>> looked = new CompletableFuture<>();
+        given(this.server.look()).willReturn(looked)
+            .willReturn(new CompletableFuture<>())
+            .willThrow(new StoreUnavailableException("It is away", Effect.NONE, null));
+        assertThat(this.glance.look().troubles()).isEmpty();
+        looked.complete(List.of(new ServerFault(Kind.EVICTS, "", "allkeys-lru")));
+        this.clock.addAndGet(TimeUnit.SECONDS.toNanos(19));
+        String title = "Redis removes messages when it is full";
+        assertThat(this.glance.look().troubles()).extracting(Trouble::title).contains(title);
+        this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertThat(this.glance.look().troubles()).extracting(Trouble::title).doesNotContain(title);
+        verify(this.server, times(2)).look();
     }
 
 }

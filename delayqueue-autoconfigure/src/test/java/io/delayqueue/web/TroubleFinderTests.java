@@ -6,10 +6,13 @@ import java.util.List;
 
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.ServerFault;
 import io.delayqueue.web.Trouble.Severity;
 import io.delayqueue.web.TroubleFinder.Moment;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,11 +33,11 @@ class TroubleFinderTests {
     }
 
     private static Moment after(Duration elapsed, Duration jump) {
-        return new Moment(START.plus(elapsed).plus(jump), elapsed.toNanos());
+        return new Moment(START.plus(elapsed).plus(jump), elapsed.toNanos(), elapsed.toNanos());
     }
 
     private List<Trouble> find(QueueOverview queue, NodeStatus... nodes) {
-        return this.finder.find(List.of(queue), List.of(nodes), after(Duration.ZERO, Duration.ZERO));
+        return this.finder.find(List.of(queue), List.of(nodes), List.of(), after(Duration.ZERO, Duration.ZERO));
     }
 
     @Test
@@ -77,12 +80,13 @@ class TroubleFinderTests {
     @Test
     void tellsDeadLettersThatGrowFromThoseThatAreThere() {
         assertThat(find(queue(null, 0, 3, false))).extracting(Trouble::severity).containsExactly(Severity.INFO);
-        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(),
+        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
                 after(Duration.ofMinutes(1), Duration.ZERO)))
             .extracting(Trouble::title)
             .containsExactly("Dead letters are growing");
-        this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), after(Duration.ofMinutes(10), Duration.ZERO));
-        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(),
+        this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
+                after(Duration.ofMinutes(10), Duration.ZERO));
+        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
                 after(Duration.ofMinutes(25), Duration.ZERO)))
             .extracting(Trouble::severity)
             .containsExactly(Severity.INFO);
@@ -92,13 +96,43 @@ class TroubleFinderTests {
     void saysForTenMinutesThatTheClockHasJumped() {
         QueueOverview well = queue(null, 0, 0, false);
         find(well);
-        assertThat(this.finder.find(List.of(well), List.of(), after(Duration.ofSeconds(5), Duration.ofHours(3))))
+        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
+                after(Duration.ofSeconds(5), Duration.ofHours(3))))
             .singleElement()
             .satisfies((trouble) -> assertThat(trouble.detail()).contains("ahead by about 3 hours"));
-        assertThat(this.finder.find(List.of(well), List.of(), after(Duration.ofMinutes(9), Duration.ofHours(3))))
+        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
+                after(Duration.ofMinutes(9), Duration.ofHours(3))))
             .hasSize(1);
-        assertThat(this.finder.find(List.of(well), List.of(), after(Duration.ofMinutes(11), Duration.ofHours(3))))
+        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
+                after(Duration.ofMinutes(11), Duration.ofHours(3))))
             .isEmpty();
+    }
+
+    @Test
+    void tellsAJumpBackFromAnAnswerThatWasLate() {
+        QueueOverview well = queue(null, 0, 0, false);
+        find(well);
+        Moment late = new Moment(START.plusSeconds(1), Duration.ofSeconds(1).toNanos(),
+                Duration.ofSeconds(20).toNanos());
+        assertThat(this.finder.find(List.of(well), List.of(), List.of(), late)).isEmpty();
+        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
+                after(Duration.ofSeconds(25), Duration.ofMinutes(-5))))
+            .singleElement()
+            .satisfies((trouble) -> assertThat(trouble.detail()).contains("back by about 4 minutes"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void saysWhatIsWrongWithRedisAndWhatToDo(ServerFault.Kind kind) {
+        ServerFault fault = new ServerFault(kind, "10.0.0.7:6379", "allkeys-lru");
+        assertThat(this.finder.find(List.of(), List.of(), List.of(fault), after(Duration.ZERO, Duration.ZERO)))
+            .singleElement()
+            .satisfies((trouble) -> {
+                assertThat(trouble.detail()).startsWith("Redis at 10.0.0.7:6379 ");
+                assertThat(trouble.detail().contains("allkeys-lru")).isEqualTo(kind != ServerFault.Kind.MUTE);
+                assertThat(trouble.action()).isNotEmpty();
+                assertThat(trouble.severity()).isNotEqualTo(Severity.INFO);
+            });
     }
 
 }

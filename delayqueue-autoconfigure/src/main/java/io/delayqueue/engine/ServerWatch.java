@@ -1,0 +1,18 @@
+package io.delayqueue.engine;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Looks at the servers that messages are kept on, for what is wrong with them although
+ * they answer. Threads and failures are as with {@link MessageStore}.
+ */
+public interface ServerWatch {
+
+    /** Of a store that has no server. */
+    ServerWatch NONE = () -> CompletableFuture.completedFuture(List.of());
+
+    /** What is wrong now; empty if nothing is that could be seen. */
+    CompletableFuture<List<ServerFault>> look();
+
+}

@@ -1,0 +1,91 @@
+package io.delayqueue.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.delayqueue.engine.ServerFault;
+import io.delayqueue.engine.ServerFault.Kind;
+import io.delayqueue.engine.ServerWatch;
+
+import org.springframework.data.redis.core.RedisTemplate;
+
+/**
+ * Looks at the server, on a cluster at every master, by the probe of
+ * {@link RedisServerCheck}: what was well at the start need not be so for ever.
+ */
+public final class RedisServerWatch implements ServerWatch {
+
+    private static final Pattern POLICY = Pattern.compile("(?m)^maxmemory_policy:(allkeys-[a-z]+)");
+
+    private static final Pattern USED = Pattern.compile("(?m)^used_memory:(\\d{1,18})\\b");
+
+    private static final Pattern MOST = Pattern.compile("(?m)^maxmemory:(\\d{1,18})\\b");
+
+    /** Of the memory that it may use, in percent. */
+    private static final int NEARLY_FULL = 90;
+
+    private final RedisAccess redis;
+
+    private final RedisTemplate<String, byte[]> template;
+
+    private final WakeUpMode mode;
+
+    public RedisServerWatch(RedisAccess redis, RedisTemplate<String, byte[]> template, WakeUpMode mode) {
+        this.redis = redis;
+        this.template = template;
+        this.mode = mode;
+    }
+
+    @Override
+    public CompletableFuture<List<ServerFault>> look() {
+        Map<String, Integer> probes = ClusterMasters.isCluster(this.template) ? ClusterMasters.probes(this.template)
+                : Map.of("", 0);
+        CompletableFuture<List<ServerFault>> all = CompletableFuture.completedFuture(List.of());
+        for (Map.Entry<String, Integer> probe : probes.entrySet()) {
+            all = all.thenCombine(
+                    this.redis.probe(probe.getValue()).thenApply((reply) -> faults(probe.getKey(), reply)),
+                    RedisServerWatch::both);
+        }
+        return all;
+    }
+
+    private static List<ServerFault> both(List<ServerFault> some, List<ServerFault> others) {
+        List<ServerFault> both = new ArrayList<>(some);
+        both.addAll(others);
+        return both;
+    }
+
+    private List<ServerFault> faults(String at, List<Object> reply) {
+        List<ServerFault> faults = new ArrayList<>();
+        String memory = Replies.text(reply.get(1));
+        String denied = Replies.text(reply.get(2));
+        if (!denied.isEmpty()) {
+            faults.add(new ServerFault(
+                    RedisFailures.isNotNow(RedisServerCheck.withoutCommand(denied)) ? Kind.REFUSES : Kind.FORBIDS, at,
+                    denied));
+        }
+        long most = bytes(MOST, memory);
+        Matcher policy = POLICY.matcher(memory);
+        if (most > 0 && policy.find()) {
+            faults.add(new ServerFault(Kind.EVICTS, at, policy.group(1)));
+        }
+        else if (most > 0 && bytes(USED, memory) >= most / 100.0 * NEARLY_FULL) {
+            faults.add(new ServerFault(Kind.NEARLY_FULL, at,
+                    "%.0f %% of %.0f MiB".formatted(bytes(USED, memory) * 100.0 / most, most / (double) (1 << 20))));
+        }
+        if (this.mode == WakeUpMode.CHANNEL && Replies.number(reply.get(3)) == 1) {
+            faults.add(new ServerFault(Kind.MUTE, at, ""));
+        }
+        return faults;
+    }
+
+    private static long bytes(Pattern pattern, String memory) {
+        Matcher found = pattern.matcher(memory);
+        return found.find() ? Long.parseLong(found.group(1)) : 0;
+    }
+
+}

@@ -1,0 +1,39 @@
+package io.delayqueue.web;
+
+import io.delayqueue.engine.ServerFault;
+import io.delayqueue.web.Trouble.Severity;
+
+/** Puts what is wrong with Redis into words. */
+final class ServerTrouble {
+
+    private ServerTrouble() {
+    }
+
+    static Trouble of(ServerFault fault) {
+        String redis = fault.at().isEmpty() ? "Redis" : "Redis at " + fault.at();
+        return switch (fault.kind()) {
+            case EVICTS -> new Trouble(Severity.ERROR, "Redis removes messages when it is full", null,
+                    "%s has maxmemory and the maxmemory-policy '%s': once its memory is full it removes keys, and with them messages, and nobody is told."
+                        .formatted(redis, fault.detail()),
+                    "Set maxmemory-policy to noeviction, by CONFIG SET and in its configuration: a full Redis then refuses "
+                            + "sends, which their callers are told. If it is a cache as well, give the queues a Redis of their own.");
+            case NEARLY_FULL -> new Trouble(Severity.WARNING, "Redis is nearly full", null,
+                    "%s uses %s that it may use. Once it is full sends are refused; what is stored is handled all the same."
+                        .formatted(redis, fault.detail()),
+                    "Give it more memory, or see which queue has grown and purge dead letters that nobody needs.");
+            case REFUSES -> new Trouble(Severity.ERROR, "Redis takes no writes", null,
+                    "%s answers: %s. Nothing can be sent, claimed or acknowledged meanwhile.".formatted(redis,
+                            fault.detail()),
+                    "Mend what the error names. READONLY: the application is connected to a replica. MISCONF: its disk is "
+                            + "full or not writable. NOREPLICAS: too few replicas are connected.");
+            case FORBIDS -> new Trouble(Severity.ERROR, "The Redis user lacks a right", null,
+                    "%s answers: %s.".formatted(redis, fault.detail()),
+                    "Allow the user that command on the keys of the namespace.");
+            case MUTE -> new Trouble(Severity.WARNING, "The Redis user may not publish wake-ups", null,
+                    "%s refuses them. Messages may be found by the safety poll only, some seconds late."
+                        .formatted(redis),
+                    "Allow the user the channels '<namespace>:{*'.");
+        };
+    }
+
+}
