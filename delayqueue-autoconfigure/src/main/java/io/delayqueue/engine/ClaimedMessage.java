@@ -19,4 +19,20 @@ import org.jspecify.annotations.Nullable;
  */
 public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean suspect,
         @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
+
+    /**
+     * Why nobody shall have it any more; {@code null} if somebody may.
+     * @param maxLapses lapses after which a message is dead
+     * @param maxAttempts failures after which a message is dead
+     */
+    public @Nullable String deathBy(int maxLapses, int maxAttempts) {
+        if (this.lapses >= maxLapses) {
+            return "Its lease ran out %d times after it had started; at most %d are allowed".formatted(this.lapses,
+                    maxLapses);
+        }
+        if (this.failures >= maxAttempts) {
+            return "It failed %d times; at most %d attempts are allowed".formatted(this.failures, maxAttempts);
+        }
+        return null;
+    }
 }

@@ -230,7 +230,7 @@ final class Receiver {
         private Optional<ReceivedMessage> accept(ClaimedMessage message, Instant now, long sent)
                 throws InterruptedException {
             Envelope envelope = null;
-            String death = deathOf(message);
+            String death = message.deathBy(this.settings.maxLapses(), this.settings.maxAttempts());
             if (death == null) {
                 try {
                     envelope = Receiver.this.codec.read(message.envelope());
@@ -253,18 +253,6 @@ final class Receiver {
             Hands hands = new Hands(Receiver.this.leases, Receiver.this.codec, Receiver.this.nanoTime,
                     this.settings.maxAttempts());
             return Optional.of(new LeasedMessage(message, envelope, hands, sent + this.settings.lease().toNanos()));
-        }
-
-        private @Nullable String deathOf(ClaimedMessage message) {
-            if (message.lapses() >= this.settings.maxLapses()) {
-                return "Its lease ran out %d times after it had started; at most %d are allowed"
-                    .formatted(message.lapses(), this.settings.maxLapses());
-            }
-            if (message.failures() >= this.settings.maxAttempts()) {
-                return "It failed %d times; at most %d attempts are allowed".formatted(message.failures(),
-                        this.settings.maxAttempts());
-            }
-            return null;
         }
 
         /** Whether its lease or its life ended before the caller could have it. */
