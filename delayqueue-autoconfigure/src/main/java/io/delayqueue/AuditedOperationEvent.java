@@ -3,9 +3,12 @@ package io.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Published as an application event, on the thread of the caller, after somebody changed
- * something over HTTP. Never says what a message says. A listener that throws is logged
- * and changes nothing.
+ * Published as an application event after somebody changed something over HTTP, on the
+ * dashboard or by Actuator. Never says what a message says. A listener that throws is
+ * logged and changes nothing.
+ * <p>
+ * <strong>Threads.</strong> What senders and operators do is told on the thread of the
+ * request, before its answer; what consumers do, on one thread for all of them, in order.
  *
  * @param who the name of the caller
  * @param operation what was done, such as {@code cancel}

@@ -2,8 +2,8 @@ package io.delayqueue;
 
 /**
  * Published as an application event, on the thread that settled the message, after a
- * message became a dead letter in this process. A listener that throws is logged and
- * changes nothing.
+ * message became a dead letter in this process; on a thread of its own if that was done
+ * for a consumer over HTTP. A listener that throws is logged and changes nothing.
  *
  * @param queue the queue
  * @param id the id of the message

@@ -17,6 +17,7 @@ import io.delayqueue.web.Consumers;
 import io.delayqueue.web.ContentTypeFilter;
 import io.delayqueue.web.Dashboard;
 import io.delayqueue.web.DashboardSources;
+import io.delayqueue.web.Herald;
 import io.delayqueue.web.HttpApi;
 import io.delayqueue.web.LoopbackAccess;
 import org.slf4j.Logger;
@@ -73,10 +74,15 @@ public final class DelayQueueWebAutoConfiguration {
         static class ApiConfiguration {
 
             @Bean
+            Herald delayQueueHttpHerald(ApplicationEventPublisher events) {
+                return new Herald(events);
+            }
+
+            @Bean
             Consumers delayQueueHttpConsumers(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-                    DelayQueueWebProperties web, ApplicationEventPublisher events) {
+                    DelayQueueWebProperties web, Herald herald) {
                 return new Consumers(ports, codec, (queue) -> consumeSettings(properties, queue),
-                        web.api().maxWaiting(), events);
+                        web.api().waitLimits(), herald);
             }
 
             private static ConsumeSettings consumeSettings(DelayQueueProperties properties, QueueName queue) {

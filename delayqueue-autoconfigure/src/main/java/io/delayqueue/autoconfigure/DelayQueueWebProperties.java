@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.web.ApiSettings;
+import io.delayqueue.web.WaitLimits;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -57,12 +58,13 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
      * @param maxWait Longest time that a claim may wait for a message.
      * @param maxLease Longest lease that a claim may ask for.
      * @param maxWaiting Most claims that wait at the same time in this process.
+     * @param maxWaitingPerQueue Most of them for one queue.
      */
     record Api(@DefaultValue("false") boolean enabled, @DefaultValue("/delayqueue/api") String path,
             @DefaultValue("1MB") DataSize maxBodySize, @DefaultValue("100") int maxBatch,
             @DefaultValue("100") int maxPageSize, @DefaultValue("36500d") Duration maxDelay,
             @DefaultValue("60s") Duration maxWait, @DefaultValue("1h") Duration maxLease,
-            @DefaultValue("1000") int maxWaiting) {
+            @DefaultValue("1000") int maxWaiting, @DefaultValue("500") int maxWaitingPerQueue) {
 
         private static final String PREFIX = "delayqueue.web.api.";
 
@@ -80,11 +82,16 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
             requireWithin(PREFIX + "max-wait", maxWait, Duration.ZERO, Duration.ofHours(1));
             requireWithin(PREFIX + "max-lease", maxLease, Duration.ofSeconds(1), MessageLimits.MAX_DURATION);
             requireWithin(PREFIX + "max-waiting", maxWaiting, MOST_WAITING);
+            requireWithin(PREFIX + "max-waiting-per-queue", maxWaitingPerQueue, MOST_WAITING);
         }
 
         ApiSettings settings() {
             return new ApiSettings(this.path, (int) this.maxBodySize.toBytes(), this.maxBatch, this.maxPageSize,
-                    this.maxDelay, this.maxWait, this.maxLease, this.maxWaiting);
+                    this.maxDelay, this.maxWait, this.maxLease);
+        }
+
+        WaitLimits waitLimits() {
+            return new WaitLimits(this.maxWaiting, this.maxWaitingPerQueue);
         }
 
     }

@@ -1,10 +1,12 @@
 package io.delayqueue.web;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
+import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -21,6 +23,8 @@ final class Answer {
             "no-store", "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'", "X-Frame-Options",
             "DENY", "Referrer-Policy", "no-referrer", "Cross-Origin-Resource-Policy", "same-origin");
 
+    private static final String PROBLEM = "application/problem+json";
+
     private Answer() {
     }
 
@@ -32,13 +36,32 @@ final class Answer {
         return written(status, "application/json", Json.bytes(body));
     }
 
-    /** An answer whose body is made by the thread that writes it. */
-    static ServerResponse json(Supplier<JsonNode> body) {
+    /**
+     * An answer whose body is made by the thread that writes it, whole and before any of
+     * it is written.
+     * @param writing writes, or has it written
+     */
+    static ServerResponse made(Supplier<byte[]> body, Writing writing) {
         return builder(200).build((request, response) -> {
-            byte[] bytes = Json.bytes(body.get());
-            response.setContentType("application/json");
-            response.setContentLength(bytes.length);
-            response.getOutputStream().write(bytes);
+            byte[] bytes;
+            try {
+                bytes = body.get();
+            }
+            catch (RuntimeException ex) {
+                Problem problem = Problems.of(ex);
+                response.setStatus(problem.kind().status());
+                write(response, PROBLEM, Json.bytes(problem.toJson()));
+                return null;
+            }
+            writing.go(() -> {
+                response.setContentType("application/json");
+                response.setContentLength(bytes.length);
+                // Apart from the body: that a caller has gone is learnt by the second
+                // write.
+                response.flushBuffer();
+                response.getOutputStream().write(bytes);
+                response.flushBuffer();
+            });
             return null;
         });
     }
@@ -60,7 +83,7 @@ final class Answer {
         if (problem.kind() == Problem.Kind.STORE_UNAVAILABLE || problem.kind() == Problem.Kind.TOO_MANY_WAITING) {
             builder.header("Retry-After", "1");
         }
-        return write(builder, "application/problem+json", body);
+        return write(builder, PROBLEM, body);
     }
 
     /** Without the wait limit of the container, which may be shorter. */
@@ -81,12 +104,32 @@ final class Answer {
     private static ServerResponse write(ServerResponse.BodyBuilder builder, @Nullable String type, byte[] body) {
         return builder.build((request, response) -> {
             if (type != null) {
-                response.setContentType(type);
-                response.setContentLength(body.length);
-                response.getOutputStream().write(body);
+                write(response, type, body);
             }
             return null;
         });
+    }
+
+    private static void write(HttpServletResponse response, String type, byte[] body) throws IOException {
+        response.setContentType(type);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
+    }
+
+    /** Writes an answer. */
+    @FunctionalInterface
+    interface Write {
+
+        void run() throws IOException;
+
+    }
+
+    /** Has an answer written. */
+    @FunctionalInterface
+    interface Writing {
+
+        void go(Write write) throws IOException;
+
     }
 
 }

@@ -12,8 +12,7 @@ import java.time.Duration;
  * @param maxDelay longest delay, and how far ahead a due time may lie
  * @param maxWait longest time that a claim waits for messages
  * @param maxLease longest lease of a claim
- * @param maxWaiting most claims that wait at the same time in this process
  */
 public record ApiSettings(String path, int maxBodySize, int maxBatch, int maxPageSize, Duration maxDelay,
-        Duration maxWait, Duration maxLease, int maxWaiting) {
+        Duration maxWait, Duration maxLease) {
 }

@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
@@ -19,13 +21,16 @@ import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Router;
-import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 
 /**
  * Claims messages for callers, and leaves out what nobody may have: what died, what has
  * passed on, and what came too late. Thread-safe; waits for nothing.
  */
 final class Claimer {
+
+    /** Without what it says: consumers in any language could not read it. */
+    private static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
 
     private final MessageStore store;
 
@@ -37,7 +42,10 @@ final class Claimer {
 
     private final LongSupplier nanoTime;
 
+    private final StoreThreads threads;
+
     Claimer(MessageStore store, Router router, EnvelopeCodec codec, Settlements settlements, LongSupplier nanoTime) {
+        this.threads = new StoreThreads(store.waits());
         this.store = store;
         this.router = router;
         this.codec = codec;
@@ -45,15 +53,28 @@ final class Claimer {
         this.nanoTime = nanoTime;
     }
 
+    /** Has threads for calls that wait, if there are any. */
+    void start() {
+        this.threads.start();
+    }
+
+    void stop() {
+        this.threads.stop();
+    }
+
     long now() {
         return this.nanoTime.getAsLong();
     }
 
     CompletableFuture<List<Partition>> partitions(QueueName queue, int version) {
-        return this.router.all(queue, version);
+        return this.threads.call(() -> this.router.all(queue, version));
     }
 
     CompletableFuture<Batch> claim(Partition partition, Poll poll, ConsumeSettings settings) {
+        return this.threads.call(() -> claimNow(partition, poll, settings));
+    }
+
+    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, ConsumeSettings settings) {
         long sent = now();
         return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), settings.expired()))
             .thenCompose((claim) -> {
@@ -76,26 +97,37 @@ final class Claimer {
      * cannot be settled is left to its lease, so that the others have their caller.
      */
     private CompletableFuture<Optional<TakenMessage>> accept(ClaimedMessage message, Instant now, Terms terms) {
-        Envelope envelope = null;
-        String death = terms.deathOf(message);
-        if (death == null) {
-            try {
-                envelope = this.codec.read(message.envelope());
-            }
-            catch (PayloadConversionException ex) {
-                death = String.valueOf(ex.getMessage());
-            }
+        String death = message.deathBy(terms.settings().maxLapses(), terms.settings().maxAttempts());
+        if (death != null) {
+            return bury(message, death);
         }
-        if (envelope == null) {
-            return this.settlements.bury(message, String.valueOf(death)).handle((buried, failure) -> Optional.empty());
+        TakenMessage taken;
+        try {
+            Envelope envelope = this.codec.read(message.envelope());
+            JsonNode payload = Json.payload(envelope.payload());
+            if (payload == null || payload.isNull()) {
+                return bury(message, NO_JSON);
+            }
+            taken = new TakenMessage(message, envelope.headers(), payload, terms.sent(), terms.lease());
         }
-        TakenMessage taken = new TakenMessage(message, envelope, terms.sent(), terms.lease());
+        catch (PayloadConversionException ex) {
+            return bury(message, String.valueOf(ex.getMessage()));
+        }
+        catch (RuntimeException ex) {
+            // Of what an application's codec may throw; the others shall have their
+            // caller.
+            return bury(message, NO_JSON + ": " + ex.getClass().getName());
+        }
         if (!message.suspect()) {
             return CompletableFuture.completedFuture(inTime(taken, now));
         }
         return this.store.start(message.lease())
             .handle((started, failure) -> (failure == null && Boolean.TRUE.equals(started)) ? inTime(taken, now)
                     : Optional.empty());
+    }
+
+    private CompletableFuture<Optional<TakenMessage>> bury(ClaimedMessage message, String reason) {
+        return this.settlements.bury(message, reason).handle((buried, failure) -> Optional.empty());
     }
 
     private Optional<TakenMessage> inTime(TakenMessage taken, Instant now) {
@@ -109,12 +141,18 @@ final class Claimer {
         return Optional.of(taken);
     }
 
-    /** Gives messages back that their caller will not see. */
-    void giveBack(List<TakenMessage> messages) {
-        List<Lease> leases = messages.stream().map((message) -> message.claimed().lease()).toList();
-        if (!leases.isEmpty()) {
-            this.settlements.giveBack(leases);
-        }
+    /**
+     * Gives messages back that their caller will not see, with no attempt burned.
+     * @return completes when they are back; does not fail
+     */
+    CompletableFuture<Void> giveBack(List<TakenMessage> messages) {
+        Map<Partition, List<Lease>> leases = messages.stream()
+            .map((message) -> message.claimed().lease())
+            .collect(Collectors.groupingBy(Lease::partition));
+        return CompletableFuture.allOf(leases.values()
+            .stream()
+            .map((some) -> this.threads.call(() -> this.settlements.giveBack(some)))
+            .toArray(CompletableFuture<?>[]::new));
     }
 
     /**
@@ -143,19 +181,6 @@ final class Claimer {
      * @param sent when the claim was sent
      */
     private record Terms(Duration lease, ConsumeSettings settings, long sent) {
-
-        @Nullable String deathOf(ClaimedMessage message) {
-            if (message.lapses() >= this.settings.maxLapses()) {
-                return "Its lease ran out %d times after it had started; at most %d are allowed"
-                    .formatted(message.lapses(), this.settings.maxLapses());
-            }
-            if (message.failures() >= this.settings.maxAttempts()) {
-                return "It failed %d times; at most %d attempts are allowed".formatted(message.failures(),
-                        this.settings.maxAttempts());
-            }
-            return null;
-        }
-
     }
 
 }

@@ -2,13 +2,13 @@ package io.delayqueue.web;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
@@ -41,11 +41,11 @@ final class ConsumeRoutes {
 
     private final Audit audit;
 
-    ConsumeRoutes(Consumers consumers, Audit audit) {
+    ConsumeRoutes(Consumers consumers) {
         this.polls = consumers.polls();
         this.settlements = consumers.settlements();
         this.settings = consumers.settings();
-        this.audit = audit;
+        this.audit = new Audit(consumers.herald()::tell);
     }
 
     void addTo(ApiRoutes routes) {
@@ -76,12 +76,18 @@ final class ConsumeRoutes {
                 request.settings().maxLease());
         Duration wait = body.millis("waitMillis", Duration.ZERO, Duration.ZERO, request.settings().maxWait());
         String who = request.who();
-        return Answer.later(this.polls.claim(queue, max, lease, wait).thenApply((messages) -> {
-            if (!messages.isEmpty()) {
-                this.audit.tell(who, "claim", queue, null, messages.size());
-            }
-            return Answer.json(() -> claimed(messages));
-        }), wait.plus(MARGIN));
+        if (!request.servlet().isAsyncSupported()) {
+            throw new IllegalStateException("A filter or servlet of the application does not support asynchronous "
+                    + "requests: nothing can be claimed over HTTP");
+        }
+        CompletableFuture<List<TakenMessage>> claim = this.polls.claim(queue, max, lease, wait);
+        HandOver handOver = HandOver.of(request.servlet(), claim, this.polls.claimer()::giveBack);
+        return Answer.later(
+                claim
+                    .thenApply((messages) -> messages.isEmpty() ? Answer.json(claimed(messages))
+                            : handOver.answer(messages, this::claimed,
+                                    () -> this.audit.tell(who, "claim", queue, null, messages.size()))),
+                wait.plus(MARGIN));
     }
 
     /** Leaves out what was leased for so short that it is over by now. */
@@ -101,25 +107,21 @@ final class ConsumeRoutes {
                 this.settlements.acknowledge(List.of(token.lease())).thenApply((all) -> all.get(0)));
     }
 
+    /** Answers for each place of the list, also if a lease stands in it twice. */
     private ServerResponse acknowledgeAll(ApiRequest request) {
         request.onlyQuery();
         QueueName queue = request.queue();
-        Map<Partition, List<Lease>> leases = new LinkedHashMap<>();
-        Set<Lease> seen = new HashSet<>();
-        for (Fields fields : request.body("leases")
-            .objects("leases", request.settings().maxBatch(), Set.of("id", "token"))) {
-            Lease lease = token(queue, fields).lease();
-            if (seen.add(lease)) {
-                leases.computeIfAbsent(lease.partition(), (partition) -> new ArrayList<>()).add(lease);
-            }
-        }
-        Map<String, Boolean> results = new LinkedHashMap<>();
+        List<Lease> asked = request.body("leases")
+            .objects("leases", request.settings().maxBatch(), Set.of("id", "token"))
+            .stream()
+            .map((fields) -> token(queue, fields).lease())
+            .toList();
+        Map<Partition, List<Lease>> leases = asked.stream().distinct().collect(Collectors.groupingBy(Lease::partition));
+        Map<Lease, Boolean> results = new ConcurrentHashMap<>();
         List<CompletableFuture<Void>> answers = new ArrayList<>();
-        leases.forEach((partition, some) -> answers.add(this.settlements.acknowledge(some).thenAccept((all) -> {
-            synchronized (results) {
-                for (int i = 0; i < some.size(); i++) {
-                    results.put(some.get(i).id(), all.get(i));
-                }
+        leases.values().forEach((some) -> answers.add(this.settlements.acknowledge(some).thenAccept((all) -> {
+            for (int i = 0; i < some.size(); i++) {
+                results.put(some.get(i), all.get(i));
             }
         })));
         String who = request.who();
@@ -128,7 +130,8 @@ final class ConsumeRoutes {
                     results.values().stream().filter(Boolean::booleanValue).count());
             ObjectNode json = Views.object();
             ArrayNode array = json.putArray("results");
-            results.forEach((id, result) -> array.add(Views.object().put("id", id).put("acknowledged", result)));
+            asked.forEach((lease) -> array
+                .add(Views.object().put("id", lease.id()).put("acknowledged", results.getOrDefault(lease, false))));
             return Answer.json(json);
         }), MARGIN);
     }

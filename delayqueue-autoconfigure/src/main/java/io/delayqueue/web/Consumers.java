@@ -8,7 +8,6 @@ import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Router;
 import io.delayqueue.engine.StorePorts;
 
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -22,6 +21,8 @@ public final class Consumers implements SmartLifecycle {
 
     private final Settlements settlements;
 
+    private final Herald herald;
+
     private final Function<QueueName, ConsumeSettings> settings;
 
     /**
@@ -29,21 +30,26 @@ public final class Consumers implements SmartLifecycle {
      * @param ports where messages live
      * @param codec how they are written
      * @param settings how messages of a queue are handed out
-     * @param maxWaiting most claims that wait at the same time
-     * @param events is told of dead letters
+     * @param limits how many claims may wait
+     * @param herald tells of dead letters, and of what consumers do
      */
     public Consumers(StorePorts ports, EnvelopeCodec codec, Function<QueueName, ConsumeSettings> settings,
-            int maxWaiting, ApplicationEventPublisher events) {
+            WaitLimits limits, Herald herald) {
         LongSupplier nanoTime = System::nanoTime;
-        this.settlements = new Settlements(ports, events);
+        this.herald = herald;
+        this.settlements = new Settlements(ports, herald);
         Router router = new Router(ports);
         Claimer claimer = new Claimer(ports.messages(), router, codec, this.settlements, nanoTime);
-        this.polls = new LongPolls(claimer, ports.wakeUps(), settings, maxWaiting);
+        this.polls = new LongPolls(claimer, ports.wakeUps(), settings, limits);
         this.settings = settings;
     }
 
     LongPolls polls() {
         return this.polls;
+    }
+
+    Herald herald() {
+        return this.herald;
     }
 
     Settlements settlements() {

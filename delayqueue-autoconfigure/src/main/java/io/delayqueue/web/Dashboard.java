@@ -46,7 +46,7 @@ public final class Dashboard {
         this.path = path;
         this.access = access;
         ApiRoutes routes = new ApiRoutes(path + "/data");
-        Audit audit = new Audit(events);
+        Audit audit = new Audit(events::publishEvent);
         new QueueRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
         new MessageRoutes(sources.operations(), audit).addTo(routes);
         Sweeps sweeps = new Sweeps(sources.operations(), sources.inspector(), audit);
@@ -54,7 +54,7 @@ public final class Dashboard {
         new DashboardRoutes(sources).addTo(routes);
         new DashboardListeners(sources.listeners(), audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,
-                Duration.ZERO, MessageLimits.MAX_DURATION, 0);
+                Duration.ZERO, MessageLimits.MAX_DURATION);
         this.data = new Dispatch(settings, access, routes);
     }
 

@@ -17,7 +17,7 @@ final class DescriptionRoutes {
         routes.add(HttpMethod.GET, "/openapi.json", Set.of(Authority.values()), (request) -> {
             request.onlyQuery();
             String path = request.servlet().getContextPath() + request.settings().path();
-            return Answer.json(() -> description(path));
+            return Answer.json(description(path));
         });
     }
 

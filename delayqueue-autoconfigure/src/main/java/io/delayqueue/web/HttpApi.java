@@ -27,12 +27,13 @@ public final class HttpApi {
      * @param settings its limits
      * @param access who may do what
      * @param ports what it serves
-     * @param events is told of every change
+     * @param events is told of every change, on the thread of the request; of what
+     * consumers do, their herald tells
      */
     public HttpApi(ApiSettings settings, Access access, ApiPorts ports, ApplicationEventPublisher events) {
         this.settings = settings;
         ApiRoutes routes = new ApiRoutes(settings.path());
-        Audit audit = new Audit(events);
+        Audit audit = new Audit(events::publishEvent);
         new DescriptionRoutes().addTo(routes);
         DelayQueueInspector inspector = ports.inspector();
         if (inspector != null) {
@@ -40,7 +41,7 @@ public final class HttpApi {
         }
         new SendRoutes(ports.operations(), audit).addTo(routes);
         new MessageRoutes(ports.operations(), audit).addTo(routes);
-        new ConsumeRoutes(ports.consumers(), audit).addTo(routes);
+        new ConsumeRoutes(ports.consumers()).addTo(routes);
         Sweeps sweeps = new Sweeps(ports.operations(), inspector, audit);
         new DeadLetterRoutes(ports.operations(), audit, sweeps).addTo(routes);
         this.routes = routes;

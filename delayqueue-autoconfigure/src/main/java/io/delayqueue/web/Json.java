@@ -2,6 +2,7 @@ package io.delayqueue.web;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -93,6 +94,12 @@ final class Json {
     static String quoted(String value) {
         String cut = (value.length() > MAX_QUOTED) ? value.substring(0, MAX_QUOTED) + "..." : value;
         return "'" + cut.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?") + "'";
+    }
+
+    /** A text from outside in one line, cut and cleaned. */
+    static String line(String text, int most) {
+        String line = text.lines().collect(Collectors.joining(" "));
+        return ((line.length() > most) ? line.substring(0, most) : line).replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
     }
 
     static String kind(JsonNode value) {

@@ -1,20 +1,21 @@
 package io.delayqueue.web;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.WakeUps;
-import io.delayqueue.web.Problem.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,20 +36,22 @@ final class LongPolls {
 
     private final Function<QueueName, ConsumeSettings> settings;
 
-    private final int maxWaiting;
+    private final Places waiting;
 
-    private final AtomicInteger waiting = new AtomicInteger();
+    /** Of those that do not wait, and leave as soon as the store has answered. */
+    private final Places looking;
 
     /** Of the thread alone. */
     private final Map<QueueName, PollLine> lines = new HashMap<>();
 
     private volatile @Nullable ScheduledThreadPoolExecutor thread;
 
-    LongPolls(Claimer claimer, WakeUps wakeUps, Function<QueueName, ConsumeSettings> settings, int maxWaiting) {
+    LongPolls(Claimer claimer, WakeUps wakeUps, Function<QueueName, ConsumeSettings> settings, WaitLimits limits) {
         this.claimer = claimer;
         this.wakeUps = wakeUps;
         this.settings = settings;
-        this.maxWaiting = maxWaiting;
+        this.waiting = new Places(limits);
+        this.looking = new Places(limits);
     }
 
     /**
@@ -56,16 +59,14 @@ final class LongPolls {
      * @param limit most messages, 1 to 100
      * @param lease how long they are the caller's
      * @param wait longest time to wait; zero to take only what is due now
-     * @return completes with no message if there was none in time
+     * @return completes with no message if there was none in time; who completes it ends
+     * the wait
      */
     CompletableFuture<List<TakenMessage>> claim(QueueName queue, int limit, Duration lease, Duration wait) {
-        if (this.waiting.incrementAndGet() > this.maxWaiting) {
-            this.waiting.decrementAndGet();
-            throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
-                    "%d claims are waiting already (delayqueue.web.api.max-waiting)".formatted(this.maxWaiting)));
-        }
+        Places places = wait.isZero() ? this.looking : this.waiting;
+        places.take(queue);
         Poll poll = new Poll(limit, lease, this.claimer.now() + wait.toNanos());
-        poll.answer().whenComplete((messages, failure) -> this.waiting.decrementAndGet());
+        poll.answer().whenComplete((messages, failure) -> places.leave(queue));
         if (!execute(() -> join(queue, poll))) {
             poll.answer().complete(List.of());
         }
@@ -125,7 +126,7 @@ final class LongPolls {
     }
 
     int waiting() {
-        return this.waiting.get();
+        return this.waiting.taken();
     }
 
     void start() {
@@ -136,6 +137,7 @@ final class LongPolls {
         });
         created.setRemoveOnCancelPolicy(true);
         created.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.claimer.start();
         this.thread = created;
     }
 
@@ -143,21 +145,33 @@ final class LongPolls {
         return this.thread != null;
     }
 
-    /** Answers all that wait; what claims still bring is given back. */
+    /** Answers all that wait; what claims still bring is given back by the end of it. */
     void stop() {
         ScheduledThreadPoolExecutor last = this.thread;
         if (last == null) {
             return;
         }
+        long end = System.nanoTime() + STOP_LIMIT.toNanos();
         this.thread = null;
-        last.execute(() -> List.copyOf(this.lines.values()).forEach(PollLine::close));
+        List<PollLine> closed = new ArrayList<>();
+        last.execute(() -> {
+            closed.addAll(this.lines.values());
+            closed.forEach(PollLine::close);
+        });
         last.shutdown();
         try {
-            last.awaitTermination(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+            if (last.awaitTermination(STOP_LIMIT.toNanos(), TimeUnit.NANOSECONDS)) {
+                CompletableFuture.allOf(closed.stream().map(PollLine::underWay).toArray(CompletableFuture<?>[]::new))
+                    .get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            }
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
+        catch (ExecutionException | TimeoutException ex) {
+            // What it may have brought is left to its lease.
+        }
+        this.claimer.stop();
     }
 
 }

@@ -10,9 +10,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
@@ -39,6 +41,8 @@ final class PollLine {
     /** Between two looks, though the store may answer "look again at once". */
     private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
 
+    private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
+
     private final QueueName queue;
 
     private final ConsumeSettings settings;
@@ -53,6 +57,8 @@ final class PollLine {
 
     private Runnable cancelTimer = () -> {
     };
+
+    private CompletableFuture<Void> underWay = NOTHING;
 
     /** Counts the looks. */
     private long look;
@@ -103,7 +109,7 @@ final class PollLine {
     }
 
     private void look() {
-        this.line.removeIf((poll) -> poll.answer().isDone());
+        dropThoseThatLeft();
         if (this.looking || this.line.isEmpty()) {
             this.again = this.looking;
             endIfEmpty();
@@ -115,6 +121,10 @@ final class PollLine {
         this.pause = Long.MAX_VALUE;
         this.cancelTimer.run();
         lookOn(new HashSet<>());
+    }
+
+    private void dropThoseThatLeft() {
+        this.line.removeIf((poll) -> poll.answer().isDone());
     }
 
     /**
@@ -141,25 +151,33 @@ final class PollLine {
     }
 
     private void claim(List<Partition> partitions, int next, Set<Partition> done) {
+        dropThoseThatLeft();
         Poll first = this.line.peek();
         if (first == null || next == partitions.size()) {
             done.addAll(partitions);
             lookOn(done);
             return;
         }
-        this.polls.claimer().claim(partitions.get(next), first, this.settings).whenComplete((batch, failure) -> {
-            boolean mine = run(() -> {
-                if (failure != null) {
-                    failed(failure);
-                }
-                else {
-                    claimed(first, batch, () -> claim(partitions, next + 1, done), () -> claim(partitions, next, done));
-                }
-            });
-            if (!mine && failure == null) {
-                this.polls.claimer().giveBack(batch.taken());
-            }
-        });
+        this.underWay = this.polls.claimer()
+            .claim(partitions.get(next), first, this.settings)
+            .handle((batch, failure) -> {
+                boolean mine = run(() -> {
+                    if (failure != null) {
+                        failed(failure);
+                    }
+                    else {
+                        claimed(first, batch, () -> claim(partitions, next + 1, done),
+                                () -> claim(partitions, next, done));
+                    }
+                });
+                return (mine || failure != null) ? NOTHING : this.polls.claimer().giveBack(batch.taken());
+            })
+            .thenCompose(Function.identity());
+    }
+
+    /** Completes when what was claimed last has its caller, or is given back. */
+    CompletableFuture<Void> underWay() {
+        return this.underWay;
     }
 
     private void claimed(Poll poll, Claimer.Batch batch, Runnable goOn, Runnable repeat) {
@@ -169,7 +187,7 @@ final class PollLine {
         if (!batch.taken().isEmpty()) {
             this.line.remove(poll);
             if (!poll.answer().complete(batch.taken())) {
-                this.polls.claimer().giveBack(batch.taken());
+                this.underWay = this.polls.claimer().giveBack(batch.taken());
             }
             this.looking = false;
             look();

@@ -3,7 +3,6 @@ package io.delayqueue.web;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.QueueName;
@@ -17,8 +16,6 @@ import io.delayqueue.engine.StorePorts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.context.ApplicationEventPublisher;
-
 /** Ends leases, and tells of deaths. Thread-safe; waits for nothing. */
 final class Settlements {
 
@@ -30,12 +27,12 @@ final class Settlements {
 
     private final MessageEvents told;
 
-    private final ApplicationEventPublisher events;
+    private final Herald herald;
 
-    Settlements(StorePorts ports, ApplicationEventPublisher events) {
+    Settlements(StorePorts ports, Herald herald) {
         this.store = ports.messages();
         this.told = ports.events();
-        this.events = events;
+        this.herald = herald;
     }
 
     CompletableFuture<List<Boolean>> acknowledge(List<Lease> leases) {
@@ -85,9 +82,8 @@ final class Settlements {
     private CompletableFuture<Boolean> deadLetter(Lease lease, Death death, int failures) {
         return this.store.deadLetter(lease, death).thenApply((dead) -> {
             if (dead) {
-                String line = death.cause().lines().collect(Collectors.joining(" "));
                 publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures,
-                        (line.length() > MAX_LINE) ? line.substring(0, MAX_LINE) : line));
+                        Json.line(death.cause(), MAX_LINE)));
             }
             return known(lease, dead);
         });
@@ -109,23 +105,21 @@ final class Settlements {
         this.told.of(new QueueName(death.queue())).died();
         logger.error("Message '{}' of queue '{}' is dead after {} failures: {}", death.id(), death.queue(),
                 death.failures(), death.reason());
-        try {
-            this.events.publishEvent(death);
-        }
-        catch (RuntimeException ex) {
-            logger.warn("A listener of DeadLetterEvent failed for message '{}' of queue '{}', which stays dead",
-                    death.id(), death.queue(), ex);
-        }
+        this.herald.tell(death);
     }
 
-    /** Gives messages of one partition back that nobody has seen. */
-    void giveBack(List<Lease> leases) {
+    /**
+     * Gives messages of one partition back that nobody has seen.
+     * @return completes when they are back; does not fail
+     */
+    CompletableFuture<Void> giveBack(List<Lease> leases) {
         Lease first = leases.get(0);
-        this.store.release(first.partition(), leases, Duration.ZERO).whenComplete((released, failure) -> {
+        return this.store.release(first.partition(), leases, Duration.ZERO).handle((released, failure) -> {
             if (failure != null) {
                 logger.warn("Cannot give back {} messages of queue '{}'; they are due again when their leases run out",
                         leases.size(), first.queue(), failure);
             }
+            return null;
         });
     }
 

@@ -37,6 +37,8 @@ import org.springframework.security.core.userdetails.UserDetails;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
+import static org.awaitility.Awaitility.await;
+
 /**
  * An application with the API on a port of its own, and a client. Its users are called
  * like the authority that each has, besides {@code all} and {@code none}. Every answer is
@@ -93,8 +95,9 @@ public final class ApiServer implements AutoCloseable {
         return bean(DelayQueueOperations.class);
     }
 
-    /** What was audited so far. */
+    /** What was audited so far, by all that was answered. */
     List<AuditedOperationEvent> audited() {
+        this.context.getBeanProvider(Herald.class).ifAvailable((herald) -> await().until(() -> herald.untold() == 0));
         return bean(Auditor.class).events;
     }
 

@@ -68,10 +68,11 @@ class HttpApiIntegrationTests {
         assertThat(again.status()).isEqualTo(409);
         assertThat(again.problem()).isEqualTo("lease-lost");
         assertThat(redis.commands().keys("http-api:{orders}:*")).isSubsetOf("http-api:{orders}:wake");
-        assertThat(server.audited()).contains(new AuditedOperationEvent("all", "send", "orders", "a/1", 1),
+        await().untilAsserted(() -> assertThat(server.audited()).contains(
+                new AuditedOperationEvent("all", "send", "orders", "a/1", 1),
                 new AuditedOperationEvent("all", "claim", "orders", null, 1),
                 new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 1),
-                new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 0));
+                new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 0)));
     }
 
     @Test
@@ -109,6 +110,22 @@ class HttpApiIntegrationTests {
         assertThat(server.post(QUEUES + "failing/dead-letters/redrive", named).status()).isEqualTo(404);
         assertThat(server.call("all", "DELETE", QUEUES + "failing/message?id=1", null).json().path("result").asString())
             .isEqualTo("CANCELLED");
+    }
+
+    /** Each place of the list has its answer, whatever else stands in it. */
+    @Test
+    void acknowledgesByPlace() {
+        server.post(QUEUES + "many/messages", "{\"id\": \"1\", \"payload\": 1}");
+        String stale = claimOne("many", 1000).path("token").asString();
+        String token = claimOne("many", 20_000).path("token").asString();
+        String lease = "{\"id\": \"1\", \"token\": \"%s\"}";
+
+        Reply reply = server.post(QUEUES + "many/leases/acknowledge-all", "{\"leases\": [%s, %s, %s]}"
+            .formatted(lease.formatted(token), lease.formatted(stale), lease.formatted(token)));
+
+        assertThat(reply.json().path("results").toString()).isEqualTo("[{\"id\":\"1\",\"acknowledged\":true},"
+                + "{\"id\":\"1\",\"acknowledged\":false},{\"id\":\"1\",\"acknowledged\":true}]");
+        assertThat(server.audited()).contains(new AuditedOperationEvent("all", "acknowledge", "many", null, 1));
     }
 
     private static JsonNode claimOne(String queue, int leaseMillis) {

@@ -1,0 +1,110 @@
+package io.delayqueue.web;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import jakarta.servlet.http.HttpServletRequest;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
+import org.springframework.web.context.request.async.WebAsyncUtils;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * One claim on its way to who asked: its messages are written to the caller, or given
+ * back to the queue. If the request ends before there are any, nobody claims for it any
+ * more.
+ * <p>
+ * <strong>Threads.</strong> Any may end the request; whoever is first decides.
+ */
+final class HandOver implements DeferredResultProcessingInterceptor {
+
+    private final CompletableFuture<List<TakenMessage>> claim;
+
+    private final Consumer<List<TakenMessage>> giveBack;
+
+    private final AtomicBoolean decided = new AtomicBoolean();
+
+    private HandOver(CompletableFuture<List<TakenMessage>> claim, Consumer<List<TakenMessage>> giveBack) {
+        this.claim = claim;
+        this.giveBack = giveBack;
+    }
+
+    /**
+     * Follows a request to its end.
+     * @param claim completes with its messages
+     * @param giveBack for messages that it did not take
+     */
+    static HandOver of(HttpServletRequest request, CompletableFuture<List<TakenMessage>> claim,
+            Consumer<List<TakenMessage>> giveBack) {
+        HandOver handOver = new HandOver(claim, giveBack);
+        WebAsyncUtils.getAsyncManager(request).registerDeferredResultInterceptor(HandOver.class, handOver);
+        return handOver;
+    }
+
+    /**
+     * The answer with the messages. All of it is made before any of it is written.
+     * @param body what is written of the messages
+     * @param written told of them once they are
+     */
+    ServerResponse answer(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body, Runnable written) {
+        return Answer.made(() -> made(messages, body), (write) -> write(write, written));
+    }
+
+    private byte[] made(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body) {
+        try {
+            return Json.bytes(body.apply(messages));
+        }
+        catch (RuntimeException ex) {
+            giveUp();
+            throw ex;
+        }
+    }
+
+    private void write(Answer.Write write, Runnable written) throws IOException {
+        if (this.decided.get()) {
+            throw new IOException("The request has ended, and its messages are given back");
+        }
+        try {
+            write.run();
+        }
+        catch (IOException | RuntimeException ex) {
+            giveUp();
+            throw ex;
+        }
+        if (this.decided.compareAndSet(false, true)) {
+            written.run();
+        }
+    }
+
+    /** The request ended, or will end, without the messages. */
+    private void giveUp() {
+        if (!this.claim.complete(List.of()) && this.decided.compareAndSet(false, true)) {
+            this.claim.thenAccept(this.giveBack);
+        }
+    }
+
+    @Override
+    public <T> boolean handleTimeout(NativeWebRequest request, DeferredResult<T> result) {
+        giveUp();
+        return true;
+    }
+
+    @Override
+    public <T> boolean handleError(NativeWebRequest request, DeferredResult<T> result, Throwable failure) {
+        giveUp();
+        return true;
+    }
+
+    @Override
+    public <T> void afterCompletion(NativeWebRequest request, DeferredResult<T> result) {
+        giveUp();
+    }
+
+}

@@ -1,0 +1,53 @@
+package io.delayqueue.web;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.web.Problem.Kind;
+
+/**
+ * Bounds how many claims wait, together and for one queue, so that consumers of one do
+ * not take the places of all others. Guarded by itself: both counts change as one.
+ */
+final class Places {
+
+    private final WaitLimits limits;
+
+    private final Map<QueueName, Integer> taken = new HashMap<>();
+
+    private int all;
+
+    Places(WaitLimits limits) {
+        this.limits = limits;
+    }
+
+    /**
+     * Takes a place.
+     * @throws ProblemException if there is none
+     */
+    synchronized void take(QueueName queue) {
+        int own = this.taken.getOrDefault(queue, 0);
+        if (this.all >= this.limits.all()) {
+            throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
+                    "%d claims are waiting already (delayqueue.web.api.max-waiting)".formatted(this.all)));
+        }
+        if (own >= this.limits.ofQueue()) {
+            throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
+                    "%d claims of queue '%s' are waiting already (delayqueue.web.api.max-waiting-per-queue)"
+                        .formatted(own, queue)));
+        }
+        this.all++;
+        this.taken.put(queue, own + 1);
+    }
+
+    synchronized void leave(QueueName queue) {
+        this.all--;
+        this.taken.computeIfPresent(queue, (name, own) -> (own > 1) ? own - 1 : null);
+    }
+
+    synchronized int taken() {
+        return this.all;
+    }
+
+}

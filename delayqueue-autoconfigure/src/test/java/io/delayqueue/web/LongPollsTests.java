@@ -1,0 +1,275 @@
+package io.delayqueue.web;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.StorePorts;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.memory.ProcessClock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.json.JsonReadFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Claims that wait, on a store in this process: P3 and P4 for them, and their bounds. */
+class LongPollsTests {
+
+    private static final QueueName QUEUE = new QueueName("polled");
+
+    private static final QueueName OTHER = new QueueName("other");
+
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    /** As an application may have set it. */
+    private final EnvelopeCodec codec = new EnvelopeCodec(
+            JsonMapper.builder().enable(JsonReadFeature.ALLOW_SINGLE_QUOTES).build());
+
+    private final InMemoryMessageStore store = new InMemoryMessageStore(this.codec, new ProcessClock());
+
+    private final AtomicInteger claims = new AtomicInteger();
+
+    /** What stands between a claim and its caller. */
+    private volatile Function<CompletableFuture<Claim>, CompletableFuture<Claim>> delivery = Function.identity();
+
+    private volatile CountDownLatch blocked = new CountDownLatch(0);
+
+    private volatile boolean waits;
+
+    private final Herald herald = new Herald((event) -> {
+    });
+
+    private Consumers consumers;
+
+    @BeforeEach
+    void start() {
+        this.herald.start();
+        begin(false);
+    }
+
+    private void begin(boolean waits) {
+        this.waits = waits;
+        StorePorts ports = new StorePorts(counted(), this.store, this.store,
+                new PartitionTable(PartitionRecords.NONE, (queue) -> 0, System::nanoTime));
+        ConsumeSettings settings = new ConsumeSettings(LONG, 3, 3, ExpiredPolicy.DROP, Duration.ofHours(1),
+                (failures) -> Duration.ZERO);
+        this.consumers = new Consumers(ports, this.codec, (queue) -> settings, new WaitLimits(100, 100), this.herald);
+        this.consumers.start();
+    }
+
+    private MessageStore counted() {
+        return (MessageStore) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { MessageStore.class },
+                (proxy, method, args) -> switch (method.getName()) {
+                    case "waits" -> this.waits;
+                    case "claim" -> {
+                        this.claims.incrementAndGet();
+                        if (((Partition) args[0]).queue().equals(QUEUE)) {
+                            this.blocked.await();
+                        }
+                        yield this.delivery.apply(claimed(method.invoke(this.store, args)));
+                    }
+                    default -> invoke(method, args);
+                });
+    }
+
+    private Object invoke(Method method, Object[] args) throws Throwable {
+        try {
+            return method.invoke(this.store, args);
+        }
+        catch (InvocationTargetException ex) {
+            throw ex.getCause();
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static CompletableFuture<Claim> claimed(Object answer) {
+        return (CompletableFuture<Claim>) answer;
+    }
+
+    @AfterEach
+    void stop() {
+        this.blocked.countDown();
+        this.consumers.stop();
+        this.herald.stop();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void aHundredThatWaitAreServedByFewThreads(boolean waits) throws Exception {
+        this.consumers.stop();
+        begin(waits);
+        List<CompletableFuture<List<TakenMessage>>> waiting = IntStream.range(0, 100)
+            .mapToObj((i) -> claim(QUEUE, LONG))
+            .toList();
+        assertThat(this.consumers.polls().waiting()).isEqualTo(100);
+
+        IntStream.range(0, 100).forEach((i) -> send("m" + i, "{\"payload\":1}"));
+
+        Set<String> ids = waiting.stream()
+            .flatMap((one) -> taken(one).stream())
+            .map((message) -> message.claimed().lease().id())
+            .collect(Collectors.toSet());
+        assertThat(ids).hasSize(100);
+        assertThat(this.consumers.polls().waiting()).isZero();
+        assertThat(Thread.getAllStackTraces().keySet().stream().map(Thread::getName))
+            .filteredOn((name) -> name.startsWith("delayqueue-web-polls") || name.startsWith("delayqueue-web-store"))
+            .satisfies((names) -> assertThat(Set.copyOf(names)).hasSizeLessThanOrEqualTo(9));
+    }
+
+    /** P3, and not a claim more than it needs. */
+    @Test
+    void theStoreIsAskedOnlyWhenSomethingMayBeDue() {
+        CompletableFuture<List<TakenMessage>> first = claim(QUEUE, LONG);
+        send("later", "{\"payload\":1}", Duration.ofMillis(300));
+
+        assertThat(taken(first)).hasSize(1);
+        assertThat(this.claims.get()).as("one, one after the subscription, the wake-up, when it was due, and rounding")
+            .isBetween(2, 6);
+    }
+
+    @Test
+    void placesAreBoundedTogetherAndForAQueue() {
+        this.consumers.stop();
+        Places places = new Places(new WaitLimits(3, 2));
+        places.take(QUEUE);
+        places.take(QUEUE);
+        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> places.take(QUEUE))
+            .satisfies((ex) -> assertThat(ex.problem().kind()).isEqualTo(Problem.Kind.TOO_MANY_WAITING))
+            .withMessage("2 claims of queue 'polled' are waiting already (delayqueue.web.api.max-waiting-per-queue)");
+        places.take(OTHER);
+        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> places.take(OTHER))
+            .withMessage("3 claims are waiting already (delayqueue.web.api.max-waiting)");
+
+        places.leave(QUEUE);
+        places.leave(OTHER);
+        places.take(QUEUE);
+        assertThat(places.taken()).isEqualTo(2);
+    }
+
+    @Test
+    void whoDoesNotWaitNeedsNoPlace() {
+        IntStream.range(0, 100).forEach((i) -> claim(QUEUE, LONG));
+
+        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> claim(QUEUE, LONG));
+        assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
+        assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
+    }
+
+    @Test
+    void whoLeavesFreesItsPlaceAndIsGivenNothing() {
+        CompletableFuture<List<TakenMessage>> gone = claim(QUEUE, LONG);
+        CompletableFuture<List<TakenMessage>> other = claim(QUEUE, LONG);
+
+        gone.complete(List.of());
+        assertThat(this.consumers.polls().waiting()).isEqualTo(1);
+        send("m", "{\"payload\":1}");
+
+        assertThat(taken(other)).hasSize(1);
+    }
+
+    /** P12: a stop answers at once, and what a claim under way still brings is back. */
+    @Test
+    void aStopGivesBackWhatAClaimUnderWayBrings() throws Exception {
+        send("m", "{\"payload\":1}");
+        CompletableFuture<Claim> held = new CompletableFuture<>();
+        CountDownLatch claimed = new CountDownLatch(1);
+        this.delivery = (answer) -> {
+            answer.thenRun(claimed::countDown);
+            return held.thenCombine(answer, (late, claim) -> claim);
+        };
+        CompletableFuture<List<TakenMessage>> waiting = claim(QUEUE, LONG);
+        claimed.await();
+
+        CompletableFuture<Void> stopped = CompletableFuture.runAsync(this.consumers::stop);
+        assertThat(taken(waiting)).as("at once").isEmpty();
+        assertThatExceptionOfType(TimeoutException.class).as("it waits for the claim under way")
+            .isThrownBy(() -> stopped.get(300, TimeUnit.MILLISECONDS));
+        held.complete(null);
+        stopped.get(1, TimeUnit.MINUTES);
+
+        this.delivery = Function.identity();
+        begin(false);
+        assertThat(taken(claim(QUEUE, Duration.ZERO))).singleElement()
+            .satisfies((message) -> assertThat(message.claimed().suspect()).isFalse());
+    }
+
+    /** A client that blocks holds up its own queue, and not the thread of all others. */
+    @Test
+    void aCallThatBlocksLeavesOtherQueuesAlone() {
+        this.consumers.stop();
+        this.blocked = new CountDownLatch(1);
+        begin(true);
+        CompletableFuture<List<TakenMessage>> stuck = claim(QUEUE, LONG);
+        this.store.schedule(Home.first(OTHER), List.of(message("m", "{\"payload\":1}", Duration.ZERO))).join();
+
+        assertThat(taken(claim(OTHER, LONG))).hasSize(1);
+        assertThat(stuck).isNotDone();
+    }
+
+    /** P9: nobody is handed null instead of what he cannot read. */
+    @ParameterizedTest
+    @ValueSource(strings = { "{\"payload\":null}", "{\"payload\":{'a':1}}", "{\"payload\":", "rubbish" })
+    void whatIsNoJsonDiesAndTheOthersAreHandedOut(String envelope) {
+        send("poison", envelope);
+        send("sound", "{\"payload\":{\"a\":null}}");
+
+        assertThat(taken(claim(QUEUE, LONG))).singleElement()
+            .satisfies((message) -> assertThat(message.claimed().lease().id()).isEqualTo("sound"));
+        assertThat(this.store.deadLetters(Partition.first(QUEUE), null, 10).join().letters()).singleElement()
+            .satisfies((letter) -> {
+                assertThat(letter.id()).isEqualTo("poison");
+                assertThat(letter.cause()).containsAnyOf("no JSON that consumers over HTTP could read",
+                        "is not readable");
+            });
+    }
+
+    private CompletableFuture<List<TakenMessage>> claim(QueueName queue, Duration wait) {
+        return this.consumers.polls().claim(queue, 1, LONG, wait);
+    }
+
+    private static List<TakenMessage> taken(CompletableFuture<List<TakenMessage>> claim) {
+        return claim.orTimeout(1, TimeUnit.MINUTES).join();
+    }
+
+    private void send(String id, String envelope) {
+        send(id, envelope, Duration.ZERO);
+    }
+
+    private void send(String id, String envelope, Duration delay) {
+        this.store.schedule(Home.first(QUEUE), List.of(message(id, envelope, delay))).join();
+    }
+
+    private static NewMessage message(String id, String envelope, Duration delay) {
+        return NewMessage.of(id, DueTime.after(delay), envelope.getBytes(StandardCharsets.UTF_8));
+    }
+
+}
