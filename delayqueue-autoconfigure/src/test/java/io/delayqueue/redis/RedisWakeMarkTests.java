@@ -11,6 +11,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
@@ -47,8 +48,10 @@ class RedisWakeMarkTests {
 
     private final ManualClock clock = new ManualClock();
 
-    private final RedisMessageStore store = new RedisMessageStore(new RedisAccess(
-            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace));
+    private final RedisAccess redis = new RedisAccess(
+            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace);
+
+    private final RedisMessageStore store = new RedisMessageStore(this.redis);
 
     private final Audit audit = new Audit(connections, this.namespace, QUEUE);
 
@@ -119,6 +122,20 @@ class RedisWakeMarkTests {
         claim(1);
 
         assertThat(mark()).isEqualTo(at(1));
+    }
+
+    /** Or every sender would wake workers that may take nothing. */
+    @Test
+    void aClaimOfAPausedQueueLeavesTheMark() {
+        send("late", Duration.ofSeconds(60));
+        claim();
+        PartitionTable table = new PartitionTable(new RedisPartitionRecords(this.redis), (queue) -> 0,
+                System::nanoTime);
+        done(table.pause(QUEUE.queue(), null));
+
+        claim();
+
+        assertThat(mark()).isEqualTo(at(60));
     }
 
     /** P3: of what another writer has put there nobody was told. */
