@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * A {@code sendAll} failed part of the way. Each message of the call is in exactly one of
- * the three lists. {@link #effect()} is {@link DelayQueueException.Effect#UNKNOWN} if
- * {@link #unknown()} is not empty.
+ * the three lists. {@link #effect()} is {@link DelayQueueException.Effect#NONE} if all
+ * are in {@link #notStored()}, else {@link DelayQueueException.Effect#UNKNOWN}.
  */
 public final class BatchSendException extends DelayQueueException {
 
@@ -21,7 +21,7 @@ public final class BatchSendException extends DelayQueueException {
             Throwable cause) {
         super("Of %d messages %d are stored, %d are not, and of %d it is not known: %s".formatted(
                 stored.size() + notStored.size() + unknown.size(), stored.size(), notStored.size(), unknown.size(),
-                cause.getMessage()), unknown.isEmpty() ? Effect.NONE : Effect.UNKNOWN, cause);
+                cause.getMessage()), (stored.isEmpty() && unknown.isEmpty()) ? Effect.NONE : Effect.UNKNOWN, cause);
         this.stored = List.copyOf(stored);
         this.notStored = List.copyOf(notStored);
         this.unknown = List.copyOf(unknown);

@@ -3,6 +3,7 @@ package io.delayqueue.engine;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,35 +29,38 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
 
     /**
      * Makes a page.
-     * @param letters the letters of the page and, if there are more, one more
+     * @param letters the letters of the page, and perhaps more
      * @param limit most letters of the page
+     * @param more whether there are letters behind those of the page
      */
-    public static DeadLetterPage page(List<DeadLetter> letters, int limit) {
-        return page(letters, limit, letters.size() > limit);
+    public static DeadLetterPage page(List<DeadLetter> letters, int limit, boolean more) {
+        if (!more || letters.isEmpty()) {
+            return new DeadLetterPage(letters, null);
+        }
+        List<DeadLetter> page = letters.subList(0, Math.min(limit, letters.size()));
+        DeadLetter last = page.get(page.size() - 1);
+        return new DeadLetterPage(page, last.diedAt().toEpochMilli() + ":" + last.letterId());
     }
 
     /**
-     * Makes one page of those of several partitions, which began at the same cursor.
+     * Makes one page of those of several partitions, which began at the same cursor. It
+     * ends where one of them ends that has more: what is behind that is not known of all.
      * @param limit most letters of each of them, and of the page
      */
     public static DeadLetterPage merge(List<DeadLetterPage> pages, int limit) {
         if (pages.size() == 1) {
             return pages.get(0);
         }
+        Optional<DeadLetter> end = pages.stream()
+            .filter((page) -> page.nextCursor() != null)
+            .map((page) -> page.letters().get(page.letters().size() - 1))
+            .min(LATEST_FIRST);
         List<DeadLetter> letters = pages.stream()
             .flatMap((page) -> page.letters().stream())
+            .filter((letter) -> end.isEmpty() || LATEST_FIRST.compare(letter, end.get()) <= 0)
             .sorted(LATEST_FIRST)
             .toList();
-        return page(letters, limit,
-                letters.size() > limit || pages.stream().anyMatch((page) -> page.nextCursor() != null));
-    }
-
-    private static DeadLetterPage page(List<DeadLetter> letters, int limit, boolean more) {
-        if (!more) {
-            return new DeadLetterPage(letters, null);
-        }
-        DeadLetter last = letters.get(limit - 1);
-        return new DeadLetterPage(letters.subList(0, limit), last.diedAt().toEpochMilli() + ":" + last.letterId());
+        return page(letters, limit, letters.size() > limit || end.isPresent());
     }
 
     /** The cursor of a page that begins with what died before that. */

@@ -209,7 +209,7 @@ public final class InMemoryMessageStore implements MessageStore, MessageInspecto
         return in(partition, (held, now) -> {
             List<DeadLetter> letters = each(held.deadLetters(from, limit + 1),
                     (letter) -> letter.toDeadLetter(partition.queue().value(), this.codec));
-            return DeadLetterCursor.page(letters, limit);
+            return DeadLetterCursor.page(letters, limit, letters.size() > limit);
         });
     }
 

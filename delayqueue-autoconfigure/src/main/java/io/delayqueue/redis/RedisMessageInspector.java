@@ -80,11 +80,12 @@ public final class RedisMessageInspector implements MessageInspector {
                     bytes(limit + 1))
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
-                for (int i = 0; i < reply.size(); i += LETTER_FIELDS) {
+                for (int i = 0; i + LETTER_FIELDS <= reply.size(); i += LETTER_FIELDS) {
                     letters.add(toLetter(partition, name(reply.get(i)), Replies.floor(reply.get(i + 1)),
                             LetterContent.parse((byte[]) reply.get(i + 2))));
                 }
-                DeadLetterPage page = DeadLetterCursor.page(letters, limit);
+                DeadLetterPage page = DeadLetterCursor.page(letters, limit,
+                        letters.size() > limit || reply.size() % LETTER_FIELDS != 0);
                 // Scores beyond what can be told would lead to the same page for ever.
                 return (cursor != null && cursor.equals(page.nextCursor())) ? new DeadLetterPage(page.letters(), null)
                         : page;

@@ -99,8 +99,19 @@ final class StoreCalls {
      * @return the answers, in the order of {@code values}
      */
     <V, T> List<T> awaitAll(Collection<V> values, String operation, Function<V, CompletableFuture<T>> call) {
-        long begin = System.nanoTime();
         List<CompletableFuture<T>> answers = new ArrayList<>(values.size());
+        try {
+            callEach(values, operation, call, answers);
+            return answers.stream().map((answer) -> await(answer, operation)).toList();
+        }
+        catch (StoreUnavailableException | StoreRefusedException ex) {
+            throw answers.stream().allMatch(StoreCalls::changedNothing) ? ex : partly(ex);
+        }
+    }
+
+    private <V, T> void callEach(Collection<V> values, String operation, Function<V, CompletableFuture<T>> call,
+            List<CompletableFuture<T>> answers) {
+        long begin = System.nanoTime();
         for (V value : values) {
             if (System.nanoTime() - begin > this.waitLimit.toNanos()) {
                 throw new StoreUnavailableException(
@@ -114,7 +125,23 @@ final class StoreCalls {
             }
             answers.add(answer);
         }
-        return answers.stream().map((answer) -> await(answer, operation)).toList();
+    }
+
+    private static boolean changedNothing(CompletableFuture<?> answer) {
+        return answer.isCompletedExceptionally() && answer
+            .handle((result, failure) -> unwrap(failure, "call") instanceof DelayQueueException known
+                    && known.effect() == Effect.NONE)
+            .join();
+    }
+
+    /** Where one call failed without effect, and others did not. */
+    private static DelayQueueException partly(DelayQueueException failure) {
+        if (failure.effect() != Effect.NONE) {
+            return failure;
+        }
+        String message = failure.getMessage() + "; of other messages of this call it may have taken effect";
+        return (failure instanceof StoreRefusedException) ? new StoreRefusedException(message, Effect.UNKNOWN, failure)
+                : new StoreUnavailableException(message, Effect.UNKNOWN, failure);
     }
 
     /** The failure of a future as the caller shall see it, without its wrappers. */

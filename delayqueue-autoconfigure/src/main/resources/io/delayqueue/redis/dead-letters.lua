@@ -10,11 +10,13 @@
 -- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last; 0 for the
 --          letter itself and no page
 --
--- Returns  { letter, died, content, letter, died, content, ... }
+-- Returns  { letter, died, content, letter, died, content, ..., more }
 --          died: its score, ms; content: see bury in prelude.lua. Another writer may have
 --          given them anything
+--          more: '' if the page ends early, as contents are large; else missing
 --
--- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond
+-- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond; answers
+--          with 1 MiB, or with one letter
 
 if ARGV[3] == '0' then
   local content = redis.call('HGET', LETTERS, ARGV[1])
@@ -34,11 +36,14 @@ if ARGV[1] ~= '' then
 end
 local found = redis.call('ZREVRANGE', DEAD, start, start + tonumber(ARGV[3]) - 1, 'WITHSCORES')
 if #found == 0 then return {} end
-local letters = {}
-for i = 1, #found, 2 do letters[#letters + 1] = found[i] end
-local contents = redis.call('HMGET', LETTERS, unpack(letters))
-local reply = {}
-for i, letter in ipairs(letters) do
-  reply[3 * i - 2], reply[3 * i - 1], reply[3 * i] = letter, found[2 * i], contents[i] or ''
+local reply, size = {}, 0
+for i = 1, #found, 2 do
+  local content = redis.call('HGET', LETTERS, found[i]) or ''
+  size = size + #content
+  if i > 1 and size > 1048576 then
+    reply[#reply + 1] = ''
+    return reply
+  end
+  reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = found[i], found[i + 1], content
 end
 return reply

@@ -158,6 +158,19 @@ class BatchSenderTests {
         assertThat(ex.effect()).isEqualTo(Effect.NONE);
     }
 
+    /** P1: who is told that nothing was changed sends all of it again. */
+    @Test
+    void aBatchThatIsStoredInPartIsNotToldAsWithoutEffect() {
+        this.store.failOn("schedule q2", new StoreRefusedException("full", null));
+
+        BatchSendException ex = catchThrowableOfType(BatchSendException.class,
+                () -> this.template.sendAll(List.of(message("q1", "a"), message("q2", "b"))));
+
+        assertThat(ex.stored()).hasSize(1);
+        assertThat(ex.notStored()).hasSize(1);
+        assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
+    }
+
     @Test
     void messagesWithoutTheirReplicasAreNotToldAsStored() {
         this.store.failOn("schedule", new NotReplicatedException("0 of 1 replicas", null));

@@ -9,6 +9,7 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.MessageEvents;
@@ -101,6 +102,22 @@ class ManyCallsTests {
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> template.cancelAll("q", List.of("b", "c")));
         assertThat(this.cancelled).hasValue(2);
+    }
+
+    /** P1: who is told that nothing was changed does not look. */
+    @Test
+    void aCallThatTookEffectInPartIsNotToldAsWithoutEffect() {
+        DelayQueueOperations template = template(Templates.AGES);
+        IDS.forEach((id) -> template.send(DelayedMessage.builder("q", "x").id(id).build()));
+        StoreRefusedException refused = new StoreRefusedException("no right", null);
+        this.store.failOn("cancel q b", refused);
+
+        assertThatExceptionOfType(StoreRefusedException.class)
+            .isThrownBy(() -> template.cancelAll("q", List.of("a", "b")))
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+        assertThatExceptionOfType(StoreRefusedException.class)
+            .isThrownBy(() -> template.cancelAll("q", List.of("b", "c")))
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
     }
 
 }
