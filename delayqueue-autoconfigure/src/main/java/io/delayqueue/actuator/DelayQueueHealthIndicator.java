@@ -27,6 +27,9 @@ import org.springframework.boot.health.contributor.Health;
  */
 public final class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
+    /** However seldom the meters are read: an outage that is over is no news. */
+    static final Duration MAX_AGE = Duration.ofSeconds(10);
+
     private final KnownStatistics statistics;
 
     private final DelayedListenerRegistry listeners;
@@ -48,7 +51,7 @@ public final class DelayQueueHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder builder) throws InterruptedException {
         List<String> problems = new ArrayList<>();
         CompletableFuture<?> answer = this.statistics.reach();
-        CompletableFuture<Map<QueueName, QueueOverview>> queues = this.statistics.refresh();
+        CompletableFuture<Map<QueueName, QueueOverview>> queues = this.statistics.refresh(MAX_AGE);
         if (isReached(answer, problems)) {
             builder.withDetail("queues", queues(queues, problems));
         }

@@ -38,6 +38,9 @@ public final class KnownStatistics {
     /** What was read before a look that takes longer than this is told no more. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    /** After a look that some queue did not answer: it may do so again by now. */
+    static final Duration RETRY = Duration.ofSeconds(1);
+
     private final QueueInspector inspector;
 
     private final PartitionTable partitions;
@@ -75,7 +78,7 @@ public final class KnownStatistics {
         this.maxAge = maxAge;
         this.nanoTime = nanoTime;
         this.latest = new AtomicReference<>(new Look(Map.of(), nanoTime.getAsLong() - maxAge.toNanos(),
-                CompletableFuture.completedFuture(Map.of())));
+                CompletableFuture.completedFuture(Map.of()), true));
     }
 
     /**
@@ -89,17 +92,25 @@ public final class KnownStatistics {
         return hangs ? null : look.known().get(queue);
     }
 
+    /** As {@link #refresh(Duration)} for whoever is content with what a scrape tells. */
+    CompletableFuture<Map<QueueName, QueueOverview>> refresh() {
+        return refresh(this.maxAge);
+    }
+
     /**
      * The queues that answered, once they have: what is known, if that is young enough.
      * Does not fail.
+     * @param most how old that may be; no older than a scrape tells, whatever is asked
+     * for
      */
-    CompletableFuture<Map<QueueName, QueueOverview>> refresh() {
+    CompletableFuture<Map<QueueName, QueueOverview>> refresh(Duration most) {
         Look look = this.latest.get();
-        if (!look.coming().isDone() || this.nanoTime.getAsLong() - look.at() < this.maxAge.toNanos()) {
+        long enough = Math.min(most.toNanos(), (look.whole() ? this.maxAge : RETRY).toNanos());
+        if (!look.coming().isDone() || this.nanoTime.getAsLong() - look.at() < enough) {
             return look.coming();
         }
         CompletableFuture<Map<QueueName, QueueOverview>> coming = new CompletableFuture<>();
-        if (!this.latest.compareAndSet(look, new Look(look.known(), this.nanoTime.getAsLong(), coming))) {
+        if (!this.latest.compareAndSet(look, new Look(look.known(), this.nanoTime.getAsLong(), coming, true))) {
             return this.latest.get().coming();
         }
         if (this.waits) {
@@ -113,13 +124,16 @@ public final class KnownStatistics {
 
     private void ask(CompletableFuture<Map<QueueName, QueueOverview>> coming) {
         Map<QueueName, CompletableFuture<@Nullable QueueOverview>> answers = new HashMap<>();
+        boolean asked = false;
         try {
             this.queues.get().forEach((queue) -> answers.computeIfAbsent(queue, this::ask));
+            asked = true;
         }
         catch (RuntimeException ex) {
             logger.debug("Cannot read the statistics of the queues", ex);
         }
-        CompletableFuture.allOf(answers.values().toArray(CompletableFuture<?>[]::new)).whenComplete((all, ex) -> {
+        boolean ofAll = asked;
+        CompletableFuture.allOf(answers.values().toArray(CompletableFuture<?>[]::new)).whenComplete((done, ex) -> {
             Map<QueueName, QueueOverview> known = new HashMap<>();
             answers.forEach((queue, answer) -> {
                 QueueOverview statistics = answer.join();
@@ -127,7 +141,8 @@ public final class KnownStatistics {
                     known.put(queue, statistics);
                 }
             });
-            this.latest.updateAndGet((look) -> new Look(known, look.at(), coming));
+            boolean whole = ofAll && known.size() == answers.size();
+            this.latest.updateAndGet((look) -> new Look(known, look.at(), coming, whole));
             coming.complete(known);
         });
     }
@@ -181,9 +196,10 @@ public final class KnownStatistics {
      * @param known what is known by now, perhaps of an earlier look
      * @param at when it began, by the monotonic clock
      * @param coming what it brings
+     * @param whole false if it has ended and some queue did not answer
      */
     private record Look(Map<QueueName, QueueOverview> known, long at,
-            CompletableFuture<Map<QueueName, QueueOverview>> coming) {
+            CompletableFuture<Map<QueueName, QueueOverview>> coming, boolean whole) {
     }
 
 }

@@ -98,6 +98,36 @@ class KnownStatisticsTests {
     }
 
     @Test
+    void looksAgainSoonAfterALookThatAQueueDidNotAnswer() {
+        this.inspector.failing = BILLS;
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+        assertThat(this.statistics.of(BILLS)).isNull();
+
+        this.inspector.failing = null;
+        advance(KnownStatistics.RETRY.minusNanos(1));
+        assertThat(this.statistics.of(BILLS)).as("one look per second, however long it is away").isNull();
+        advance(Duration.ofNanos(1));
+        assertThat(scheduled(BILLS)).isEqualTo(7);
+        advance(Duration.ofSeconds(10).minusNanos(1));
+        assertThat(scheduled(BILLS)).isEqualTo(7);
+        assertThat(this.inspector.asked).hasSize(4);
+    }
+
+    @Test
+    void tellsWhoIsInAHurryWhatIsNoOlderThanAskedFor() {
+        assertThat(this.statistics.refresh(Duration.ofSeconds(2)).join()).hasSize(2);
+        advance(Duration.ofSeconds(2).minusNanos(1));
+        this.statistics.refresh(Duration.ofSeconds(2));
+        assertThat(this.inspector.asked).hasSize(2);
+        advance(Duration.ofNanos(1));
+        this.statistics.refresh(Duration.ofSeconds(2));
+        assertThat(this.inspector.asked).hasSize(4);
+        advance(Duration.ofSeconds(10));
+        this.statistics.refresh(Duration.ofHours(1));
+        assertThat(this.inspector.asked).hasSize(6);
+    }
+
+    @Test
     void probesABlockingClientOnOneThreadOfItsOwnHoweverOftenItIsAsked() {
         MessageStore store = mock(MessageStore.class);
         given(store.waits()).willReturn(true);
@@ -143,10 +173,13 @@ class KnownStatisticsTests {
         private CompletableFuture<PartitionCounts> answer = CompletableFuture
             .completedFuture(KnownStatisticsTests.counts(7));
 
+        private @Nullable QueueName failing;
+
         @Override
         public CompletableFuture<PartitionCounts> counts(Partition partition) {
             this.asked.add(partition);
-            return this.answer;
+            return partition.queue().equals(this.failing)
+                    ? CompletableFuture.failedFuture(new IllegalStateException("away")) : this.answer;
         }
 
         @Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
@@ -130,6 +131,36 @@ class DelayQueueHealthContributorAutoConfigurationTests {
 
             listeners.require("all").stop();
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.UP);
+        });
+    }
+
+    /** However seldom the meters are read. */
+    @Test
+    void isUpSoonAfterTheStoreAnswersAgain() {
+        AtomicLong now = new AtomicLong();
+        QueueInspector inspector = mock(QueueInspector.class);
+        PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
+        given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none))
+            .willReturn(CompletableFuture.failedFuture(new IllegalStateException("away")))
+            .willReturn(CompletableFuture.completedFuture(none));
+        this.application.run((context) -> {
+            KnownStatistics statistics = new KnownStatistics(inspector, context.getBean(StorePorts.class),
+                    () -> List.of(new QueueName("orders")), Duration.ofHours(1), now::get);
+            WakeUps heard = mock(WakeUps.class);
+            given(heard.isHeard(any())).willReturn(true);
+            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
+                    context.getBean(DelayedListenerRegistry.class), heard,
+                    new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10)));
+
+            assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
+            now.addAndGet(Duration.ofSeconds(1).toNanos());
+            assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.UP);
+
+            Duration tooLong = Duration.ofMinutes(2);
+            given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(
+                    new PartitionCounts(1, 1, 0, 0, 0, 0, Instant.EPOCH, null, 0, Instant.EPOCH.plus(tooLong))));
+            now.addAndGet(Duration.ofSeconds(10).toNanos());
+            assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
         });
     }
 
