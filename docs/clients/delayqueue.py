@@ -6,20 +6,35 @@
 """
 
 import base64
+import http.client
 import json
+import logging
+import random
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+logger = logging.getLogger("delayqueue")
+
+#: What calls that got no answer of the API raise: no connection, a timeout, half an answer.
+UNANSWERED = (OSError, http.client.HTTPException)
 
 
 class Problem(Exception):
     """What the API has against a request: problem details (RFC 9457)."""
 
-    def __init__(self, status, details):
+    def __init__(self, status, details, retry_after=0):
         super().__init__("%s %s" % (status, details.get("detail")))
         self.status = status
         self.kind = details.get("type", "").rsplit(":", 1)[-1]
         self.details = details
+        self.retry_after = retry_after
+
+    @property
+    def passes(self):
+        """Whether the same call may do later."""
+        return self.status in (429, 502, 503, 504)
 
 
 class Queue:
@@ -30,9 +45,14 @@ class Queue:
         credentials = base64.b64encode(("%s:%s" % (user, password)).encode()).decode()
         self.headers = {"Authorization": "Basic " + credentials, "Content-Type": "application/json"}
 
-    def send(self, payload, delay=0, id=None, **more):
-        """Sends a message. With an id it may be repeated: the queue holds it once."""
-        body = dict(more, payload=payload, delayMillis=round(delay * 1000))
+    def send(self, payload, delay=None, id=None, **more):
+        """Sends a message, due after the delay, or at dueAt, or at once.
+
+        With an id it may be repeated: the queue holds it once.
+        """
+        body = dict(more, payload=payload)
+        if delay is not None:
+            body["delayMillis"] = round(delay * 1000)
         if id is None:
             return self._call("POST", "/messages", body)
         return self._call("PUT", self._message(id), body)
@@ -49,7 +69,11 @@ class Queue:
         return self._call("POST", "/leases/claim", body, wait + 30)["messages"]
 
     def settle(self, operation, message, **more):
-        """acknowledge, extend, retry, release or dead-letter; False if the lease had ended."""
+        """acknowledge, retry, release or dead-letter; False if the lease is over.
+
+        It is over when it has run out, and after it was settled. So False says "not
+        known" if the same call was made before and what became of it is not known.
+        """
         try:
             self._call("POST", "/leases/" + operation, dict(more, id=message["id"], token=message["token"]))
             return True
@@ -58,16 +82,58 @@ class Queue:
                 return False
             raise
 
-    def consume(self, handler, until=lambda: False):
-        """Has the handler called with each message. One that raises has it tried again."""
+    def extend(self, message, lease=30):
+        """Has the lease end so long from now; False if it is over.
+
+        For handlers that take long: nobody else does it for them.
+        """
+        end = time.monotonic() + lease
+        extended = self.settle("extend", message, leaseMillis=round(lease * 1000))
+        if extended:
+            message["leaseEnd"] = end
+        return extended
+
+    def consume(self, handler, until=lambda: False, lease=30, wait=20):
+        """Has the handler called with each message. One that raises has it tried again.
+
+        Goes on while the API is away or asks for patience, and raises what does not pass,
+        such as wrong credentials.
+        """
         while not until():
-            for message in self.claim():
+            messages = self._persist(lambda: self.claim(wait=wait, lease=lease), until)
+            for message in messages or []:
+                message["leaseEnd"] = time.monotonic() + message["leaseMillis"] / 1000
                 try:
                     handler(message)
                 except Exception as failure:
-                    self.settle("retry", message, failure=repr(failure)[:4000])
+                    logger.warning("The handler failed for message %r", message["id"], exc_info=True)
+                    operation, more = "retry", {"failure": repr(failure)[:4000]}
                 else:
-                    self.settle("acknowledge", message)
+                    operation, more = "acknowledge", {}
+                settled = self._persist(lambda: self.settle(operation, message, **more),
+                                        lambda: time.monotonic() > message["leaseEnd"])
+                if not settled:
+                    logger.warning("It is not known whether '%s' took effect for message %r: the lease is over, "
+                                   "so the message may be handled again", operation, message["id"])
+
+    @staticmethod
+    def _persist(call, enough):
+        """Makes a call, and again until it is answered; None if that is enough."""
+        attempt = 0
+        while attempt == 0 or not enough():
+            try:
+                return call()
+            except Problem as problem:
+                if not problem.passes:
+                    raise
+                failure, retry_after = problem, problem.retry_after
+            except UNANSWERED as unanswered:
+                failure, retry_after = unanswered, 0
+            pause = max(retry_after, min(30, 0.1 * 2 ** min(attempt, 10)) * random.uniform(0.5, 1))
+            logger.warning("Trying again in %.1f s: %s", pause, failure)
+            time.sleep(pause)
+            attempt += 1
+        return None
 
     @staticmethod
     def _message(id):
@@ -84,4 +150,6 @@ class Queue:
                 details = json.loads(error.read())
             except ValueError:
                 details = {}
-            raise Problem(error.code, details) from None
+            # A date there is not understood, and counts for nothing.
+            retry_after = error.headers.get("Retry-After", "")
+            raise Problem(error.code, details, int(retry_after) if retry_after.isdigit() else 0) from None

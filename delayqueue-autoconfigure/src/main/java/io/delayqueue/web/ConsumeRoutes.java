@@ -188,7 +188,9 @@ final class ConsumeRoutes {
             this.audit.tell(who, operation, lease.queue(), lease.id(), done ? 1 : 0);
             if (!done) {
                 throw new ProblemException(new Problem(Kind.LEASE_LOST,
-                        "The lease of message '%s' has ended; nothing was changed".formatted(lease.id())));
+                        ("The lease of message '%s' ran out, or was settled before, for instance by this very call made "
+                                + "earlier; this call changed nothing")
+                            .formatted(lease.id())));
             }
             return Answer.done();
         }), MARGIN);

@@ -1,10 +1,20 @@
 package io.delayqueue.web;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,21 +55,92 @@ class PythonClientTests {
             print("done")
             """;
 
+    private static final String PATIENT = """
+            import sys
+            import delayqueue
+
+            queue = delayqueue.Queue(sys.argv[1], "python", "send", "secret")
+            queue.send(1)
+            queue.send(2, dueAt="2030-01-01T00:00:00Z")
+            queue.send(3, delay=1.5)
+            seen = []
+
+            def handle(message):
+                seen.append(message["id"])
+                assert queue.extend(message, lease=60)
+
+            queue.consume(handle, until=lambda: len(seen) == 2, lease=7, wait=3)
+            assert seen == ["a", "b"], seen
+            try:
+                queue.consume(handle)
+                assert False
+            except delayqueue.Problem as problem:
+                assert problem.status == 403, problem
+            print("done")
+            """;
+
     @Test
     void producesAndConsumes(@TempDir Path directory) throws Exception {
+        assertThat(run(PROGRAM, directory, "http://127.0.0.1:%d/delayqueue/api".formatted(ApiServer.shared().port())))
+            .endsWith("done\n");
+    }
+
+    /** Each of these answers ended a consumer once. */
+    @Test
+    void goesOnWhileTheApiIsAway(@TempDir Path directory) throws Exception {
+        Queue<Scripted> script = new ArrayDeque<>(
+                List.of(new Scripted("messages", 201, "{}"), new Scripted("messages", 201, "{}"),
+                        new Scripted("messages", 201, "{}"), new Scripted("leases/claim", 503, "{}"),
+                        new Scripted("leases/claim", Scripted.CUT, ""), new Scripted("leases/claim", 429, "busy"),
+                        new Scripted("leases/claim", 200, messages()), new Scripted("leases/claim", 200, messages("a")),
+                        new Scripted("leases/extend", 204, ""), new Scripted("leases/acknowledge", 503, "{}"),
+                        new Scripted("leases/acknowledge", 409, "{\"type\": \"urn:delayqueue:problem:lease-lost\"}"),
+                        new Scripted("leases/claim", 200, messages("b")), new Scripted("leases/extend", 204, ""),
+                        new Scripted("leases/acknowledge", Scripted.CUT, ""),
+                        new Scripted("leases/acknowledge", 204, ""), new Scripted("leases/claim", 403, "{}")));
+        List<String> asked = Collections.synchronizedList(new ArrayList<>());
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        server.createContext("/", (exchange) -> {
+            String path = exchange.getRequestURI().getPath().replace("/queues/python/", "");
+            asked.add(path + " " + new String(exchange.getRequestBody().readAllBytes()));
+            Scripted next = script.remove();
+            next.answer(exchange, path.equals(next.path()));
+        });
+        server.start();
+        try {
+            String output = run(PATIENT, directory, "http://127.0.0.1:" + server.getAddress().getPort());
+
+            assertThat(output).contains("Trying again in 1.0 s: 503")
+                .contains("It is not known whether 'acknowledge' took effect for message 'a'")
+                .endsWith("done\n");
+        }
+        finally {
+            server.stop(0);
+        }
+        assertThat(script).isEmpty();
+        assertThat(asked.subList(0, 3)).containsExactly("messages {\"payload\": 1}",
+                "messages {\"dueAt\": \"2030-01-01T00:00:00Z\", \"payload\": 2}",
+                "messages {\"payload\": 3, \"delayMillis\": 1500}");
+        assertThat(asked).contains("leases/claim {\"max\": 1, \"waitMillis\": 3000, \"leaseMillis\": 7000}",
+                "leases/extend {\"leaseMillis\": 60000, \"id\": \"a\", \"token\": \"t\"}");
+    }
+
+    private static String messages(String... ids) {
+        return Stream.of(ids)
+            .map("{\"id\": \"%s\", \"token\": \"t\", \"leaseMillis\": 7000}"::formatted)
+            .collect(Collectors.joining(", ", "{\"messages\": [", "]}"));
+    }
+
+    private static String run(String source, Path directory, String api) throws Exception {
         assumeTrue(hasPython(), "There is no python3 here, which the client in docs/clients needs");
-        Path program = Files.writeString(directory.resolve("program.py"), PROGRAM);
-        ProcessBuilder builder = new ProcessBuilder("python3", program.toString(),
-                "http://127.0.0.1:%d/delayqueue/api".formatted(ApiServer.shared().port()))
-            .redirectErrorStream(true);
+        Path program = Files.writeString(directory.resolve("program.py"), source);
+        ProcessBuilder builder = new ProcessBuilder("python3", program.toString(), api).redirectErrorStream(true);
         builder.environment().put("PYTHONPATH", CLIENTS.toAbsolutePath().toString());
         builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
         Process process = builder.start();
-
         String output = new String(process.getInputStream().readAllBytes());
-
         assertThat(process.waitFor()).as(output).isZero();
-        assertThat(output).endsWith("done\n");
+        return output;
     }
 
     private static boolean hasPython() throws InterruptedException {
@@ -72,6 +153,30 @@ class PythonClientTests {
         catch (IOException ex) {
             return false;
         }
+    }
+
+    /**
+     * What a server says to the next request, if that is for this path.
+     */
+    private record Scripted(String path, int status, String body) {
+
+        /** The connection ends without an answer. */
+        private static final int CUT = 0;
+
+        void answer(HttpExchange exchange, boolean expected) throws IOException {
+            if (this.status == CUT) {
+                exchange.close();
+                return;
+            }
+            byte[] bytes = this.body.getBytes();
+            if (this.status == 503) {
+                exchange.getResponseHeaders().add("Retry-After", "1");
+            }
+            exchange.sendResponseHeaders(expected ? this.status : 418, (bytes.length > 0) ? bytes.length : -1);
+            exchange.getResponseBody().write(bytes);
+            exchange.close();
+        }
+
     }
 
 }
