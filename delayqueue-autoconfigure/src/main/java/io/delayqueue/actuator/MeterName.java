@@ -44,6 +44,8 @@ enum MeterName {
 
     OLDEST_DUE("oldest.due.age", "How long the message that is due the longest waits to be claimed"),
 
+    PAUSED("paused", "1 while the queue is paused, else 0"),
+
     FREE_HANDLERS("handlers.free", "How many more messages the listener could handle now"),
 
     CLOCK_JUMPS("clock.jumps", "Jumps of the store's clock that this process has noticed");

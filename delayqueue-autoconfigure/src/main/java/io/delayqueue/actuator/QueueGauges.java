@@ -63,10 +63,15 @@ public final class QueueGauges implements SmartLifecycle {
             if (this.done.add(new QueueName(queue))) {
                 bind(new QueueName(queue));
             }
-            MeterName.FREE_HANDLERS.gauge(queue, listener, (it) -> it.freeHandlers().getOrDefault(queue, 0))
+            MeterName.FREE_HANDLERS.gauge(queue, listener, (it) -> freeHandlers(it, queue))
                 .tag(MeterName.LISTENER, listener.id())
                 .register(this.meters);
         }
+    }
+
+    /** One that is stopped has none, and is not busy either. */
+    private static double freeHandlers(ListenerContainer listener, String queue) {
+        return listener.isRunning() ? listener.freeHandlers().getOrDefault(queue, 0) : Double.NaN;
     }
 
     private void bind(QueueName queue) {
@@ -75,6 +80,7 @@ public final class QueueGauges implements SmartLifecycle {
         bind(MeterName.LEASED, queue, QueueOverview::leased);
         bind(MeterName.DEAD, queue, QueueOverview::dead);
         bind(MeterName.OLDEST_DUE, queue, (known) -> seconds(known.oldestDue()));
+        bind(MeterName.PAUSED, queue, (known) -> known.paused() ? 1 : 0);
     }
 
     private static double seconds(@Nullable Duration span) {

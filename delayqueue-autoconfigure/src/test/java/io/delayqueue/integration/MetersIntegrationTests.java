@@ -149,9 +149,15 @@ class MetersIntegrationTests {
             assertThat(gauge("delayqueue.messages.scheduled")).isEqualTo(2);
             assertThat(gauge("delayqueue.oldest.due.age")).isPositive();
             assertThat(gauge("delayqueue.handlers.free")).isEqualTo(9);
+            assertThat(gauge("delayqueue.paused")).isZero();
         });
         assertThat(this.meters.get("delayqueue.clock.jumps").functionCounter().count()).isZero();
         resume.countDown();
+
+        this.application.queue().pause(QUEUE);
+        Applications.await(() -> assertThat(gauge("delayqueue.paused")).isOne());
+        this.application.listener().stop();
+        assertThat(gauge("delayqueue.handlers.free")).as("of nobody who could be busy").isNaN();
     }
 
     private Instant redisTime() {
