@@ -25,7 +25,7 @@ class AuthorityMatrixTests {
     private static final String BEFORE = "{\"filter\": {\"diedBefore\": \"2026-01-01T00:00:00Z\"}, \"dryRun\": false}";
 
     /** Method, path below the API, body, and the one authority that opens it. */
-    private static final List<Row> TABLE = List.of( //
+    static final List<Row> TABLE = List.of( //
             new Row("GET", "/nodes", null, "view"), //
             new Row("POST", "/queues/q-forgotten/forget", "{}", "operate"), //
             new Row("POST", "/queues/q/cancel-all", "{\"ids\": [\"1\"]}", "operate"), //

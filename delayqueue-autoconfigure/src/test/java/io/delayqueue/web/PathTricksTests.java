@@ -1,0 +1,106 @@
+package io.delayqueue.web;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** No other spelling of a path or a method leads past the authorities. */
+class PathTricksTests {
+
+    private static final String MESSAGE = "/queues/tricks/message?id=held";
+
+    private static final HttpClient client = HttpClient.newHttpClient();
+
+    private static ApiServer server;
+
+    @BeforeAll
+    static void start() {
+        server = ApiServer.start("delayqueue.web.dashboard.enabled=true");
+        assertThat(server.call("send", "PUT", ApiServer.PATH + MESSAGE, "{\"payload\": 1, \"delayMillis\": 600000}")
+            .status()).isEqualTo(201);
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    static Stream<Arguments> spellings() {
+        List<String> paths = List.of("/delayqueue/api/queues/tricks/message;x=1?id=held",
+                "/delayqueue/api;x/queues/tricks/message?id=held", "/delayqueue/api//queues/tricks/message?id=held",
+                "//delayqueue/api/queues/tricks/message?id=held", "/delayqueue/api/queues/tricks/message/?id=held",
+                "/delayqueue/api/queues/tricks%2Fmessage?id=held", "/delayqueue/api/queues/tricks/%6Dessage?id=held",
+                "/delayqueue/%61pi/queues/tricks/message?id=held", "/delayqueue/%2561pi/queues/tricks/message?id=held",
+                "/delayqueue/api/queues/x/../tricks/message?id=held",
+                "/delayqueue/api/queues/x/%2e%2e/tricks/message?id=held",
+                "/delayqueue/API/queues/tricks/message?id=held", "/delayqueue/api/queues/tricks/message%00?id=held",
+                "/delayqueue/api/queues/tricks/message.json?id=held",
+                "/delayqueue/data/queues/tricks/message;x=1?id=held", "/delayqueue/data//queues/tricks/message?id=held",
+                "/delayqueue/x/../data/queues/tricks/message?id=held",
+                "/delayqueue/%64ata/queues/tricks/message?id=held",
+                "/delayqueue/dat%61/queues/tricks/message/?id=held");
+        return paths.stream()
+            .flatMap((path) -> Stream.of(arguments(path, "view"), arguments(path, "none"), arguments(path, null)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("spellings")
+    void anotherSpellingOpensNothing(String path, @Nullable String user) {
+        assertThat(ask("DELETE", path, user)).isBetween(400, 499);
+        assertStillThere();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "/delayqueue/api", "/delayqueue/data" })
+    void anotherMethodOpensNothing(String base) {
+        for (String method : List.of("HEAD", "OPTIONS", "PROPFIND", "delete")) {
+            assertThat(ask(method, base + MESSAGE, "send")).isBetween(400, 499);
+        }
+        for (String method : List.of("GET", "POST")) {
+            assertThat(ask(method, base + MESSAGE + "&_method=DELETE", "operate")).isBetween(400, 499);
+        }
+        assertStillThere();
+    }
+
+    /** Or the refusals above would say nothing. */
+    @Test
+    void itsOwnSpellingOpensToWhoMay() {
+        String other = MESSAGE.replace("held", "other");
+        server.call("send", "PUT", ApiServer.PATH + other, "{\"payload\": 1, \"delayMillis\": 600000}");
+
+        assertThat(ask("DELETE", ApiServer.PATH + other, "operate")).isEqualTo(200);
+        assertThat(server.operations().find("tricks", "other")).isEmpty();
+    }
+
+    /** As it stands, and not held against the description: others may answer. */
+    private static int ask(String method, String path, @Nullable String user) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+            .method(method, BodyPublishers.noBody())
+            .header("X-HTTP-Method-Override", "DELETE");
+        if (user != null) {
+            request.header("Authorization", ApiServer.basic(user));
+        }
+        return client.sendAsync(request.build(), BodyHandlers.ofString()).join().statusCode();
+    }
+
+    private static void assertStillThere() {
+        assertThat(server.operations().find("tricks", "held")).isPresent();
+    }
+
+}
