@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
+import org.openqa.selenium.Keys;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
@@ -147,6 +148,26 @@ final class Browser implements AutoCloseable {
         return await().atMost(LIMIT)
             .ignoreExceptions()
             .until(() -> this.driver.findElement(By.cssSelector(css)), Objects::nonNull);
+    }
+
+    /** Into what has the focus. */
+    void type(CharSequence... keys) {
+        this.driver.switchTo().activeElement().sendKeys(keys);
+    }
+
+    /** Goes on by the tabulator until it is at what has this label. */
+    void tabTo(String label) {
+        for (int i = 0; i < 40 && !label.equals(focused()); i++) {
+            type(Keys.TAB);
+        }
+        assertThat(focused()).isEqualTo(label);
+    }
+
+    /** The label of what has the focus. */
+    Object focused() {
+        return run("""
+                const at = document.activeElement;
+                return at.getAttribute('aria-label') ?? (at.labels?.[0] ?? at).textContent.trim();""");
     }
 
     Object run(String script, Object... arguments) {

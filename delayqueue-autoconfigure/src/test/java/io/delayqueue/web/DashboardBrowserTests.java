@@ -2,29 +2,25 @@ package io.delayqueue.web;
 
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Random;
+import java.util.stream.IntStream;
 
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.Delivery;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
+import io.delayqueue.web.DashboardSite.Shop;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
-
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -33,55 +29,28 @@ import static org.awaitility.Awaitility.await;
  * A person at the dashboard, on a real Redis: finds a message, watches it fire, cancels
  * one, redrives a dead letter, pauses a queue. Skipped where there is no Chromium.
  */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DashboardBrowserTests {
 
-    private static final String PAGE = "/shop/ops/delayqueue/";
-
-    private static final Path SCREENSHOTS = Path.of("../docs/dashboard");
-
-    private static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>\u202e${7*7}{{7*7}}";
-
-    private static RedisServer redis;
-
-    private static ApiServer server;
+    private static DashboardSite site;
 
     private static Browser browser;
 
     @BeforeAll
     static void start() {
-        browser = Browser.open();
-        redis = RedisServer.shared(RedisBinary.REDIS_7_0);
-        clear();
-        server = ApiServer.start(Shop.class,
-                RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
-                        "delayqueue.namespace=dashboard", "delayqueue.web.api.enabled=false",
-                        "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/delayqueue",
-                        "server.servlet.context-path=/shop", "delayqueue.listener.max-attempts=1"));
-        browser.size(1280, 1000);
-        browser.visit(server.port(), ApiServer.ALL, PAGE);
-        browser.awaitText("Queues");
+        site = DashboardSite.open();
+        browser = site.browser();
     }
 
     @AfterAll
     static void stop() {
-        if (server != null) {
-            server.close();
-            clear();
-        }
-        if (browser != null) {
-            browser.close();
-        }
-    }
-
-    private static void clear() {
-        List<String> keys = redis.commands().keys("dashboard:*");
-        if (!keys.isEmpty()) {
-            redis.commands().del(keys.toArray(String[]::new));
+        if (site != null) {
+            site.close();
         }
     }
 
     private static DelayQueueOperations operations() {
-        return server.operations();
+        return site.operations();
     }
 
     private static void go(String place) {
@@ -91,6 +60,15 @@ class DashboardBrowserTests {
     private static void send(String queue, String id, Duration delay) {
         operations()
             .send(DelayedMessage.builder(queue, Map.of("order", 42, "note", "for " + id)).id(id).delay(delay).build());
+    }
+
+    /** One that could not be printed. */
+    private static void sendDead(String id) {
+        long before = operations().statistics("receipts").dead();
+        Shop.broken = true;
+        send("receipts", id, Duration.ZERO);
+        await().until(() -> operations().statistics("receipts").dead() > before);
+        Shop.broken = false;
     }
 
     @Test
@@ -196,25 +174,20 @@ class DashboardBrowserTests {
 
     @Test
     void opensADeadLetterByItsAddress() {
-        Shop.broken = true;
-        send("receipts", "receipt/7", Duration.ZERO);
-        await().until(() -> operations().statistics("receipts").dead() == 1);
-        Shop.broken = false;
+        sendDead("receipt/7");
         String letterId = operations().deadLetters("receipts").list(null, 1).letters().get(0).letterId();
-        browser.visit(server.port(), ApiServer.ALL,
-                PAGE + "?again#/queues/receipts/dead-letters/" + URLEncoder.encode(letterId, StandardCharsets.UTF_8));
+        browser.driver()
+            .get(site.address() + "?again#/queues/receipts/dead-letters/"
+                    + URLEncoder.encode(letterId, StandardCharsets.UTF_8));
         browser.awaitText("Dead letter receipt/7");
         browser.awaitText("The printer is out of paper");
         operations().deadLetters("receipts").purge(letterId);
         browser.awaitText("It is gone by now");
-        browser.visit(server.port(), ApiServer.ALL, PAGE);
     }
 
     @Test
     void redrivesADeadLetterAfterReadingItsCause() {
-        Shop.broken = true;
-        send("receipts", "receipt-1", Duration.ZERO);
-        await().until(() -> operations().statistics("receipts").dead() == 1);
+        sendDead("receipt-1");
         go("#/queues/receipts/dead-letters");
         browser.click("main a", "receipt-1");
         browser.awaitText("The printer is out of paper");
@@ -248,9 +221,9 @@ class DashboardBrowserTests {
     @Test
     void doesNothingThatAHostileMessageSays() {
         Shop.hostile = true;
-        operations().send(DelayedMessage.builder("receipts", Map.of("text", HOSTILE))
+        operations().send(DelayedMessage.builder("receipts", Map.of("text", DashboardSite.HOSTILE))
             .id("hostile")
-            .header("h", HOSTILE)
+            .header("h", DashboardSite.HOSTILE)
             .group("group-1")
             .delay(Duration.ZERO)
             .build());
@@ -261,7 +234,7 @@ class DashboardBrowserTests {
         browser.awaitText("Dead letter hostile");
         browser.awaitText("Headers");
         assertHarmless();
-        String hostile = URLEncoder.encode(HOSTILE, StandardCharsets.UTF_8).replace("+", "%20");
+        String hostile = URLEncoder.encode(DashboardSite.HOSTILE, StandardCharsets.UTF_8).replace("+", "%20");
         for (String place : List.of("#/queues/" + hostile, "#/queues/q/messages/" + hostile,
                 "#/queues/q/dead-letters/" + hostile, "#/queues/" + hostile + "/dead-letters")) {
             go(place);
@@ -286,27 +259,35 @@ class DashboardBrowserTests {
             .group("customer-3")
             .delay(Duration.ofDays(2))
             .build());
-        Shop.broken = true;
-        send("receipts", "receipt-9", Duration.ZERO);
-        await().until(() -> operations().statistics("receipts").dead() >= 1);
-        Shop.broken = false;
+        sendDead("receipt-9");
         operations().pause("invoices");
-        boolean write = "write".equals(System.getProperty("dq.screenshots"));
-        Map<String, String> pages = Map.of("overview", "#/", "queue", "#/queues/order-timeout", "message",
-                "#/queues/order-timeout/messages/order%2F7", "dead-letters", "#/queues/receipts/dead-letters", "nodes",
-                "#/nodes", "problems", "#/problems");
+        String letter = operations().deadLetters("receipts").list(null, 1).letters().get(0).letterId();
+        Map<String, String> pages = new LinkedHashMap<>();
+        pages.put("queue", "#/queues/order-timeout");
+        pages.put("overview", "#/");
+        pages.put("message", "#/queues/order-timeout/messages/order%2F7");
+        pages.put("dead-letters", "#/queues/receipts/dead-letters");
+        pages.put("dead-letter", "#/queues/receipts/dead-letters/" + letter);
+        pages.put("nodes", "#/nodes");
+        pages.put("problems", "#/problems");
+        pages.put("", "#/queues/empty");
         browser.complaints();
         for (String scheme : List.of("light", "dark")) {
             browser.scheme(scheme);
             pages.forEach((name, place) -> {
                 go(place);
                 await().until(() -> !browser.text().contains("Loading …"));
-                browser.run("return new Promise((done) => setTimeout(done, 300))");
-                assertThat((List<?>) browser.violations()).as(name + " in " + scheme).isEmpty();
-                if (write) {
-                    browser.screenshot(SCREENSHOTS.resolve(name + "-" + scheme + ".png"));
+                if (name.equals("queue") && DashboardSite.isPictured()) {
+                    keepBusy();
                 }
+                browser.run("return new Promise((done) => setTimeout(done, 100))");
+                assertThat((List<?>) browser.violations()).as(place + " in " + scheme).isEmpty();
+                DashboardSite.screenshot(browser, name + "-" + scheme);
             });
+            browser.click("main button", "Pause queue …");
+            browser.awaitText("Pause on every node");
+            assertThat((List<?>) browser.violations()).as("dialog in " + scheme).isEmpty();
+            browser.type(Keys.ESCAPE);
         }
         operations().resume("invoices");
         operations().deadLetters("receipts").purgeAll();
@@ -315,64 +296,104 @@ class DashboardBrowserTests {
         assertThat(browser.complaints()).allMatch((complaint) -> complaint.contains("Canvas2D"));
     }
 
-    @Test
-    void canBeUsedByKeyboardAndOnAPhone() {
-        send("invoices", "i-2", Duration.ofHours(1));
-        go("#/nodes");
-        browser.awaitText("Nodes and listeners");
-        go("#/queues/invoices");
-        browser.awaitText("Pause queue …");
-        await().until(() -> "H1".equals(browser.run("return document.activeElement.tagName")));
-        browser.click("main button", "Pause queue …");
-        browser.awaitText("Pause on every node");
-        browser.driver().switchTo().activeElement().sendKeys(Keys.ESCAPE);
-        await().until(() -> "Pause queue …".equals(browser.driver().switchTo().activeElement().getText()));
+    /** So that plots have something to show. */
+    private static void keepBusy() {
+        Random random = new Random(3);
+        for (int i = 0; i < 50; i++) {
+            for (int j = random.nextInt(8); j > 0; j--) {
+                send("order-timeout", "busy-%d-%d".formatted(i, j), Duration.ofMillis(random.nextInt(600)));
+            }
+            browser.run("return new Promise((done) => setTimeout(done, 500))");
+        }
+    }
 
+    /** Never touches the mouse: finds a message, reschedules it, and is told so. */
+    @Test
+    void canBeUsedByKeyboardAlone() {
+        send("invoices", "i-2", Duration.ofHours(1));
+        Instant before = operations().find("invoices", "i-2").orElseThrow().dueAt();
+        go("#/");
+        browser.awaitText("All queues");
+        browser.run("document.querySelector('.skip').focus()");
+        browser.type(Keys.ENTER);
+        browser.tabTo("invoices");
+        browser.type(Keys.ENTER);
+        browser.awaitText("Queue invoices");
+        await().until(() -> "H1".equals(browser.run("return document.activeElement.tagName")));
+        browser.tabTo("Pause queue …");
+        browser.type(Keys.ENTER);
+        browser.awaitText("Pause on every node");
+        browser.type(Keys.ESCAPE);
+        await().until(() -> "Pause queue …".equals(browser.focused()));
+        browser.tabTo("Id");
+        browser.type("i-2", Keys.ENTER);
+        browser.awaitText("Message i-2");
+        browser.tabTo("Reschedule …");
+        browser.type(Keys.ENTER);
+        browser.awaitText("Reschedule: message i-2?");
+        browser.tabTo("Due in");
+        browser.type(Keys.HOME, Keys.DELETE, Keys.DELETE, "9", Keys.ENTER);
+        browser.awaitText("have their new time");
+        await().until(() -> "Reschedule …".equals(browser.focused()));
+        assertThat(operations().find("invoices", "i-2").orElseThrow().dueAt()).isBefore(before);
+    }
+
+    @Test
+    void needsNoScrollingSidewaysOnAPhone() {
+        send("invoices", "i-" + "3".repeat(120), Duration.ofHours(1));
+        sendDead("receipt-" + "8".repeat(120));
         browser.size(390, 844);
-        for (String place : List.of("#/", "#/queues/invoices", "#/queues/receipts/dead-letters", "#/nodes")) {
+        for (String place : List.of("#/", "#/problems", "#/queues/invoices", "#/queues/invoices/messages/i-2",
+                "#/queues/receipts/dead-letters", "#/nodes")) {
             go(place);
             await().until(() -> !browser.text().contains("Loading …"));
-            assertThat(browser.run("return document.body.scrollWidth > innerWidth")).as(place).isEqualTo(false);
+            assertThat(browser.run("return document.documentElement.scrollWidth > innerWidth")).as(place)
+                .isEqualTo(false);
+            if (place.endsWith("/") || place.endsWith("invoices")) {
+                DashboardSite.screenshot(browser, place.endsWith("/") ? "phone-overview" : "phone-queue");
+            }
         }
         browser.size(1280, 1000);
+        operations().deadLetters("receipts").purgeAll();
     }
 
-    /** Handles orders and receipts. */
-    @Configuration(proxyBeanMethods = false)
-    @Import(ApiServer.Application.class)
-    static class Shop {
-
-        static final Queue<String> handled = new ConcurrentLinkedQueue<>();
-
-        static volatile boolean broken;
-
-        static volatile boolean hostile;
-
-        @Bean
-        Handlers handlers() {
-            return new Handlers();
-        }
-
-    }
-
-    static class Handlers {
-
-        @DelayedListener("order-timeout")
-        void cancelUnpaid(Map<String, Object> order, Delivery delivery) {
-            Shop.handled.add(delivery.id());
-        }
-
-        @DelayedListener("receipts")
-        void print(Map<String, Object> receipt, Delivery delivery) {
-            if (Shop.hostile) {
-                throw new IllegalStateException(HOSTILE);
-            }
-            if (Shop.broken) {
-                throw new IllegalStateException("The printer is out of paper");
-            }
-            Shop.handled.add(delivery.id());
-        }
-
+    /** The last one, as all that comes after it would be slower. */
+    @Test
+    @Order(Integer.MAX_VALUE)
+    void sortsAndFiltersAThousandQueues() {
+        operations().sendAll(IntStream.range(0, 990)
+            .mapToObj((
+                    i) -> DelayedMessage.builder("many-%03d".formatted(i), Map.of()).delay(Duration.ofHours(9)).build())
+            .toList());
+        go("#/");
+        await().until(() -> browser.find("section [role=status]").getText().startsWith("99"));
+        Object millis = browser.run("""
+                const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+                const rows = () => document.querySelectorAll('tbody tr').length;
+                const timed = async (what, act) => {
+                  const from = performance.now();
+                  act();
+                  await drawn();
+                  return `${what}: ${rows()} rows, ${Math.round(performance.now() - from)} ms`;
+                };
+                const type = (text) => () => {
+                  const field = document.querySelector('section input[type=search]');
+                  field.value = text;
+                  field.dispatchEvent(new Event('input', { bubbles: true }));
+                };
+                return (async () => {
+                  const told = [];
+                  for (let more = 1; more; more = document.querySelector('section > button')) {
+                    told.push(more === 1 ? 'begun' : await timed('more', () => more.click()));
+                  }
+                  told.push(await timed('sort', () => document.querySelectorAll('.sort')[1].click()));
+                  told.push(await timed('filter', type('many-98')));
+                  told.push(await timed('all', type('')));
+                  return told.join('; ');
+                })();""");
+        System.out.println("A thousand queues: " + millis);
+        assertThat((String) millis).containsPattern("more: 99\\d rows")
+            .contains("sort: 50 rows", "filter: 10 rows", "all: 50 rows");
     }
 
 }

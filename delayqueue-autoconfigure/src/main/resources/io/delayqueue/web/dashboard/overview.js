@@ -32,6 +32,8 @@ function rows() {
 }
 
 function sort(by) {
+  // Who sorts wants to see the first ones.
+  state.shownRows = MORE;
   state.sort = state.sort.by === by ? { by, down: !state.sort.down } : { by, down: by !== 'queue' && by !== 'nextDueAt' };
   changed();
 }

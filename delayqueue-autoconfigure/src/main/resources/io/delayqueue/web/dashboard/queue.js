@@ -265,7 +265,7 @@ function horizon(details) {
   return plotOf('horizon', {
     title: 'Due within',
     kind: 'bar',
-    labels: ['overdue', '1 min', '1 h', '1 d', '1 week', 'later'],
+    labels: ['due', '1 min', '1 h', '1 d', '1 week', 'later'],
     series: [{ label: 'Messages', data: [when.overdue, when.minute, when.hour, when.day, when.week, when.later] }],
     unit: count,
     whole: true,

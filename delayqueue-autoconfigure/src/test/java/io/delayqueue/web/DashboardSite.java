@@ -1,0 +1,132 @@
+package io.delayqueue.web;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.Delivery;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** A shop with a dashboard below a context path, on a real Redis, and a browser at it. */
+final class DashboardSite implements AutoCloseable {
+
+    static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>\u202e${7*7}{{7*7}}";
+
+    private static final String PAGE = "/shop/ops/delayqueue/";
+
+    private static final Path SCREENSHOTS = Path.of("../docs/dashboard");
+
+    private final RedisServer redis;
+
+    private final ApiServer server;
+
+    private final Browser browser;
+
+    private DashboardSite(RedisServer redis, ApiServer server, Browser browser) {
+        this.redis = redis;
+        this.server = server;
+        this.browser = browser;
+    }
+
+    static DashboardSite open() {
+        Browser browser = Browser.open();
+        RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
+        clear(redis);
+        ApiServer server = ApiServer.start(Shop.class,
+                RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
+                        "delayqueue.namespace=dashboard", "delayqueue.web.api.enabled=false",
+                        "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/delayqueue",
+                        "server.servlet.context-path=/shop", "delayqueue.listener.max-attempts=1"));
+        browser.size(1280, 1000);
+        browser.visit(server.port(), ApiServer.ALL, PAGE);
+        browser.awaitText("Queues");
+        return new DashboardSite(redis, server, browser);
+    }
+
+    private static void clear(RedisServer redis) {
+        List<String> keys = redis.commands().keys("dashboard:*");
+        if (!keys.isEmpty()) {
+            redis.commands().del(keys.toArray(String[]::new));
+        }
+    }
+
+    Browser browser() {
+        return this.browser;
+    }
+
+    DelayQueueOperations operations() {
+        return this.server.operations();
+    }
+
+    String address() {
+        return "http://127.0.0.1:%d%s".formatted(this.server.port(), PAGE);
+    }
+
+    static boolean isPictured() {
+        return "write".equals(System.getProperty("dq.screenshots"));
+    }
+
+    /** For the documentation, if that is asked for. */
+    static void screenshot(Browser browser, String name) {
+        if (isPictured() && !name.startsWith("-")) {
+            browser.run("document.getElementById('result').classList.remove('there')");
+            browser.screenshot(SCREENSHOTS.resolve(name + ".png"));
+        }
+    }
+
+    @Override
+    public void close() {
+        this.browser.close();
+        this.server.close();
+        clear(this.redis);
+    }
+
+    /** Handles orders and receipts. */
+    @Configuration(proxyBeanMethods = false)
+    @Import(ApiServer.Application.class)
+    static class Shop {
+
+        static final Queue<String> handled = new ConcurrentLinkedQueue<>();
+
+        static volatile boolean broken;
+
+        static volatile boolean hostile;
+
+        @Bean
+        Handlers handlers() {
+            return new Handlers();
+        }
+
+    }
+
+    static class Handlers {
+
+        @DelayedListener("order-timeout")
+        void cancelUnpaid(Map<String, Object> order, Delivery delivery) {
+            Shop.handled.add(delivery.id());
+        }
+
+        @DelayedListener("receipts")
+        void print(Map<String, Object> receipt, Delivery delivery) {
+            if (Shop.hostile) {
+                throw new IllegalStateException(HOSTILE);
+            }
+            if (Shop.broken) {
+                throw new IllegalStateException("The printer is out of paper");
+            }
+            Shop.handled.add(delivery.id());
+        }
+
+    }
+
+}
