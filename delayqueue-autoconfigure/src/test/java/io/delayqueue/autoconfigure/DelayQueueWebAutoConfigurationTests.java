@@ -114,6 +114,22 @@ class DelayQueueWebAutoConfigurationTests {
             }));
     }
 
+    /** Everybody comes from this machine who comes by way of a proxy on it. */
+    @ParameterizedTest
+    @ValueSource(strings = { "server.forward-headers-strategy=framework", "server.forward-headers-strategy=NATIVE",
+            "server.tomcat.remoteip.remote-ip-header=X-Real-IP", "server.tomcat.remoteip.protocol-header=X-P",
+            "spring.main.cloud-platform=kubernetes" })
+    void insecureIsRefusedBehindAProxy(String setting) {
+        withoutSecurity().withPropertyValues(ENABLED, INSECURE, "server.address=127.0.0.1", setting)
+            .run((context) -> assertThat(analysis(context.getStartupFailure())).satisfies((analysis) -> {
+                assertThat(analysis.getDescription()).contains("delayqueue.web.insecure-local", "proxy");
+                assertThat(analysis.getAction()).contains("spring-boot-starter-security");
+            }));
+        withoutSecurity()
+            .withPropertyValues(ENABLED, INSECURE, "server.address=127.0.0.1", "server.forward-headers-strategy=none")
+            .run((context) -> assertThat(context).hasNotFailed());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = { "127.0.0.1", "::1", "localhost" })
     void insecureIsAcceptedOnThisMachine(String address, CapturedOutput output) {

@@ -6,10 +6,17 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicReference;
 
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.web.filter.ForwardedHeaderFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,11 +45,27 @@ class InsecureLocalTests {
 
     @Test
     void whoComesByAProxyMayDoNothing() {
-        for (String header : new String[] { "X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Forwarded-Host" }) {
+        for (String header : new String[] { "X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Forwarded-Host",
+                "X-Forwarded-Proto", "x-forwarded-port", "X-Forwarded-Prefix", "Via" }) {
             assertThat(server
                 .send("GET", ApiServer.PATH + "/queues", null, (request) -> request.header(header, "127.0.0.1"))
                 .problem()).as(header).isEqualTo("forbidden");
         }
+    }
+
+    /** As Spring's own filter does. */
+    @Test
+    void whatAFilterHasHiddenCountsAllTheSame() throws Exception {
+        MockHttpServletRequest request = new MockHttpServletRequest("GET", "/");
+        request.addHeader("X-Forwarded-Proto", "https");
+        AtomicReference<ServletRequest> passed = new AtomicReference<>();
+        new ForwardedHeaderFilter().doFilter(request, new MockHttpServletResponse(),
+                (came, answer) -> passed.set(came));
+        HttpServletRequest seen = (HttpServletRequest) passed.get();
+
+        assertThat(seen.getHeader("X-Forwarded-Proto")).isNull();
+        assertThat(new LoopbackAccess().permits(seen, Authority.VIEW)).isFalse();
+        assertThat(new LoopbackAccess().permits(new MockHttpServletRequest("GET", "/"), Authority.VIEW)).isTrue();
     }
 
     /** A page has its own name resolve to this machine: its requests still name it. */
