@@ -13,14 +13,35 @@ import org.jspecify.annotations.Nullable;
  * @param who the name of the caller
  * @param operation what was done, such as {@code cancel}
  * @param queue the queue
- * @param filter what it was done to: an id, or how those it was done to were chosen;
- * {@code null} for the queue as a whole
+ * @param filter what it was done to: an id, ids with spaces between, or how those it was
+ * done to were chosen, as JSON in one line; {@code null} for the queue as a whole
  * @param count how many messages or dead letters were changed; 0 if none was there,
- * {@link #UNKNOWN} if a step through dead letters failed and may have changed some
+ * {@link #UNKNOWN} if nobody knows
+ * @param outcome how it ended
  */
-public record AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count) {
+public record AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count,
+        Outcome outcome) {
 
     /** The count of what failed on its way. */
     public static final long UNKNOWN = -1;
+
+    /** One that was done, or of which nobody knows how much was. */
+    public AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count) {
+        this(who, operation, queue, filter, count, (count == UNKNOWN) ? Outcome.UNKNOWN : Outcome.DONE);
+    }
+
+    /** How a change ended. */
+    public enum Outcome {
+
+        /** As was answered; {@link AuditedOperationEvent#count()} tells of how much. */
+        DONE,
+
+        /** Nothing was changed, but what {@link AuditedOperationEvent#count()} tells. */
+        FAILED,
+
+        /** It failed, and all, a part or nothing of it may have been done. */
+        UNKNOWN
+
+    }
 
 }

@@ -28,6 +28,7 @@ final class AuditEventBridge implements ApplicationListener<PayloadApplicationEv
             data.put("filter", event.filter());
         }
         data.put("count", event.count());
+        data.put("outcome", event.outcome().name());
         this.events.publishEvent(new AuditApplicationEvent(event.who(), "delayqueue." + event.operation(), data));
     }
 

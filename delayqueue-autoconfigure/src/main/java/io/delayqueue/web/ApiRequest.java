@@ -54,6 +54,11 @@ final class ApiRequest {
         return this.access.permits(this.servlet, authority);
     }
 
+    /** What the caller asks for, for the audit. */
+    Change change(String operation, @Nullable String filter) {
+        return new Change(who(), operation, queue(), filter);
+    }
+
     QueueName queue() {
         return new QueueName(this.variables.getOrDefault("queue", ""));
     }

@@ -1,14 +1,24 @@
 package io.delayqueue.web;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 
 import io.delayqueue.AuditedOperationEvent;
-import io.delayqueue.QueueName;
-import org.jspecify.annotations.Nullable;
+import io.delayqueue.AuditedOperationEvent.Outcome;
+import io.delayqueue.BatchSendException;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.PayloadConversionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells the application of every change. Thread-safe. */
+/**
+ * Tells the application of every change, however it ended. What was refused as not valid
+ * changed nothing and is not told. Thread-safe.
+ */
 final class Audit {
 
     private static final Logger logger = LoggerFactory.getLogger(Audit.class);
@@ -23,14 +33,85 @@ final class Audit {
         this.events = events;
     }
 
-    void tell(String who, String operation, QueueName queue, @Nullable String filter, long count) {
-        AuditedOperationEvent event = new AuditedOperationEvent(who, operation, queue.value(), filter, count);
+    /**
+     * Makes a change, and tells how it ended.
+     * @param changed how many were changed, by the answer
+     */
+    <T> T of(Change change, Supplier<T> call, ToLongFunction<T> changed) {
+        T answer;
+        try {
+            answer = call.get();
+        }
+        catch (RuntimeException ex) {
+            failed(change, ex);
+            throw ex;
+        }
+        tell(change, changed.applyAsLong(answer), Outcome.DONE);
+        return answer;
+    }
+
+    /** The same for a change of many, of which some may be done when it fails. */
+    <T> T ofMany(Change change, Supplier<T> call, ToLongFunction<T> changed) {
+        T answer;
+        try {
+            answer = call.get();
+        }
+        catch (RuntimeException ex) {
+            if (!isRefusal(ex)) {
+                tell(change, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
+            }
+            throw ex;
+        }
+        tell(change, changed.applyAsLong(answer), Outcome.DONE);
+        return answer;
+    }
+
+    /** The same for a change that is under way. */
+    <T> CompletableFuture<T> of(Change change, CompletableFuture<T> call, ToLongFunction<T> changed) {
+        return call.whenComplete((answer, failure) -> {
+            if (failure == null) {
+                tell(change, changed.applyAsLong(answer), Outcome.DONE);
+            }
+            else {
+                failed(change, failure);
+            }
+        });
+    }
+
+    /** Tells of a change that failed. */
+    void failed(Change change, Throwable failure) {
+        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+                : failure;
+        if (isRefusal(cause)) {
+            return;
+        }
+        if (cause instanceof BatchSendException batch && batch.unknown().isEmpty()) {
+            tell(change, batch.stored().size(), Outcome.FAILED);
+            return;
+        }
+        Effect effect = (cause instanceof DelayQueueException known) ? known.effect() : Effect.UNKNOWN;
+        switch (effect) {
+            case NONE -> tell(change, 0, Outcome.FAILED);
+            case UNKNOWN -> tell(change, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
+            case STORED -> tell(change, 1, Outcome.DONE);
+        }
+    }
+
+    private static boolean isRefusal(Throwable failure) {
+        return failure instanceof IllegalArgumentException || failure instanceof PayloadConversionException
+                || failure instanceof ProblemException;
+    }
+
+    void tell(Change change, long count, Outcome outcome) {
+        AuditedOperationEvent event = new AuditedOperationEvent(change.who(), change.operation(),
+                change.queue().value(), change.filter(), count, outcome);
         try {
             this.events.accept(event);
         }
         catch (RuntimeException ex) {
-            logger.warn("A listener of AuditedOperationEvent failed for '{}' of queue '{}', which was done", operation,
-                    queue, ex);
+            logger.warn(
+                    "A listener of AuditedOperationEvent failed for '{}' of queue '{}', which changes nothing of it",
+                    change.operation(), change.queue(), ex);
         }
     }
 

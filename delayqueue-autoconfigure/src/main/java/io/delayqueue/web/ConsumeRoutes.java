@@ -10,6 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Lease;
@@ -75,7 +77,7 @@ final class ConsumeRoutes {
         Duration lease = body.millis("leaseMillis", this.settings.apply(queue).lease(), SHORTEST_LEASE,
                 request.settings().maxLease());
         Duration wait = body.millis("waitMillis", Duration.ZERO, Duration.ZERO, request.settings().maxWait());
-        String who = request.who();
+        Change change = request.change("claim", null);
         if (!request.servlet().isAsyncSupported()) {
             throw new IllegalStateException("A filter or servlet of the application does not support asynchronous "
                     + "requests: nothing can be claimed over HTTP");
@@ -83,10 +85,9 @@ final class ConsumeRoutes {
         CompletableFuture<List<TakenMessage>> claim = this.polls.claim(queue, max, lease, wait);
         HandOver handOver = HandOver.of(request.servlet(), claim, this.polls.claimer()::giveBack);
         return Answer.later(
-                claim
-                    .thenApply((messages) -> messages.isEmpty() ? Answer.json(claimed(messages))
-                            : handOver.answer(messages, this::claimed,
-                                    () -> this.audit.tell(who, "claim", queue, null, messages.size()))),
+                claim.thenApply((messages) -> messages.isEmpty() ? Answer.json(claimed(messages))
+                        : handOver.answer(messages, this::claimed, (outcome) -> this.audit.tell(change,
+                                (outcome == Outcome.DONE) ? messages.size() : AuditedOperationEvent.UNKNOWN, outcome))),
                 wait.plus(MARGIN));
     }
 
@@ -124,16 +125,20 @@ final class ConsumeRoutes {
                 results.put(some.get(i), all.get(i));
             }
         })));
-        String who = request.who();
-        return Answer.later(CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).thenApply((done) -> {
-            this.audit.tell(who, "acknowledge", queue, null,
-                    results.values().stream().filter(Boolean::booleanValue).count());
-            ObjectNode json = Views.object();
-            ArrayNode array = json.putArray("results");
-            asked.forEach((lease) -> array
-                .add(Views.object().put("id", lease.id()).put("acknowledged", results.getOrDefault(lease, false))));
-            return Answer.json(json);
-        }), MARGIN);
+        CompletableFuture<Void> all = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new));
+        return Answer.later(
+                this.audit
+                    .of(request.change("acknowledge", null), all,
+                            (done) -> results.values().stream().filter(Boolean::booleanValue).count())
+                    .thenApply((done) -> {
+                        ObjectNode json = Views.object();
+                        ArrayNode array = json.putArray("results");
+                        asked.forEach((lease) -> array.add(Views.object()
+                            .put("id", lease.id())
+                            .put("acknowledged", results.getOrDefault(lease, false))));
+                        return Answer.json(json);
+                    }),
+                MARGIN);
     }
 
     private ServerResponse extend(ApiRequest request) {
@@ -182,10 +187,10 @@ final class ConsumeRoutes {
 
     private ServerResponse settle(ApiRequest request, String operation, LeaseToken token,
             CompletableFuture<Boolean> answer) {
-        String who = request.who();
-        return Answer.later(answer.thenApply((done) -> {
-            Lease lease = token.lease();
-            this.audit.tell(who, operation, lease.queue(), lease.id(), done ? 1 : 0);
+        Lease lease = token.lease();
+        CompletableFuture<Boolean> audited = this.audit.of(request.change(operation, lease.id()), answer,
+                (done) -> done ? 1 : 0);
+        return Answer.later(audited.thenApply((done) -> {
             if (!done) {
                 throw new ProblemException(new Problem(Kind.LEASE_LOST,
                         ("The lease of message '%s' ran out, or was settled before, for instance by this very call made "

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
@@ -74,7 +75,8 @@ final class DashboardListeners {
         }
         what.accept(listener);
         List<String> queues = listener.queues();
-        this.audit.tell(request.who(), operation, new QueueName(queues.get(0)), id, queues.size());
+        this.audit.tell(new Change(request.who(), operation, new QueueName(queues.get(0)), id), queues.size(),
+                Outcome.DONE);
         return Answer.done();
     }
 

@@ -73,8 +73,8 @@ final class DeadLetterRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         String letterId = request.body("letterId").text("letterId", MAX_LETTER_ID);
-        RedriveResult result = letters(request).redrive(letterId);
-        this.audit.tell(request.who(), "redrive", queue, letterId, (result == RedriveResult.REDRIVEN) ? 1 : 0);
+        RedriveResult result = this.audit.of(change(request, "redrive", letterId),
+                () -> letters(request).redrive(letterId), (answer) -> (answer == RedriveResult.REDRIVEN) ? 1 : 0);
         return switch (result) {
             case REDRIVEN -> Answer.json(Views.object().put("count", 1));
             case ID_IN_USE -> throw new ProblemException(
@@ -89,8 +89,8 @@ final class DeadLetterRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         String letterId = request.body("letterId").text("letterId", MAX_LETTER_ID);
-        boolean purged = letters(request).purge(letterId);
-        this.audit.tell(request.who(), "purge", queue, letterId, purged ? 1 : 0);
+        boolean purged = this.audit.of(change(request, "purge", letterId), () -> letters(request).purge(letterId),
+                (answer) -> answer ? 1 : 0);
         if (!purged) {
             throw notFound(queue);
         }
@@ -125,6 +125,11 @@ final class DeadLetterRoutes {
 
     private static @Nullable String bounded(Fields fields, String name) {
         return (fields.value(name) != null) ? fields.text(name, MAX_LETTER_ID) : null;
+    }
+
+    /** Whatever somebody may have called a dead letter. */
+    private static Change change(ApiRequest request, String operation, String letterId) {
+        return request.change(operation, Json.line(letterId, MAX_LETTER_ID));
     }
 
     private DeadLetterOperations letters(ApiRequest request) {

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
+import io.delayqueue.AuditedOperationEvent.Outcome;
 import jakarta.servlet.http.HttpServletRequest;
 import tools.jackson.databind.JsonNode;
 
@@ -51,10 +52,12 @@ final class HandOver implements DeferredResultProcessingInterceptor {
     /**
      * The answer with the messages. All of it is made before any of it is written.
      * @param body what is written of the messages
-     * @param written told of them once they are
+     * @param told how it ended, once it has begun: of what was written in part nobody
+     * knows what the caller has seen
      */
-    ServerResponse answer(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body, Runnable written) {
-        return Answer.made(() -> made(messages, body), (write) -> write(write, written));
+    ServerResponse answer(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body,
+            Consumer<Outcome> told) {
+        return Answer.made(() -> made(messages, body), (write) -> write(write, told));
     }
 
     private byte[] made(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body) {
@@ -67,7 +70,7 @@ final class HandOver implements DeferredResultProcessingInterceptor {
         }
     }
 
-    private void write(Answer.Write write, Runnable written) throws IOException {
+    private void write(Answer.Write write, Consumer<Outcome> told) throws IOException {
         if (this.decided.get()) {
             throw new IOException("The request has ended, and its messages are given back");
         }
@@ -76,11 +79,10 @@ final class HandOver implements DeferredResultProcessingInterceptor {
         }
         catch (IOException | RuntimeException ex) {
             giveUp();
+            told.accept(Outcome.UNKNOWN);
             throw ex;
         }
-        if (this.decided.compareAndSet(false, true)) {
-            written.run();
-        }
+        told.accept(this.decided.compareAndSet(false, true) ? Outcome.DONE : Outcome.UNKNOWN);
     }
 
     /** The request ended, or will end, without the messages. */

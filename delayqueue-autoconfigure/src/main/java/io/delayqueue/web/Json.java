@@ -10,8 +10,10 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.StreamWriteConstraints;
 import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -35,6 +37,8 @@ final class Json {
 
     /** For what others have sent, which may say a thing twice. */
     private static final JsonMapper lenient = mapper(StreamReadConstraints.DEFAULT_MAX_DEPTH).build();
+
+    private static final ObjectWriter ascii = mapper.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII);
 
     private static final int MAX_QUOTED = 80;
 
@@ -88,6 +92,11 @@ final class Json {
 
     static String text(JsonNode json) {
         return mapper.writeValueAsString(json);
+    }
+
+    /** In one line, with every character escaped that could show as anything else. */
+    static String ascii(JsonNode json) {
+        return ascii.writeValueAsString(json);
     }
 
     /** A value from outside, cut and cleaned, for a sentence. */

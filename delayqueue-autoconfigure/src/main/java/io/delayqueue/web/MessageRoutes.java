@@ -2,9 +2,11 @@ package io.delayqueue.web;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueOperations;
@@ -48,8 +50,9 @@ final class MessageRoutes {
     private ServerResponse cancel(ApiRequest request) {
         request.onlyQuery("id");
         QueueName queue = request.queue();
-        CancelResult result = this.operations.cancel(queue.value(), request.id());
-        this.audit.tell(request.who(), "cancel", queue, request.id(), (result == CancelResult.NOT_FOUND) ? 0 : 1);
+        CancelResult result = this.audit.of(request.change("cancel", request.id()),
+                () -> this.operations.cancel(queue.value(), request.id()),
+                (answer) -> (answer == CancelResult.NOT_FOUND) ? 0 : 1);
         if (result == CancelResult.NOT_FOUND) {
             throw notFound(request);
         }
@@ -64,11 +67,12 @@ final class MessageRoutes {
         if ((dueAt != null) == (body.value("delayMillis") != null)) {
             throw ProblemException.invalid("Field 'delayMillis' or 'dueAt' is needed, and only one of them");
         }
-        RescheduleResult result = (dueAt != null) ? this.operations.reschedule(queue.value(), request.id(), dueAt)
-                : this.operations.reschedule(queue.value(), request.id(),
-                        body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay()));
-        this.audit.tell(request.who(), "reschedule", queue, request.id(),
-                (result == RescheduleResult.RESCHEDULED) ? 1 : 0);
+        RescheduleResult result = this.audit.of(request.change("reschedule", request.id()),
+                () -> (dueAt != null) ? this.operations.reschedule(queue.value(), request.id(), dueAt)
+                        : this.operations.reschedule(queue.value(), request.id(),
+                                body.millis("delayMillis", Duration.ZERO, Duration.ZERO,
+                                        request.settings().maxDelay())),
+                (answer) -> (answer == RescheduleResult.RESCHEDULED) ? 1 : 0);
         return switch (result) {
             case RESCHEDULED -> Answer.json(Views.object().put("result", result.name()));
             case LEASED -> throw new ProblemException(
@@ -80,7 +84,7 @@ final class MessageRoutes {
     private ServerResponse cancelAll(ApiRequest request) {
         request.onlyQuery();
         List<String> ids = request.body("ids").strings("ids", request.settings().maxBatch());
-        return many(request, "cancel", this.operations.cancelAll(request.queue().value(), ids),
+        return many(request, new Many("cancel", ids), () -> this.operations.cancelAll(request.queue().value(), ids),
                 (result) -> result != CancelResult.NOT_FOUND);
     }
 
@@ -92,24 +96,35 @@ final class MessageRoutes {
             throw ProblemException.invalid("Field 'delayMillis' is needed");
         }
         Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
-        return many(request, "reschedule", this.operations.rescheduleAll(request.queue().value(), ids, delay),
+        return many(request, new Many("reschedule", ids),
+                () -> this.operations.rescheduleAll(request.queue().value(), ids, delay),
                 (result) -> result == RescheduleResult.RESCHEDULED);
     }
 
     /** What happened to each. The audit names them all. */
-    private <R extends Enum<R>> ServerResponse many(ApiRequest request, String operation, Map<String, R> results,
+    private <R extends Enum<R>> ServerResponse many(ApiRequest request, Many asked, Supplier<Map<String, R>> call,
             Predicate<R> changed) {
+        Change change = request.change(asked.operation(), String.join(" ", new LinkedHashSet<>(asked.ids())));
+        Map<String, R> results = this.audit.ofMany(change, call,
+                (all) -> all.values().stream().filter(changed).count());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("results");
         results.forEach((id, result) -> array.add(Views.object().put("id", id).put("result", result.name())));
-        this.audit.tell(request.who(), operation, request.queue(), String.join(" ", results.keySet()),
-                results.values().stream().filter(changed).count());
         return Answer.json(json);
     }
 
     private static ProblemException notFound(ApiRequest request) {
         return new ProblemException(new Problem(Kind.NOT_FOUND,
                 "Queue '%s' does not hold message '%s', or not any more".formatted(request.queue(), request.id())));
+    }
+
+    /**
+     * What shall be done to many.
+     *
+     * @param operation what
+     * @param ids of the messages, which those who do it check
+     */
+    private record Many(String operation, List<String> ids) {
     }
 
 }

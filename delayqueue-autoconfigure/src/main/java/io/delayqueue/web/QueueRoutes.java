@@ -76,8 +76,8 @@ final class QueueRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         request.body();
-        boolean forgotten = this.inspector.forget(queue.value());
-        this.audit.tell(request.who(), "forget", queue, null, forgotten ? 1 : 0);
+        boolean forgotten = this.audit.of(request.change("forget", null), () -> this.inspector.forget(queue.value()),
+                (answer) -> answer ? 1 : 0);
         return Answer.json(Views.object().put("forgotten", forgotten));
     }
 
@@ -113,14 +113,12 @@ final class QueueRoutes {
             throw ProblemException.invalid("Fields 'forMillis' and 'until' are both there; use one or none");
         }
         Duration time = body.millis("forMillis", Duration.ZERO, Duration.ofMillis(1), MessageLimits.MAX_DURATION);
-        PauseResult result;
-        if (until != null) {
-            result = this.operations.pause(queue.value(), until);
-        }
-        else {
-            result = time.isZero() ? this.operations.pause(queue.value()) : this.operations.pause(queue.value(), time);
-        }
-        this.audit.tell(request.who(), "pause", queue, null, 1);
+        PauseResult result = this.audit.of(request.change("pause", null), () -> {
+            if (until != null) {
+                return this.operations.pause(queue.value(), until);
+            }
+            return time.isZero() ? this.operations.pause(queue.value()) : this.operations.pause(queue.value(), time);
+        }, (answer) -> 1);
         return Answer.json(Views.object()
             .put("queue", result.queue())
             .put("wasPaused", result.wasPaused())
@@ -131,8 +129,8 @@ final class QueueRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         request.body();
-        ResumeResult result = this.operations.resume(queue.value());
-        this.audit.tell(request.who(), "resume", queue, null, (result == ResumeResult.RESUMED) ? 1 : 0);
+        ResumeResult result = this.audit.of(request.change("resume", null), () -> this.operations.resume(queue.value()),
+                (answer) -> (answer == ResumeResult.RESUMED) ? 1 : 0);
         return Answer.json(Views.object().put("result", result.name()));
     }
 

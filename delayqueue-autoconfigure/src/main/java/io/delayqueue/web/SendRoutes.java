@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
+import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
@@ -59,9 +60,16 @@ final class SendRoutes {
     }
 
     private ServerResponse send(ApiRequest request, DelayedMessage message) {
-        SendResult result = this.operations.send(message);
-        this.audit.tell(request.who(), "send", message.queue(), result.id(),
-                (result.outcome() == SendOutcome.KEPT) ? 0 : 1);
+        SendResult result;
+        try {
+            result = this.operations.send(message);
+        }
+        catch (RuntimeException ex) {
+            this.audit.failed(request.change("send", message.id().orElse(null)), ex);
+            throw ex;
+        }
+        this.audit.tell(request.change("send", result.id()), (result.outcome() == SendOutcome.KEPT) ? 0 : 1,
+                Outcome.DONE);
         return Answer.json((result.outcome() == SendOutcome.SCHEDULED) ? 201 : 200, Views.sent(result));
     }
 
@@ -71,9 +79,8 @@ final class SendRoutes {
         List<Fields> all = request.body("messages").objects("messages", request.settings().maxBatch(), FIELDS);
         List<DelayedMessage> messages = new ArrayList<>();
         all.forEach((fields) -> messages.add(message(queue, fields, request.settings().maxDelay(), null)));
-        List<SendResult> results = this.operations.sendAll(messages);
-        this.audit.tell(request.who(), "send", queue, null,
-                results.stream().filter((result) -> result.outcome() != SendOutcome.KEPT).count());
+        List<SendResult> results = this.audit.of(request.change("send", null), () -> this.operations.sendAll(messages),
+                (sent) -> sent.stream().filter((result) -> result.outcome() != SendOutcome.KEPT).count());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("results");
         results.forEach((result) -> array.add(Views.sent(result)));

@@ -2,7 +2,6 @@ package io.delayqueue.web;
 
 import java.time.Instant;
 
-import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterSweep;
@@ -63,20 +62,21 @@ final class Sweeps {
             throw ProblemException
                 .invalid("Without a cursor, 'diedBefore' is needed to %s: use that of the count".formatted(operation));
         }
-        QueueName queue = request.queue();
-        long changed = AuditedOperationEvent.UNKNOWN;
-        try {
-            DeadLetterSweep sweep = step.take(letters(queue), filter, cursor);
-            changed = sweep.changed();
-            return json(filter, sweep);
-        }
-        catch (IllegalArgumentException ex) {
-            changed = 0; // refused before anything was done
-            throw ex;
-        }
-        finally {
-            this.audit.tell(request.who(), operation, queue, filter.toString(), changed);
-        }
+        DeadLetterSweep sweep = this.audit.ofMany(request.change(operation, text(filter, cursor)),
+                () -> step.take(letters(request.queue()), filter, cursor), DeadLetterSweep::changed);
+        return json(filter, sweep);
+    }
+
+    /** For the audit: what is not given is left out; bounded, as all that is given is. */
+    static String text(DeadLetterFilter filter, @Nullable String cursor) {
+        ObjectNode json = Views.object()
+            .put("idPrefix", filter.idPrefix())
+            .put("causeContains", filter.causeContains())
+            .put("diedFrom", Views.time(filter.diedFrom()))
+            .put("diedBefore", Views.time(filter.diedBefore()))
+            .put("group", filter.group())
+            .put("cursor", cursor);
+        return Json.ascii(json.removeNulls());
     }
 
     private static ObjectNode json(DeadLetterFilter filter, DeadLetterSweep sweep) {

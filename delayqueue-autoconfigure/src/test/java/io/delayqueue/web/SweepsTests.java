@@ -28,7 +28,7 @@ class SweepsTests {
         given(operations.deadLetters("orders")).willReturn(letters);
         ApiRequest request = mock(ApiRequest.class);
         given(request.queue()).willReturn(new QueueName("orders"));
-        given(request.who()).willReturn("ann");
+        given(request.change(any(), any())).willReturn(new Change("ann", "purge", new QueueName("orders"), "{}"));
         List<Object> events = new ArrayList<>();
         Sweeps sweeps = new Sweeps(operations, null, new Audit(events::add));
 

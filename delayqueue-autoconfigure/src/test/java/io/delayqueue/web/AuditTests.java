@@ -1,0 +1,164 @@
+package io.delayqueue.web;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+
+import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.AuditedOperationEvent.Outcome;
+import io.delayqueue.BatchSendException;
+import io.delayqueue.DeadLetterFilter;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.NotReplicatedException;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.mockito.Mockito;
+import org.mockito.stubbing.Answer;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.web.servlet.function.ServerRequest;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** Whoever changes something is told of, also if nobody knows what came of it. */
+class AuditTests {
+
+    private static final Change CHANGE = new Change("ann", "cancel", new QueueName("orders"), "o1");
+
+    private static final Throwable AWAY = new StoreUnavailableException("away", Effect.UNKNOWN, null);
+
+    private final List<AuditedOperationEvent> events = new ArrayList<>();
+
+    private final Audit audit = new Audit(this.events::add);
+
+    static Stream<Arguments> failures() {
+        SendResult stored = new SendResult("orders", "o1", Instant.EPOCH, SendOutcome.SCHEDULED);
+        DelayedMessage message = DelayedMessage.builder("orders", "x").build();
+        return Stream.of(arguments(AWAY, -1, Outcome.UNKNOWN), //
+                arguments(new StoreUnavailableException("away", Effect.NONE, null), 0, Outcome.FAILED),
+                arguments(new StoreRefusedException("full", null), 0, Outcome.FAILED),
+                arguments(new NotReplicatedException("stored", null), 1, Outcome.DONE),
+                arguments(new BatchSendException(List.of(stored), List.of(message), List.of(), AWAY), 1,
+                        Outcome.FAILED),
+                arguments(new BatchSendException(List.of(stored), List.of(), List.of(message), AWAY), -1,
+                        Outcome.UNKNOWN),
+                arguments(new IllegalStateException("a defect"), -1, Outcome.UNKNOWN));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void tellsOfWhatFailed(RuntimeException failure, long count, Outcome outcome) {
+        AuditedOperationEvent told = new AuditedOperationEvent("ann", "cancel", "orders", "o1", count, outcome);
+
+        assertThatThrownBy(() -> this.audit.of(CHANGE, () -> {
+            throw failure;
+        }, (answer) -> 1)).isSameAs(failure);
+        assertThatThrownBy(
+                this.audit.of(CHANGE, CompletableFuture.failedFuture(new CompletionException(failure)), (a) -> 1)::join)
+            .hasRootCauseMessage(failure instanceof BatchSendException ? AWAY.getMessage() : failure.getMessage());
+
+        assertThat(this.events).containsExactly(told, told);
+    }
+
+    @Test
+    void ofManyAPartMayBeDoneWhateverTheFailureSays() {
+        assertThatThrownBy(() -> this.audit.ofMany(CHANGE, () -> {
+            throw new StoreUnavailableException("away", Effect.NONE, null);
+        }, (answer) -> 1)).isInstanceOf(StoreUnavailableException.class);
+
+        assertThat(this.events).extracting(AuditedOperationEvent::outcome).containsExactly(Outcome.UNKNOWN);
+    }
+
+    @Test
+    void saysNothingOfWhatIsNotValid() {
+        assertThatThrownBy(() -> this.audit.of(CHANGE, () -> {
+            throw new IllegalArgumentException("no id");
+        }, (answer) -> 1)).isInstanceOf(IllegalArgumentException.class);
+
+        assertThat(this.events).isEmpty();
+    }
+
+    /** Of each route that changes anything, whatever it calls. */
+    @ParameterizedTest
+    @ValueSource(strings = { "DELETE message?id=1", "PATCH message?id=1 {\"delayMillis\": 0}",
+            "POST cancel-all {\"ids\": [\"1\", \"2\"]}", "POST reschedule-all {\"ids\": [\"1\"], \"delayMillis\": 0}",
+            "POST messages {\"payload\": 1}", "PUT message?id=1 {\"payload\": 1}",
+            "POST batch {\"messages\": [{\"payload\": 1}]}", "POST pause {}", "POST resume {}", "POST forget {}",
+            "POST dead-letters/redrive {\"letterId\": \"1~1\"}", "POST dead-letters/purge {\"letterId\": \"1~1\"}",
+            "POST dead-letters/redrive-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"c\"}",
+            "POST dead-letters/purge-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"c\"}" })
+    void tellsOfEachRouteThatFails(String call) {
+        Answer<Object> away = (invocation) -> {
+            if (invocation.getMethod().getName().equals("deadLetters")) {
+                return Mockito.mock(invocation.getMethod().getReturnType(), (letters) -> {
+                    throw AWAY;
+                });
+            }
+            throw AWAY;
+        };
+        DelayQueueOperations operations = Mockito.mock(DelayQueueOperations.class, away);
+        DelayQueueInspector inspector = Mockito.mock(DelayQueueInspector.class, away);
+        ApiRoutes routes = new ApiRoutes("");
+        Sweeps sweeps = new Sweeps(operations, inspector, this.audit);
+        new QueueRoutes(operations, inspector, this.audit).addTo(routes);
+        new SendRoutes(operations, this.audit).addTo(routes);
+        new MessageRoutes(operations, this.audit).addTo(routes);
+        new DeadLetterRoutes(operations, this.audit, sweeps).addTo(routes);
+        Dispatch dispatch = new Dispatch(
+                new ApiSettings("", 10_000, 10, 10, Duration.ofDays(1), Duration.ZERO, Duration.ofDays(1)),
+                new LoopbackAccess(), routes);
+        String[] parts = call.split(" ", 3);
+
+        dispatch.handle(request(parts[0], "/queues/orders/" + parts[1], (parts.length > 2) ? parts[2] : ""));
+
+        assertThat(this.events).singleElement().satisfies((event) -> {
+            assertThat(event.who()).isEqualTo("insecure-local");
+            assertThat(event.outcome()).isEqualTo(Outcome.UNKNOWN);
+            assertThat(event.count()).isEqualTo(AuditedOperationEvent.UNKNOWN);
+        });
+    }
+
+    private static ServerRequest request(String method, String path, String body) {
+        String[] parts = path.split("\\?", 2);
+        MockHttpServletRequest request = new MockHttpServletRequest(method, parts[0]);
+        request.setQueryString((parts.length > 1) ? parts[1] : null);
+        request.setContentType("application/json");
+        request.setContent(body.getBytes());
+        ServletRequestPathUtils.parseAndCache(request);
+        return ServerRequest.create(request, List.of());
+    }
+
+    /** Canonical, in one line of ASCII, and of a length that the API's limits bound. */
+    @Test
+    void aFilterIsJsonThatHidesNothing() {
+        String hostile = "\u202e\u2028\n\"]}\u0000";
+        DeadLetterFilter filter = new DeadLetterFilter("o", hostile, null, Instant.EPOCH, null);
+
+        String text = Sweeps.text(filter, null);
+
+        assertThat(text).isEqualTo("{\"idPrefix\":\"o\",\"causeContains\":\"\\u202E\\u2028\\n\\\"]}\\u0000\","
+                + "\"diedBefore\":\"1970-01-01T00:00:00Z\"}");
+        assertThat(JsonMapper.shared().readTree(text).path("causeContains").asString()).isEqualTo(hostile);
+        assertThat(Sweeps.text(DeadLetterFilter.ALL, "c")).isEqualTo("{\"cursor\":\"c\"}");
+    }
+
+}
