@@ -30,7 +30,7 @@ import tools.jackson.databind.JsonNode;
 final class Claimer {
 
     /** Without what it says: consumers in any language could not read it. */
-    private static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
+    static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
 
     private final MessageStore store;
 

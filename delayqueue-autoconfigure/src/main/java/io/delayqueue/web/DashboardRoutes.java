@@ -66,7 +66,7 @@ final class DashboardRoutes {
     private ServerResponse letters(ApiRequest request) {
         request.onlyQuery("limit");
         Fields body = request.body("filter", "cursor");
-        DeadLetterFilter filter = DeadLetterRoutes.filter(body);
+        DeadLetterFilter filter = DeadLetterRoutes.filter(request, body);
         DeadLetterPage page = this.operations.deadLetters(request.queue().value())
             .list(body.text("cursor"), request.limit());
         boolean open = request.permits(Authority.PAYLOAD);

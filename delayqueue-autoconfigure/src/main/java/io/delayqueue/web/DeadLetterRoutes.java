@@ -105,20 +105,24 @@ final class DeadLetterRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         Fields body = request.body("dryRun", "filter", "cursor");
-        DeadLetterFilter filter = filter(body);
+        DeadLetterFilter filter = filter(request, body);
         boolean dryRun = body.value("dryRun") == null || body.flag("dryRun");
         String cursor = body.text("cursor");
         ObjectNode json = dryRun ? this.sweeps.count(queue, filter, cursor) : step.take(request, filter, cursor);
         return Answer.json(json.put("dryRun", dryRun));
     }
 
-    /** The filter that a body names. */
-    static DeadLetterFilter filter(Fields body) {
+    /** The filter that a body names. By causes only those search who may read them. */
+    static DeadLetterFilter filter(ApiRequest request, Fields body) {
         JsonNode given = body.value("filter");
         if (given == null) {
             throw ProblemException.invalid("Field 'filter' is needed; {} means all dead letters");
         }
         Fields fields = new Fields(given, "filter.", FILTER);
+        if (fields.value("causeContains") != null && !request.permits(Authority.PAYLOAD)) {
+            throw new ProblemException(new Problem(Kind.FORBIDDEN,
+                    "A cause may quote the payload: to search by it needs " + Authority.PAYLOAD.text() + " too"));
+        }
         return new DeadLetterFilter(bounded(fields, "idPrefix"), bounded(fields, "causeContains"),
                 fields.instant("diedFrom"), fields.instant("diedBefore"), bounded(fields, "group"));
     }

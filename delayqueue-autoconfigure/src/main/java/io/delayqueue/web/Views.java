@@ -18,7 +18,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * Things of the queue as JSON. What is absent is {@code null}, so that a field is always
- * there; payload and headers are left out for who may not read them.
+ * there; payload and headers are left out for who may not read them, and of causes what
+ * may quote them.
  */
 final class Views {
 
@@ -86,17 +87,10 @@ final class Views {
     }
 
     static ObjectNode message(StoredMessage message, boolean open) {
-        ObjectNode json = object().put("queue", message.queue())
-            .put("id", message.id())
-            .put("state", message.state().name())
-            .put("dueAt", time(message.dueAt()))
-            .put("leasedUntil", time(message.leasedUntil()))
-            .put("expiresAt", time(message.expiresAt()))
-            .put("priority", message.priority())
-            .put("group", message.group())
-            .put("failures", message.failures())
-            .put("lapses", message.lapses());
-        return content(json, message.payload(), message.headers(), open);
+        MessageSummary summary = new MessageSummary(message.queue(), message.id(), message.state(), message.dueAt(),
+                message.leasedUntil(), message.expiresAt(), message.priority(), message.group(), message.failures(),
+                message.lapses());
+        return content(summary(summary), message.payload(), message.headers(), open);
     }
 
     static ObjectNode summary(MessageSummary message) {
@@ -113,6 +107,7 @@ final class Views {
     }
 
     static ObjectNode letter(DeadLetter letter, boolean open) {
+        String first = letter.firstFailure();
         ObjectNode json = object().put("queue", letter.queue())
             .put("letterId", letter.letterId())
             .put("id", letter.id())
@@ -121,8 +116,8 @@ final class Views {
             .put("diedAt", time(letter.diedAt()))
             .put("failures", letter.failures())
             .put("lapses", letter.lapses())
-            .put("cause", letter.cause())
-            .put("firstFailure", letter.firstFailure());
+            .put("cause", open ? letter.cause() : Causes.masked(letter.cause()))
+            .put("firstFailure", (open || first == null) ? first : Causes.masked(first));
         return content(json, letter.payload(), letter.headers(), open);
     }
 
