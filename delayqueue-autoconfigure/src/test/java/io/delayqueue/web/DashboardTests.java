@@ -93,8 +93,9 @@ class DashboardTests {
 
     /** Whatever the page loads is named relative to it, and comes from nowhere else. */
     @ParameterizedTest
-    @ValueSource(
-            strings = { "index.html", "main.js", "store.js", "frame.js", "queue.js", "letters.js", "dashboard.css" })
+    @ValueSource(strings = { "index.html", "main.js", "store.js", "flow.js", "history.js", "frame.js", "queue.js",
+            "letters.js", "message.js", "nodes.js", "overview.js", "problems.js", "plots.js", "dialog.js", "format.js",
+            "dashboard.css" })
     void namesNothingByAnAbsolutePath(String file) throws IOException {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
