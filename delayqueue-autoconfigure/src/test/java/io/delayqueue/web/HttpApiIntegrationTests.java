@@ -2,6 +2,7 @@ package io.delayqueue.web;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.delayqueue.AuditedOperationEvent;
 
@@ -111,6 +112,30 @@ class HttpApiIntegrationTests {
         assertThat(server.post(QUEUES + "failing/dead-letters/redrive", named).status()).isEqualTo(404);
         assertThat(server.call("all", "DELETE", QUEUES + "failing/message?id=1", null).json().path("result").asString())
             .isEqualTo("CANCELLED");
+    }
+
+    /** With a client whose calls wait, which those who claim must not. */
+    @Test
+    void bringsMessagesOverAClientThatBlocks() throws Exception {
+        try (ApiServer blocking = ApiServer.start(RedisUser.asAsked("spring.data.redis.port=" + redis.port(),
+                "spring.data.redis.client-type=jedis", "delayqueue.store=redis", "delayqueue.namespace=http-api"))) {
+            List<CompletableFuture<Reply>> waiting = Stream.of("a", "b", "c")
+                .map((queue) -> CompletableFuture.supplyAsync(
+                        () -> blocking.post(QUEUES + "blocking-" + queue + "/leases/claim", "{\"waitMillis\": 20000}")))
+                .toList();
+            LongPolls polls = blocking.bean(Consumers.class).polls();
+            await().until(() -> polls.waiting() == 3);
+
+            for (String queue : List.of("c", "b", "a")) {
+                server.post(QUEUES + "blocking-" + queue + "/messages", "{\"id\": \"1\", \"payload\": 1}");
+            }
+
+            for (CompletableFuture<Reply> one : waiting) {
+                assertThat(one.get().json().at("/messages/0/id").asString()).isEqualTo("1");
+            }
+            assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+                .anyMatch((name) -> name.startsWith("delayqueue-web-store-"));
+        }
     }
 
     /** Each place of the list has its answer, whatever else stands in it. */
