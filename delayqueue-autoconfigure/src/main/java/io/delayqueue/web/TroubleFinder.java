@@ -121,7 +121,7 @@ final class TroubleFinder {
         long grown = (before != null) ? queue.dead() - before.byQueue().getOrDefault(queue.queue(), 0L) : 0;
         if (grown > 0) {
             troubles.add(new Trouble(Severity.WARNING, "Dead letters are growing", queue.queue(),
-                    "There are %d now; of these %d came since somebody first looked within the last %d minutes."
+                    "Dead letters: %d, of which %d came since somebody first looked within the last %d minutes."
                         .formatted(queue.dead(), grown, MEMORY.toMinutes()),
                     "Read the causes of the latest, mend what they say, and redrive them by filter."));
             return;
