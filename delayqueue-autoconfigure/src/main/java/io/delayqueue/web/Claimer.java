@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -70,14 +71,21 @@ final class Claimer {
         return this.threads.call(() -> this.router.all(queue, version));
     }
 
-    CompletableFuture<Batch> claim(Partition partition, Poll poll, ConsumeSettings settings) {
-        return this.threads.call(() -> claimNow(partition, poll, settings));
+    /**
+     * Claims for a poll.
+     * @param reader reads what was claimed, which may be much, where that would else be
+     * done by a thread of the store's connection
+     */
+    CompletableFuture<Batch> claim(Partition partition, Poll poll, ConsumeSettings settings, Executor reader) {
+        Executor own = this.store.waits() ? Runnable::run : reader;
+        return this.threads.call(() -> claimNow(partition, poll, settings, own));
     }
 
-    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, ConsumeSettings settings) {
+    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, ConsumeSettings settings,
+            Executor reader) {
         long sent = now();
         return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), settings.expired()))
-            .thenCompose((claim) -> {
+            .thenComposeAsync((claim) -> {
                 this.router.noticed(partition, claim.partitionsVersion());
                 this.settlements.tell(partition.queue(), claim);
                 List<CompletableFuture<Optional<TakenMessage>>> all = claim.messages()
@@ -89,7 +97,7 @@ final class Claimer {
                     all.forEach((one) -> one.join().ifPresent(taken::add));
                     return new Batch(claim, taken);
                 });
-            });
+            }, reader);
     }
 
     /**

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -65,6 +66,8 @@ class LongPollsTests {
 
     private volatile boolean waits;
 
+    private final List<String> buriedBy = new CopyOnWriteArrayList<>();
+
     private final Herald herald = new Herald((event) -> {
     });
 
@@ -96,6 +99,10 @@ class LongPollsTests {
                             this.blocked.await();
                         }
                         yield this.delivery.apply(claimed(method.invoke(this.store, args)));
+                    }
+                    case "deadLetter" -> {
+                        this.buriedBy.add(Thread.currentThread().getName());
+                        yield invoke(method, args);
                     }
                     default -> invoke(method, args);
                 });
@@ -250,6 +257,18 @@ class LongPollsTests {
                 assertThat(letter.cause()).containsAnyOf("no JSON that consumers over HTTP could read",
                         "is not readable");
             });
+    }
+
+    /** However much was claimed, the store's own thread is free for others meanwhile. */
+    @Test
+    void theThreadOfTheStoreReadsNoPayloads() {
+        this.delivery = (answer) -> answer.thenApplyAsync(Function.identity(),
+                (task) -> new Thread(task, "store").start());
+        send("poison", "{\"payload\":null}");
+        send("sound", "{\"payload\":1}");
+
+        assertThat(taken(claim(QUEUE, LONG))).hasSize(1);
+        assertThat(this.buriedBy).containsExactly("delayqueue-web-polls");
     }
 
     private CompletableFuture<List<TakenMessage>> claim(QueueName queue, Duration wait) {
