@@ -238,7 +238,7 @@ export function lettersPage() {
     <p>Messages that are not tried again. A letter is kept until somebody redrives or purges it.</p>
     <form class="bar" @submit=${filterBy}>
       <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
-      <label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>
+      ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
       <label>Group <input type="search" name="group" maxlength="200" value=${filter.group ?? ''}></label>
       <label>Died from <input type="datetime-local" name="diedFrom" step="1" value=${local(filter.diedFrom)}></label>
       <label>Died before <input type="datetime-local" name="diedBefore" step="1" value=${local(filter.diedBefore)}></label>
@@ -264,7 +264,7 @@ export function letterPage() {
       <button type="button" @click=${() => askSome(queue, 'purge', [letterId])}>Purge …</button></div>` : nothing}
     ${facts([['Died', time(letter.diedAt)], ['Was due', time(letter.dueAt)], ['Group', letter.group && name(letter.group)],
     ['Failures', count(letter.failures)], ['Leases that ran out', count(letter.lapses)], ['Letter', name(letter.letterId)]])}
-    <section aria-labelledby="cause"><h2 id="cause">Cause</h2><pre tabindex="0" role="group" aria-labelledby="cause">${shown(letter.cause)}</pre></section>
+    <section aria-labelledby="cause"><h2 id="cause">Cause</h2>${letter.masked ? html`<p class="note">What may quote the payload is hidden: it takes the authority DELAYQUEUE_PAYLOAD to read it.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(letter.cause)}</pre></section>
     ${letter.firstFailure ? html`<section aria-labelledby="first"><h2 id="first">First failure</h2><pre tabindex="0" role="group" aria-labelledby="first">${shown(letter.firstFailure)}</pre></section>` : nothing}
     ${content(letter)}`;
 }
