@@ -112,6 +112,9 @@ final class QueueRoutes {
         if (until != null && body.value("forMillis") != null) {
             throw ProblemException.invalid("Fields 'forMillis' and 'until' are both there; use one or none");
         }
+        if (until != null && !until.isAfter(this.inspector.overview(queue.value()).now())) {
+            throw ProblemException.invalid("Field 'until' is not valid: %s has passed".formatted(until));
+        }
         Duration time = body.millis("forMillis", Duration.ZERO, Duration.ofMillis(1), MessageLimits.MAX_DURATION);
         PauseResult result = this.audit.of(request.change("pause", null), () -> {
             if (until != null) {

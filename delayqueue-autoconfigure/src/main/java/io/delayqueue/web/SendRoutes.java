@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.DelayQueueOperations;
@@ -27,6 +30,8 @@ final class SendRoutes {
 
     private static final Set<String> FIELDS = Set.of("id", "payload", "delayMillis", "dueAt", "onDuplicate", "priority",
             "timeToLiveMillis", "group", "headers");
+
+    private static final Set<SendOutcome> REPLACEMENTS = Set.of(SendOutcome.REPLACED, SendOutcome.AFTER_CURRENT);
 
     private final DelayQueueOperations operations;
 
@@ -60,16 +65,8 @@ final class SendRoutes {
     }
 
     private ServerResponse send(ApiRequest request, DelayedMessage message) {
-        SendResult result;
-        try {
-            result = this.operations.send(message);
-        }
-        catch (RuntimeException ex) {
-            this.audit.failed(request.change("send", message.id().orElse(null)), ex);
-            throw ex;
-        }
-        this.audit.tell(request.change("send", result.id()), (result.outcome() == SendOutcome.KEPT) ? 0 : 1,
-                Outcome.DONE);
+        SendResult result = sent(request, message.id().orElse(null), () -> List.of(this.operations.send(message)))
+            .get(0);
         return Answer.json((result.outcome() == SendOutcome.SCHEDULED) ? 201 : 200, Views.sent(result));
     }
 
@@ -79,12 +76,35 @@ final class SendRoutes {
         List<Fields> all = request.body("messages").objects("messages", request.settings().maxBatch(), FIELDS);
         List<DelayedMessage> messages = new ArrayList<>();
         all.forEach((fields) -> messages.add(message(queue, fields, request.settings().maxDelay(), null)));
-        List<SendResult> results = this.audit.of(request.change("send", null), () -> this.operations.sendAll(messages),
-                (sent) -> sent.stream().filter((result) -> result.outcome() != SendOutcome.KEPT).count());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("results");
-        results.forEach((result) -> array.add(Views.sent(result)));
+        sent(request, null, () -> this.operations.sendAll(messages)).forEach((result) -> array.add(Views.sent(result)));
         return Answer.json(json);
+    }
+
+    /**
+     * Sends, and tells the audit. What took the place of another message is told apart:
+     * that one may have been anybody's.
+     */
+    private List<SendResult> sent(ApiRequest request, @Nullable String id, Supplier<List<SendResult>> call) {
+        List<SendResult> results;
+        try {
+            results = call.get();
+        }
+        catch (RuntimeException ex) {
+            this.audit.failed(request.change("send", id), ex);
+            throw ex;
+        }
+        Map<Boolean, List<SendResult>> byReplacement = results.stream()
+            .collect(Collectors.partitioningBy((result) -> REPLACEMENTS.contains(result.outcome())));
+        byReplacement.forEach((replacing, some) -> {
+            if (!some.isEmpty()) {
+                String ids = some.stream().map(SendResult::id).collect(Collectors.joining(" "));
+                this.audit.tell(request.change(replacing ? "replace" : "send", ids),
+                        some.stream().filter((result) -> result.outcome() != SendOutcome.KEPT).count(), Outcome.DONE);
+            }
+        });
+        return results;
     }
 
     /** A message, with whatever is wrong with it told by its place in the body. */

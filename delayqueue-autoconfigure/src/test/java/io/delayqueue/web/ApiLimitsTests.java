@@ -142,6 +142,31 @@ class ApiLimitsTests {
                 new AuditedOperationEvent("all", "cancel", "steered", "s3 s2 s1", 2));
     }
 
+    /** What may be somebody else's message is not overwritten unseen. */
+    @Test
+    void theAuditTellsWhatTookThePlaceOfAnother() {
+        String queue = ApiServer.PATH + "/queues/replaced";
+        this.server.call("send", "PUT", queue + "/message?id=r1", "{\"payload\": 1, \"delayMillis\": 60000}");
+        this.server.call("send", "POST", queue + "/batch", """
+                {"messages": [{"id": "r1", "payload": 2, "delayMillis": 60000, "onDuplicate": "REPLACE"},
+                        {"id": "r2", "payload": 2, "delayMillis": 60000}]}""");
+
+        assertThat(this.server.audited()).contains(new AuditedOperationEvent("send", "send", "replaced", "r1", 1),
+                new AuditedOperationEvent("send", "replace", "replaced", "r1", 1),
+                new AuditedOperationEvent("send", "send", "replaced", "r2", 1));
+    }
+
+    @Test
+    void doesNotPauseUntilATimeThatHasPassed() {
+        String queue = ApiServer.PATH + "/queues/past";
+
+        Reply reply = this.server.post(queue + "/pause", "{\"until\": \"2020-01-01T00:00:00Z\"}");
+
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.detail()).contains("2020-01-01T00:00:00Z has passed");
+        assertThat(this.server.get(queue).json().path("paused").booleanValue()).isFalse();
+    }
+
     @Test
     void forgetsWhatHoldsNothing() {
         String queue = ApiServer.PATH + "/queues/forgotten";

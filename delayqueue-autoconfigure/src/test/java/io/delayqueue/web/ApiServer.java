@@ -98,7 +98,8 @@ public final class ApiServer implements AutoCloseable {
 
     /** What was audited so far, by all that was answered. */
     List<AuditedOperationEvent> audited() {
-        this.context.getBeanProvider(Herald.class).ifAvailable((herald) -> await().until(() -> herald.untold() == 0));
+        this.context.getBeanProvider(Herald.class)
+            .ifAvailable((herald) -> await().pollDelay(Duration.ZERO).until(() -> herald.untold() == 0));
         return bean(Auditor.class).events;
     }
 
