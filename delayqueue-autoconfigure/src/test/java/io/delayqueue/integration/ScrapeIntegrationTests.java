@@ -1,0 +1,83 @@
+package io.delayqueue.integration;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.actuator.KnownStatistics;
+import io.delayqueue.actuator.QueueGauges;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What scrapes cost Redis, by its own count. */
+class ScrapeIntegrationTests {
+
+    private static final int PARTITIONS = 4;
+
+    private static final Duration INTERVAL = Duration.ofMillis(500);
+
+    @RegisterExtension
+    final Applications applications = new Applications();
+
+    @Test
+    void costOneCallPerPartitionAndIntervalHoweverManyThereAre() {
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred());
+                Application application = this.applications.withHandler(redis, "test.queues=orders,bills",
+                        "delayqueue.queues.bills.partitions=" + (PARTITIONS - 1),
+                        "delayqueue.metrics.interval=" + INTERVAL.toMillis() + "ms")) {
+            List<MeterRegistry> registries = IntStream.range(0, 5).mapToObj((i) -> registry(application)).toList();
+            // Claims count as well.
+            application.listener().stop();
+            Applications.await(() -> assertThat(scrape(registries)).isEqualTo(12 * 5));
+
+            long start = System.nanoTime();
+            long before = calls(redis);
+            for (int scrapes = 0; scrapes < 500 || calls(redis) - before < 2 * PARTITIONS; scrapes++) {
+                scrape(registries);
+            }
+            long calls = calls(redis) - before;
+            long intervals = (System.nanoTime() - start) / INTERVAL.toNanos();
+            assertThat(calls).isLessThanOrEqualTo((intervals + 2) * PARTITIONS).isGreaterThanOrEqualTo(2 * PARTITIONS);
+        }
+    }
+
+    private static MeterRegistry registry(Application application) {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        new QueueGauges(registry, application.context().getBean(DelayedListenerRegistry.class),
+                application.context().getBean(KnownStatistics.class),
+                application.context().getBean(TransferWorker.class))
+            .start();
+        return registry;
+    }
+
+    /** How many gauges of queues told a number. */
+    private static long scrape(List<MeterRegistry> registries) {
+        return registries.stream()
+            .flatMap((registry) -> registry.getMeters().stream())
+            .filter((meter) -> meter instanceof Gauge gauge && !Double.isNaN(gauge.value()))
+            .count();
+    }
+
+    /**
+     * The script that counts looks once for leases that ran out; of an empty queue it
+     * counts nothing else.
+     */
+    private static long calls(RedisServer redis) {
+        return redis.commands()
+            .info("commandstats")
+            .lines()
+            .filter((line) -> line.startsWith("cmdstat_zcount:calls="))
+            .mapToLong((line) -> Long.parseLong(line.substring("cmdstat_zcount:calls=".length(), line.indexOf(','))))
+            .sum();
+    }
+
+}
