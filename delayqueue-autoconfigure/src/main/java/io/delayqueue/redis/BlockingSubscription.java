@@ -129,6 +129,9 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
             this.subscribed.clear();
             try (RedisConnection fresh = this.factory.getConnection()) {
                 this.connection = fresh;
+                // Needs the same right: once refused a subscription, Jedis gives back a
+                // connection with an answer still to come.
+                fresh.publish(bytes(this.control), new byte[0]);
                 fresh.subscribe(this, bytes(this.control));
                 pause();
                 while (!isClosed() && fresh.isSubscribed()) {
@@ -137,11 +140,21 @@ final class BlockingSubscription implements MessageListener, SubscriptionListene
             }
             catch (RuntimeException ex) {
                 failed(ex);
-                pause();
             }
+            lost();
+            pause();
         }
         this.ended = true;
         logger.debug("The subscription has ended");
+    }
+
+    /** Tells of the end of all that was subscribed. */
+    private void lost() {
+        this.wanted.forEach((topic, listener) -> {
+            if (listener instanceof SubscriptionListener subscriptions) {
+                subscriptions.onChannelUnsubscribed(bytes(topic.getTopic()), 0);
+            }
+        });
     }
 
     private void failed(RuntimeException failure) {

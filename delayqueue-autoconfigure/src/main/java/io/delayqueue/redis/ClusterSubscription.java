@@ -213,6 +213,7 @@ final class ClusterSubscription implements TopicSubscription {
                 }
                 if (failure != null) {
                     this.links.remove(master);
+                    lost();
                     failed(failure);
                 }
                 else if (this.away && isEveryMasterHeard()) {
@@ -238,6 +239,15 @@ final class ClusterSubscription implements TopicSubscription {
         }
     }
 
+    /** Tells that not every master is heard. */
+    private void lost() {
+        this.wanted.forEach((pattern, listener) -> {
+            if (listener instanceof SubscriptionListener subscriptions) {
+                subscriptions.onPatternUnsubscribed(bytes(pattern), 0);
+            }
+        });
+    }
+
     /** Leaves nothing under way: what connects is waited for, and then ended. */
     private CompletableFuture<Void> disconnect() {
         CompletableFuture<StatefulRedisClusterPubSubConnection<byte[], byte[]>> ours = this.connection;
@@ -245,6 +255,7 @@ final class ClusterSubscription implements TopicSubscription {
         this.connection = null;
         this.links.clear();
         this.masters = Map.of();
+        lost();
         if (ours == null) {
             return CompletableFuture.completedFuture(null);
         }

@@ -25,8 +25,9 @@ import org.springframework.data.redis.listener.Topic;
  * Who listens to one partition: tells them what Redis publishes, and to look at every
  * subscription, as something may have been missed before.
  * <p>
- * <strong>Threads.</strong> Any thread adds and removes; the connection's thread tells.
- * The state of the subscription is touched by one thread only, which subscribes.
+ * <strong>Threads.</strong> Any thread adds and removes; the connection's thread tells,
+ * and notes what the server confirms. The state of the subscription is touched by one
+ * thread only, which subscribes.
  */
 final class PartitionListeners implements MessageListener, SubscriptionListener {
 
@@ -48,7 +49,7 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
 
     private boolean subscribed;
 
-    /** Whether the server has said so, once. */
+    /** Whether the server has said so, and the connection was not lost since. */
     private volatile boolean confirmed;
 
     private @Nullable ScheduledFuture<?> leaving;
@@ -96,7 +97,14 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
 
     void subscribed(boolean subscribed) {
         this.subscribed = subscribed;
-        this.confirmed &= subscribed;
+        if (!subscribed) {
+            lost(); // and no other write: the server may confirm meanwhile
+        }
+    }
+
+    /** Nothing is heard until the server confirms again; called by any thread. */
+    void lost() {
+        this.confirmed = false;
     }
 
     /** Whoever has listened again: no end is near. */
@@ -159,6 +167,16 @@ final class PartitionListeners implements MessageListener, SubscriptionListener 
     public void onPatternSubscribed(byte[] pattern, long count) {
         this.confirmed = true;
         tell(Signal.LOOK);
+    }
+
+    @Override
+    public void onChannelUnsubscribed(byte[] channel, long count) {
+        lost();
+    }
+
+    @Override
+    public void onPatternUnsubscribed(byte[] pattern, long count) {
+        lost();
     }
 
 }

@@ -91,6 +91,9 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private @Nullable TopicSubscription line;
 
+    /** Of the container's connection, while there is one. */
+    private @Nullable SubscriptionWatch watch;
+
     private boolean away;
 
     private Duration pause = RETRY;
@@ -212,6 +215,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             if (this.container == null) {
                 // If the server is away Spring Data would log its stack each time.
                 this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
+                this.watch = SubscriptionWatch.of((LettuceConnectionFactory) this.factory, new LossObserver());
                 this.container = connect();
             }
             this.container.addMessageListener(queue, queue.topic());
@@ -293,11 +297,25 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
+    /** The server may not have what the client has asked for once, and will not again. */
+    private void checkReconnected() {
+        this.alarms.values()
+            .stream()
+            .filter((queue) -> queue.isSubscribed() && !queue.isConfirmed())
+            .findFirst()
+            .ifPresent((queue) -> subscribeAllLater(queue,
+                    new IllegalStateException("The server has not subscribed this client again")));
+    }
+
     private void subscribeAll() {
         List.copyOf(this.alarms.values()).forEach(this::subscribe);
     }
 
     private void disconnect() {
+        if (this.watch != null) {
+            this.watch.close();
+            this.watch = null;
+        }
         RedisMessageListenerContainer old = this.container;
         this.container = null;
         this.alarms.values().forEach((queue) -> queue.subscribed(false));
@@ -352,6 +370,28 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         this.alarms.clear();
         submit(this::disconnect);
         submit(this.thread::shutdown);
+    }
+
+    /** What follows from a lost connection; called by the client's threads. */
+    private final class LossObserver implements SubscriptionWatch.Observer {
+
+        @Override
+        public boolean isOurs(String topic) {
+            return RedisWakeUps.this.alarms.values()
+                .stream()
+                .anyMatch((queue) -> queue.topic().getTopic().equals(topic));
+        }
+
+        @Override
+        public void lost() {
+            RedisWakeUps.this.alarms.values().forEach(PartitionListeners::lost);
+        }
+
+        @Override
+        public void reconnected() {
+            later(RedisWakeUps.this::checkReconnected, SUBSCRIPTION_LIMIT);
+        }
+
     }
 
 }

@@ -11,8 +11,8 @@ interface TopicSubscription extends AutoCloseable {
 
     /**
      * Subscribes to one more topic, soon.
-     * @param listener told of messages; and of subscriptions if it is a
-     * {@code SubscriptionListener}
+     * @param listener told of messages; and of subscriptions, and of their ends with the
+     * connection, if it is a {@code SubscriptionListener}
      */
     void add(Topic topic, MessageListener listener);
 

@@ -157,12 +157,14 @@ class ClusterSubscriptionTests {
         this.wakeUps.listen(queue("q"), (signal) -> rung.release());
         Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Cannot subscribe"));
         assertThat(strict.commands().pubsubNumpat()).isZero();
+        Awaitility.await().atMost(PATIENCE).until(() -> !this.wakeUps.isHeard(queue("q")));
 
         strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
 
         awaitPatterns(1);
         Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("of the cluster again"));
         assertThat(rung.availablePermits()).isPositive();
+        assertThat(this.wakeUps.isHeard(queue("q"))).isTrue();
     }
 
     @Test
