@@ -8,6 +8,7 @@ import java.util.function.ToDoubleFunction;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.TransferWorker;
@@ -17,10 +18,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Gauges of the queues that this node listens to. They are there once the listeners have
- * started; those of a listener that comes later once it has registered.
+ * Gauges of the queues that this node listens to, or that are consumed through it. They
+ * are there once the listeners have started; those of a listener that comes later once it
+ * has registered, and of a queue that is consumed from the first claim on.
  * <p>
- * <strong>Threads.</strong> The life-cycle thread, and those that read meters.
+ * <strong>Threads.</strong> The life-cycle thread, those that read meters, and those that
+ * consume.
  */
 public final class QueueGauges implements SmartLifecycle {
 
@@ -32,6 +35,8 @@ public final class QueueGauges implements SmartLifecycle {
 
     private final TransferWorker worker;
 
+    private final ConsumedQueues consumed;
+
     /** Queues that have their gauges. */
     private final Set<QueueName> done = ConcurrentHashMap.newKeySet();
 
@@ -40,11 +45,12 @@ public final class QueueGauges implements SmartLifecycle {
     private volatile boolean running;
 
     public QueueGauges(MeterRegistry meters, DelayedListenerRegistry listeners, KnownStatistics statistics,
-            TransferWorker worker) {
+            TransferWorker worker, ConsumedQueues consumed) {
         this.meters = meters;
         this.listeners = listeners;
         this.statistics = statistics;
         this.worker = worker;
+        this.consumed = consumed;
     }
 
     @Override
@@ -55,14 +61,13 @@ public final class QueueGauges implements SmartLifecycle {
         }
         MeterName.CLOCK_JUMPS.counter(this.worker, TransferWorker::clockJumps).register(this.meters);
         this.listeners.onRegistration(this::bind);
+        this.consumed.onFirst(this::bindOnce);
         this.statistics.refresh();
     }
 
     private void bind(ListenerContainer listener) {
         for (String queue : listener.queues()) {
-            if (this.done.add(new QueueName(queue))) {
-                bind(new QueueName(queue));
-            }
+            bindOnce(new QueueName(queue));
             MeterName.FREE_HANDLERS.gauge(queue, listener, (it) -> freeHandlers(it, queue))
                 .tag(MeterName.LISTENER, listener.id())
                 .register(this.meters);
@@ -72,6 +77,12 @@ public final class QueueGauges implements SmartLifecycle {
     /** One that is stopped has none, and is not busy either. */
     private static double freeHandlers(ListenerContainer listener, String queue) {
         return listener.isRunning() ? listener.freeHandlers().getOrDefault(queue, 0) : Double.NaN;
+    }
+
+    private void bindOnce(QueueName queue) {
+        if (this.done.add(queue)) {
+            bind(queue);
+        }
     }
 
     private void bind(QueueName queue) {

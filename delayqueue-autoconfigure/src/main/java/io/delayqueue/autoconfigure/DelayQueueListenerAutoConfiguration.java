@@ -1,7 +1,10 @@
 package io.delayqueue.autoconfigure;
 
+import java.util.stream.Stream;
+
 import io.delayqueue.QueueName;
 import io.delayqueue.actuator.KnownStatistics;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.NodeDirectory;
@@ -68,19 +71,25 @@ public final class DelayQueueListenerAutoConfiguration {
                 DelayQueueAutoConfiguration.eventsOf(events));
     }
 
-    /** For gauges and health, which tell of the queues that this node listens to. */
+    @Bean
+    @ConditionalOnMissingBean
+    ConsumedQueues delayQueueConsumedQueues(DelayQueueMetricsProperties properties) {
+        return new ConsumedQueues(properties.maxQueues(), System::nanoTime);
+    }
+
+    /**
+     * For gauges and health, which tell of the queues that this node listens to, or that
+     * are consumed through it.
+     */
     @Bean
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean
     KnownStatistics delayQueueKnownStatistics(QueueInspector inspector, StorePorts ports,
-            DelayedListenerRegistry registry, DelayQueueMetricsProperties properties) {
-        return new KnownStatistics(inspector, ports,
-                () -> registry.listeners()
-                    .stream()
-                    .flatMap((listener) -> listener.queues().stream())
-                    .map(QueueName::new)
-                    .toList(),
-                properties.interval(), System::nanoTime);
+            DelayedListenerRegistry registry, ConsumedQueues consumed, DelayQueueMetricsProperties properties) {
+        return new KnownStatistics(inspector, ports, () -> Stream
+            .concat(registry.listeners().stream().flatMap((listener) -> listener.queues().stream()).map(QueueName::new),
+                    consumed.all().stream())
+            .toList(), properties.interval(), System::nanoTime);
     }
 
     @Bean

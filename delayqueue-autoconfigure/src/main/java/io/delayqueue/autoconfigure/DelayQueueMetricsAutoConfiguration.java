@@ -3,6 +3,7 @@ package io.delayqueue.autoconfigure;
 import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.actuator.MicrometerEvents;
 import io.delayqueue.actuator.QueueGauges;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.TransferWorker;
@@ -36,8 +37,8 @@ public final class DelayQueueMetricsAutoConfiguration {
     @ConditionalOnBean(KnownStatistics.class)
     @ConditionalOnMissingBean
     QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, KnownStatistics statistics,
-            TransferWorker worker) {
-        return new QueueGauges(registry, listeners, statistics, worker);
+            TransferWorker worker, ConsumedQueues consumed) {
+        return new QueueGauges(registry, listeners, statistics, worker, consumed);
     }
 
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.StorePorts;
@@ -68,6 +69,10 @@ public final class DelayQueueWebAutoConfiguration {
     @Import({ DelayQueueWebSecurityConfiguration.class, DelayQueueDashboardSecurityConfiguration.class })
     static class ServletConfiguration {
 
+        private static ConsumedQueues noneConsumed() {
+            return new ConsumedQueues(0, System::nanoTime);
+        }
+
         /** The API. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
@@ -94,8 +99,9 @@ public final class DelayQueueWebAutoConfiguration {
 
             @Bean
             ApiPorts delayQueueHttpPorts(DelayQueueOperations operations, ObjectProvider<DelayQueueInspector> inspector,
-                    Consumers consumers) {
-                return new ApiPorts(operations, inspector.getIfAvailable(), consumers);
+                    Consumers consumers, ObjectProvider<ConsumedQueues> consumed) {
+                return new ApiPorts(operations, inspector.getIfAvailable(), consumers,
+                        consumed.getIfAvailable(ServletConfiguration::noneConsumed));
             }
 
             @Bean
@@ -124,9 +130,11 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             Dashboard delayQueueDashboard(DelayQueueWebProperties web, Access access, DelayQueueOperations operations,
                     DelayQueueInspector inspector, ObjectProvider<DelayedListenerRegistry> listeners,
-                    ObjectProvider<ServerWatch> server, ApplicationEventPublisher events) {
+                    ObjectProvider<ServerWatch> server, ObjectProvider<ConsumedQueues> consumed,
+                    ApplicationEventPublisher events) {
                 DashboardSources sources = new DashboardSources(operations, inspector,
-                        server.getIfAvailable(() -> ServerWatch.NONE), listeners::getIfAvailable);
+                        server.getIfAvailable(() -> ServerWatch.NONE), listeners::getIfAvailable,
+                        consumed.getIfAvailable(ServletConfiguration::noneConsumed));
                 return new Dashboard(web.dashboard().path(), access, sources, events);
             }
 

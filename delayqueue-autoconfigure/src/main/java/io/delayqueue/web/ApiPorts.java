@@ -2,6 +2,7 @@ package io.delayqueue.web;
 
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.engine.ConsumedQueues;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param operations sends and steers
  * @param inspector looks at queues; {@code null} for a store that has none
  * @param consumers hands out messages
+ * @param consumed is told of which queues
  */
-public record ApiPorts(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector, Consumers consumers) {
+public record ApiPorts(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector, Consumers consumers,
+        ConsumedQueues consumed) {
 }

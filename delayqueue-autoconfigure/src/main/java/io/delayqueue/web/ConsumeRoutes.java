@@ -14,6 +14,7 @@ import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.web.Problem.Kind;
@@ -43,7 +44,10 @@ final class ConsumeRoutes {
 
     private final Audit audit;
 
-    ConsumeRoutes(Consumers consumers) {
+    private final ConsumedQueues consumed;
+
+    ConsumeRoutes(Consumers consumers, ConsumedQueues consumed) {
+        this.consumed = consumed;
         this.polls = consumers.polls();
         this.settlements = consumers.settlements();
         this.settings = consumers.settings();
@@ -82,6 +86,7 @@ final class ConsumeRoutes {
             throw new IllegalStateException("A filter or servlet of the application does not support asynchronous "
                     + "requests: nothing can be claimed over HTTP");
         }
+        this.consumed.note(queue);
         CompletableFuture<List<TakenMessage>> claim = this.polls.claim(queue, max, lease, wait);
         HandOver handOver = HandOver.of(request.servlet(), claim, this.polls.claimer()::giveBack);
         return Answer.later(

@@ -27,7 +27,8 @@ final class DashboardRoutes {
     DashboardRoutes(DashboardSources sources) {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
-        this.glance = new Glance(sources.inspector(), sources.server(), System::nanoTime);
+        this.glance = new Glance(sources.inspector(), sources.server(), new TroubleFinder(sources.consumed()),
+                System::nanoTime);
         this.flow = new NodeFlow(sources.listeners());
     }
 

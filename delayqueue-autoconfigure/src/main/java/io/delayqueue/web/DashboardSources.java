@@ -4,6 +4,7 @@ import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param inspector tells of queues as a whole
  * @param server tells what is wrong with the server that messages are kept on
  * @param listeners the listeners of this node; answers {@code null} if it has none
+ * @param consumed the queues that are consumed through this node without one
  */
 public record DashboardSources(DelayQueueOperations operations, DelayQueueInspector inspector, ServerWatch server,
-        Supplier<@Nullable DelayedListenerRegistry> listeners) {
+        Supplier<@Nullable DelayedListenerRegistry> listeners, ConsumedQueues consumed) {
 }

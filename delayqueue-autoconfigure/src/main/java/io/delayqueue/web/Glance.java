@@ -47,11 +47,11 @@ final class Glance {
     /** When that was answered. */
     private long at;
 
-    Glance(DelayQueueInspector inspector, ServerWatch server, LongSupplier nanoTime) {
+    Glance(DelayQueueInspector inspector, ServerWatch server, TroubleFinder troubles, LongSupplier nanoTime) {
         this.inspector = inspector;
         this.server = server;
         this.nanoTime = nanoTime;
-        this.troubles = new TroubleFinder();
+        this.troubles = troubles;
         this.at = nanoTime.getAsLong() - KEPT;
         this.faultsAt = nanoTime.getAsLong() - FAULTS_KEPT;
         this.answer = CompletableFuture.failedFuture(new IllegalStateException("Nobody has asked"));

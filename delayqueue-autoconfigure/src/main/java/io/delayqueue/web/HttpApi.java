@@ -41,7 +41,7 @@ public final class HttpApi {
         }
         new SendRoutes(ports.operations(), audit).addTo(routes);
         new MessageRoutes(ports.operations(), audit).addTo(routes);
-        new ConsumeRoutes(ports.consumers()).addTo(routes);
+        new ConsumeRoutes(ports.consumers(), ports.consumed()).addTo(routes);
         Sweeps sweeps = new Sweeps(ports.operations(), inspector, audit);
         new DeadLetterRoutes(ports.operations(), audit, sweeps).addTo(routes);
         this.routes = routes;

@@ -13,7 +13,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.delayqueue.NodeStatus;
+import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.web.Trouble.Severity;
 import org.jspecify.annotations.Nullable;
@@ -36,11 +38,17 @@ final class TroubleFinder {
 
     private static final Duration STEP = Duration.ofSeconds(30);
 
+    private final ConsumedQueues consumed;
+
     private final Deque<Letters> letters = new ArrayDeque<>();
 
     private @Nullable Moment clock;
 
     private @Nullable Jump jump;
+
+    TroubleFinder(ConsumedQueues consumed) {
+        this.consumed = consumed;
+    }
 
     List<Trouble> find(List<QueueOverview> queues, List<NodeStatus> nodes, List<ServerFault> faults, Moment moment) {
         while (!this.letters.isEmpty() && moment.nanos() - this.letters.getFirst().nanos() > MEMORY.toNanos()) {
@@ -57,7 +65,7 @@ final class TroubleFinder {
                 troubles.add(paused(queue));
             }
             else if (queue.oldestDue() != null) {
-                late(queue, queue.oldestDue(), listened.contains(queue.queue()), troubles);
+                late(queue, queue.oldestDue(), listened.contains(queue.queue()) || isConsumed(queue), troubles);
             }
             lapsed(queue, troubles);
             dead(queue, troubles);
@@ -76,6 +84,14 @@ final class TroubleFinder {
             .collect(Collectors.toSet());
     }
 
+    /**
+     * Whether somebody takes messages of it who is no listener: over HTTP from here, or
+     * with leases that he has not settled yet.
+     */
+    private boolean isConsumed(QueueOverview queue) {
+        return queue.leased() > 0 || this.consumed.isConsumed(new QueueName(queue.queue()), MEMORY);
+    }
+
     private static Trouble paused(QueueOverview queue) {
         String end = (queue.pausedUntil() != null) ? "until " + queue.pausedUntil() : "until somebody resumes it";
         return new Trouble((queue.due() > 0) ? Severity.WARNING : Severity.INFO, "The queue is paused", queue.queue(),
@@ -87,9 +103,11 @@ final class TroubleFinder {
 
     private static void late(QueueOverview queue, Duration oldest, boolean listened, List<Trouble> troubles) {
         if (!listened && oldest.compareTo(UNHEARD) >= 0) {
-            troubles.add(new Trouble(Severity.ERROR, "No listener takes the messages of this queue", queue.queue(),
-                    "%d are due, the oldest for %s, and no node has a listener for it that is running."
-                        .formatted(queue.due(), words(oldest)),
+            troubles.add(new Trouble(Severity.ERROR, "No listener or consumer takes the messages of this queue",
+                    queue.queue(),
+                    ("%d are due, the oldest for %s. No node has a listener for it that is running, none of its messages is "
+                            + "leased, and nobody has claimed any over HTTP from this node within the last %d minutes.")
+                        .formatted(queue.due(), words(oldest), MEMORY.toMinutes()),
                     "Start an application that has a @DelayedListener for it, or resume its listeners on the page of "
                             + "nodes. If it is read with receive or over HTTP, see whether its readers run."));
         }

@@ -6,6 +6,7 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.actuator.QueueGauges;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.TransferWorker;
 import io.delayqueue.testing.RedisBinary;
@@ -54,7 +55,8 @@ class ScrapeIntegrationTests {
         MeterRegistry registry = new SimpleMeterRegistry();
         new QueueGauges(registry, application.context().getBean(DelayedListenerRegistry.class),
                 application.context().getBean(KnownStatistics.class),
-                application.context().getBean(TransferWorker.class))
+                application.context().getBean(TransferWorker.class),
+                application.context().getBean(ConsumedQueues.class))
             .start();
         return registry;
     }

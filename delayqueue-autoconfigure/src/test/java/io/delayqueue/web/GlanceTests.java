@@ -17,6 +17,7 @@ import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.QueuePage;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.engine.ServerFault.Kind;
 import io.delayqueue.engine.ServerWatch;
@@ -49,7 +50,8 @@ class GlanceTests {
 
     private final ExecutorService threads = Executors.newFixedThreadPool(PEOPLE);
 
-    private final Glance glance = new Glance(this.inspector, this.server, this.clock::get);
+    private final Glance glance = new Glance(this.inspector, this.server,
+            new TroubleFinder(new ConsumedQueues(0, this.clock::get)), this.clock::get);
 
     @BeforeEach
     void answer() {

@@ -10,6 +10,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import io.delayqueue.web.ApiServer.Reply;
+import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -34,7 +35,7 @@ class HttpApiIntegrationTests {
     static void start() {
         redis = RedisServer.shared(RedisBinary.REDIS_7_0);
         server = ApiServer.start(RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
-                "delayqueue.namespace=http-api"));
+                "delayqueue.namespace=http-api", "delayqueue.metrics.interval=100ms"));
     }
 
     @AfterAll
@@ -75,6 +76,18 @@ class HttpApiIntegrationTests {
                 new AuditedOperationEvent("all", "claim", "orders", null, 1),
                 new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 1),
                 new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 0)));
+    }
+
+    /** Or nobody would be told of its backlog when all its consumers are gone. */
+    @Test
+    void hasGaugesOfWhatIsConsumed() {
+        server.post(QUEUES + "gauged/leases/claim", "{}");
+        server.post(QUEUES + "gauged/messages", "{\"payload\": 1}");
+
+        MeterRegistry meters = server.bean(MeterRegistry.class);
+        await().until(() -> meters.get("delayqueue.messages.due").tag("queue", "gauged").gauge().value() == 1);
+        assertThat(meters.find("delayqueue.messages.due").tag("queue", "orders-never-claimed").gauge()).isNull();
+        assertThat(settle("gauged", "acknowledge", claimOne("gauged", 20_000)).status()).isEqualTo(204);
     }
 
     @Test

@@ -3,9 +3,12 @@ package io.delayqueue.web;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.NodeStatus;
+import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.web.Trouble.Severity;
 import io.delayqueue.web.TroubleFinder.Moment;
@@ -20,7 +23,11 @@ class TroubleFinderTests {
 
     private static final Instant START = Instant.parse("2030-01-01T00:00:00Z");
 
-    private final TroubleFinder finder = new TroubleFinder();
+    private final AtomicLong now = new AtomicLong();
+
+    private final ConsumedQueues consumed = new ConsumedQueues(10, this.now::get);
+
+    private final TroubleFinder finder = new TroubleFinder(this.consumed);
 
     private static QueueOverview queue(@Nullable Duration oldest, long leased, long dead, boolean paused) {
         return new QueueOverview("orders", 1, 10, (oldest != null) ? 5 : 0, 0, leased, 0, dead, null, oldest, paused,
@@ -49,7 +56,7 @@ class TroubleFinderTests {
     @Test
     void saysThatNobodyListensThoughMessagesAreDue() {
         QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
-        String title = "No listener takes the messages of this queue";
+        String title = "No listener or consumer takes the messages of this queue";
         assertThat(find(due)).singleElement().satisfies((trouble) -> {
             assertThat(trouble.title()).isEqualTo(title);
             assertThat(trouble.severity()).isEqualTo(Severity.ERROR);
@@ -58,6 +65,22 @@ class TroubleFinderTests {
         assertThat(find(due, node(true, true))).extracting(Trouble::title).containsExactly(title);
         assertThat(find(due, node(false, false))).extracting(Trouble::title).containsExactly(title);
         assertThat(find(due, node(true, false))).isEmpty();
+    }
+
+    @Test
+    void leavesThoseInPeaceWhoConsumeOverHttp() {
+        QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
+        this.consumed.note(new QueueName("orders"));
+        this.now.addAndGet(Duration.ofMinutes(10).toNanos());
+        assertThat(find(due)).isEmpty();
+        assertThat(find(queue(Duration.ofMinutes(1), 0, 0, false))).extracting(Trouble::title)
+            .containsExactly("The queue is behind");
+
+        this.now.incrementAndGet();
+        assertThat(find(due)).extracting(Trouble::title)
+            .containsExactly("No listener or consumer takes the messages of this queue");
+        assertThat(find(queue(Duration.ofSeconds(11), 1, 0, false))).as("of which somebody elsewhere has one")
+            .isEmpty();
     }
 
     @Test
