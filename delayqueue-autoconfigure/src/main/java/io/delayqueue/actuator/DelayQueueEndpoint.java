@@ -8,8 +8,11 @@ import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueuePage;
@@ -41,6 +44,8 @@ public final class DelayQueueEndpoint {
     private static final Logger logger = LoggerFactory.getLogger(DelayQueueEndpoint.class);
 
     private static final int MOST_LETTERS = 100;
+
+    private static final int MAX_LETTER_ID = 256;
 
     private final DelayQueueOperations operations;
 
@@ -105,7 +110,7 @@ public final class DelayQueueEndpoint {
         if (!section.actions().contains(action)) {
             throw invalid("%s is no action for %s; use one of %s".formatted(action, section, section.actions()), null);
         }
-        Change change = new Change(caller, action, name);
+        Change change = new Change(caller, section, action, name);
         return switch (section) {
             case QUEUES -> actOnQueue(change, forTime);
             case LISTENERS -> actOnListener(change);
@@ -134,13 +139,18 @@ public final class DelayQueueEndpoint {
             listener.resume();
         }
         List<String> queues = listener.queues();
-        tell(change, queues.get(0), listener.id(), queues.size());
+        tell(change, queues.get(0), listener.id(), queues.size(), Outcome.DONE);
         return EndpointViews.Listener.of(listener);
     }
 
     private Object actOnLetters(Change change, @Nullable String letterId) {
         if (letterId == null) {
             throw invalid("Name a dead letter by 'letterId', or all by '*'", null);
+        }
+        if (letterId.length() > MAX_LETTER_ID) {
+            throw invalid(
+                    "'letterId' has %d characters; at most %d are allowed".formatted(letterId.length(), MAX_LETTER_ID),
+                    null);
         }
         DeadLetterOperations letters = valid(() -> letters(change.name()));
         boolean redrive = change.action() == Action.REDRIVE;
@@ -167,16 +177,23 @@ public final class DelayQueueEndpoint {
             throw ex; // refused before anything was done
         }
         catch (RuntimeException ex) {
-            tell(change, change.name(), filter, AuditedOperationEvent.UNKNOWN);
+            if (ex instanceof DelayQueueException known && known.effect() == Effect.NONE) {
+                tell(change, change.name(), filter, 0, Outcome.FAILED);
+            }
+            else {
+                tell(change, change.name(), filter, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
+            }
             throw ex;
         }
-        tell(change, change.name(), filter, count.applyAsLong(result));
+        tell(change, change.name(), filter, count.applyAsLong(result), Outcome.DONE);
         return result;
     }
 
-    private void tell(Change change, String queue, @Nullable String filter, long count) {
+    private void tell(Change change, String queue, @Nullable String filter, long count, Outcome outcome) {
+        String known = (filter != null) ? filter.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?") : null;
         try {
-            this.events.publishEvent(new AuditedOperationEvent(change.who(), change.operation(), queue, filter, count));
+            this.events.publishEvent(
+                    new AuditedOperationEvent(change.who(), change.operation(), queue, known, count, outcome));
         }
         catch (RuntimeException ex) {
             logger.warn("A listener of AuditedOperationEvent failed for '{}' of queue '{}', which was done",
@@ -247,13 +264,16 @@ public final class DelayQueueEndpoint {
      * Asked for by somebody.
      *
      * @param caller who asks
+     * @param section of what
      * @param action what for
      * @param name of the queue or the listener
      */
-    private record Change(SecurityContext caller, Action action, String name) {
+    private record Change(SecurityContext caller, Section section, Action action, String name) {
 
+        /** That of a listener is told from that of a queue, which holds everywhere. */
         String operation() {
-            return this.action.name().toLowerCase(Locale.ROOT);
+            String verb = this.action.name().toLowerCase(Locale.ROOT);
+            return (this.section == Section.LISTENERS) ? verb + "-listener" : verb;
         }
 
         String who() {

@@ -9,6 +9,7 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.Causes;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.ListenerStatistics;
 import org.jspecify.annotations.Nullable;
@@ -84,14 +85,15 @@ final class EndpointViews {
      * @param diedAt when it died
      * @param failures of its handlers
      * @param lapses of its leases
-     * @param reason why it died, without a stack
+     * @param reason why it died: the type of an exception without its message, which may
+     * quote the payload
      */
     record Letter(String letterId, String id, @Nullable String group, Instant dueAt, Instant diedAt, int failures,
             int lapses, String reason) {
 
         static Letter of(DeadLetter letter) {
             return new Letter(letter.letterId(), letter.id(), letter.group(), letter.dueAt(), letter.diedAt(),
-                    letter.failures(), letter.lapses(), letter.reason());
+                    letter.failures(), letter.lapses(), Causes.masked(letter.cause()));
         }
 
     }

@@ -134,8 +134,10 @@ final class StoreCalls {
             .join();
     }
 
-    /** Where one call failed without effect, and others did not. */
-    private static DelayQueueException partly(DelayQueueException failure) {
+    /**
+     * The failure of a call that is about many, where one of them was changed, or may be.
+     */
+    static DelayQueueException partly(DelayQueueException failure) {
         if (failure.effect() != Effect.NONE) {
             return failure;
         }

@@ -11,6 +11,7 @@ import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DeadLetterSweep;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.engine.DeadLetterCursor;
@@ -73,13 +74,18 @@ final class StoredDeadLetters implements DeadLetterOperations {
     public long redriveAll() {
         long redriven = 0;
         String cursor = null;
-        do {
-            DeadLetterPage page = list(cursor, MAX_PAGE);
-            redriven += redriveEach(page.letters());
-            cursor = page.nextCursor();
+        try {
+            do {
+                DeadLetterPage page = list(cursor, MAX_PAGE);
+                redriven += redriveEach(page.letters());
+                cursor = page.nextCursor();
+            }
+            while (cursor != null);
+            return redriven;
         }
-        while (cursor != null);
-        return redriven;
+        catch (DelayQueueException ex) {
+            throw (redriven > 0) ? StoreCalls.partly(ex) : ex;
+        }
     }
 
     @Override
@@ -90,15 +96,20 @@ final class StoredDeadLetters implements DeadLetterOperations {
     @Override
     public long purgeAll() {
         long purged = 0;
-        for (Partition partition : partitions()) {
-            int last;
-            do {
-                last = this.calls.await(this.store.purgeOlderThan(partition, Duration.ZERO), "purgeOlderThan");
-                purged += last;
+        try {
+            for (Partition partition : partitions()) {
+                int last;
+                do {
+                    last = this.calls.await(this.store.purgeOlderThan(partition, Duration.ZERO), "purgeOlderThan");
+                    purged += last;
+                }
+                while (last == MessageStore.BATCH_LIMIT);
             }
-            while (last == MessageStore.BATCH_LIMIT);
+            return purged;
         }
-        return purged;
+        catch (DelayQueueException ex) {
+            throw (purged > 0) ? StoreCalls.partly(ex) : ex;
+        }
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DeadLetterSweep;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.engine.DeadLetterCursor;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,15 @@ final class Sweep {
      * @param act does something to those that are meant; tells how many it changed
      */
     DeadLetterSweep go(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
+        try {
+            return goOn(from, most, act);
+        }
+        catch (DelayQueueException ex) {
+            throw (this.changed > 0) ? StoreCalls.partly(ex) : ex;
+        }
+    }
+
+    private DeadLetterSweep goOn(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
         String cursor = start(from);
         while (true) {
             DeadLetterPage page = this.pages.apply(cursor, PAGE);

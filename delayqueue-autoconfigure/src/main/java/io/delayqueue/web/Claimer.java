@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.Causes;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
@@ -29,9 +30,6 @@ import tools.jackson.databind.JsonNode;
  * passed on, and what came too late. Thread-safe; waits for nothing.
  */
 final class Claimer {
-
-    /** Without what it says: consumers in any language could not read it. */
-    static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
 
     private final MessageStore store;
 
@@ -114,7 +112,7 @@ final class Claimer {
             Envelope envelope = this.codec.read(message.envelope());
             JsonNode payload = Json.payload(envelope.payload());
             if (payload == null || payload.isNull()) {
-                return bury(message, NO_JSON);
+                return bury(message, Causes.NO_JSON);
             }
             taken = new TakenMessage(message, envelope.headers(), payload, terms.sent(), terms.lease());
         }
@@ -124,7 +122,7 @@ final class Claimer {
         catch (RuntimeException ex) {
             // Of what an application's codec may throw; the others shall have their
             // caller.
-            return bury(message, NO_JSON + ": " + ex.getClass().getName());
+            return bury(message, Causes.NO_JSON + ": " + ex.getClass().getName());
         }
         if (!message.suspect()) {
             return CompletableFuture.completedFuture(inTime(taken, now));

@@ -11,6 +11,7 @@ import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.engine.Causes;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.AuditedOperationEvent.Outcome;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
@@ -142,7 +144,7 @@ class DelayQueueEndpointAutoConfigurationTests {
             await().until(() -> read(context, LOOK, letters).at("/letters").size() == 2);
 
             JsonNode page = read(context, LOOK, letters);
-            assertThat(page.toString()).contains("no use").doesNotContain("private").doesNotContain("secret");
+            assertThat(page.toString()).contains("(masked)").doesNotContain("private", "secret", "no use");
             String letter = page.at("/letters/0/letterId").asString();
             assertThat(act(context, letters, Map.of("action", "purge", "letterId", letter)).at("/letters").asLong())
                 .isOne();
@@ -162,7 +164,7 @@ class DelayQueueEndpointAutoConfigurationTests {
             act(context, Map.of("section", "queues", "name", "orders"), Map.of("action", "resume"));
             act(context, Map.of("section", "listeners", "name", "all"), Map.of("action", "pause"));
             act(context, Map.of("section", "dead-letters", "name", "orders"),
-                    Map.of("action", "purge", "letterId", "no"));
+                    Map.of("action", "purge", "letterId", "no\nline"));
             act(context, Map.of("section", "dead-letters", "name", "orders"),
                     Map.of("action", "redrive", "letterId", "*"));
             assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"), "PURGE");
@@ -170,8 +172,8 @@ class DelayQueueEndpointAutoConfigurationTests {
             assertThat(audited.events).containsExactly(new AuditedOperationEvent("ada", "resume", "orders", null, 0),
                     new AuditedOperationEvent("ada", "pause", "orders", null, 1),
                     new AuditedOperationEvent("ada", "resume", "orders", null, 1),
-                    new AuditedOperationEvent("ada", "pause", "orders", "all", 1),
-                    new AuditedOperationEvent("ada", "purge", "orders", "no", 0),
+                    new AuditedOperationEvent("ada", "pause-listener", "orders", "all", 1),
+                    new AuditedOperationEvent("ada", "purge", "orders", "no?line", 0),
                     new AuditedOperationEvent("ada", "redrive", "orders", "*", 0));
             assertThat(audited.ofBoot).extracting((event) -> event.getAuditEvent().getType())
                 .startsWith("delayqueue.resume", "delayqueue.pause");
@@ -179,23 +181,26 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
-    void aChangeThatFailsIsToldAsUnknown() {
+    void aChangeThatFailsIsTold() {
         this.writable.withBean(Audited.class).run((context) -> {
-            DelayQueueEndpoint endpoint = new DelayQueueEndpoint(away(), context.getBean(DelayQueueInspector.class),
-                    context.getBean(DelayedListenerRegistry.class), null, context);
-
-            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> endpoint.act(ADA,
-                    DelayQueueEndpoint.Section.QUEUES, "orders", DelayQueueEndpoint.Action.RESUME, null, null));
+            for (Effect effect : List.of(Effect.UNKNOWN, Effect.NONE)) {
+                DelayQueueEndpoint endpoint = new DelayQueueEndpoint(away(effect),
+                        context.getBean(DelayQueueInspector.class), context.getBean(DelayedListenerRegistry.class),
+                        null, context);
+                assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> endpoint.act(ADA,
+                        DelayQueueEndpoint.Section.QUEUES, "orders", DelayQueueEndpoint.Action.RESUME, null, null));
+            }
 
             assertThat(context.getBean(Audited.class).events).containsExactly(
-                    new AuditedOperationEvent("ada", "resume", "orders", null, AuditedOperationEvent.UNKNOWN));
+                    new AuditedOperationEvent("ada", "resume", "orders", null, AuditedOperationEvent.UNKNOWN),
+                    new AuditedOperationEvent("ada", "resume", "orders", null, 0, Outcome.FAILED));
         });
     }
 
-    private static DelayQueueOperations away() {
+    private static DelayQueueOperations away(Effect effect) {
         return (DelayQueueOperations) Proxy.newProxyInstance(DelayQueueOperations.class.getClassLoader(),
                 new Class<?>[] { DelayQueueOperations.class }, (proxy, method, arguments) -> {
-                    throw new StoreUnavailableException("away", StoreUnavailableException.Effect.UNKNOWN, null);
+                    throw new StoreUnavailableException("away", effect, null);
                 });
     }
 
@@ -209,6 +214,9 @@ class DelayQueueEndpointAutoConfigurationTests {
                     "There is no listener 'no' on this node");
             assertInvalid(context, Map.of("section", "dead-letters", "name", "orders", "action", "purge"),
                     "Name a dead letter by 'letterId', or all by '*'");
+            assertInvalid(context,
+                    Map.of("section", "dead-letters", "name", "orders", "action", "purge", "letterId", "x".repeat(257)),
+                    "'letterId' has 257 characters; at most 256 are allowed");
             assertInvalid(context, Map.of("section", "examination", "name", "orders", "action", "purge"),
                     "PURGE is no action for EXAMINATION; use one of []");
         });

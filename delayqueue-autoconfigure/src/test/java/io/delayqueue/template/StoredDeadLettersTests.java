@@ -4,11 +4,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.RedriveResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -131,6 +134,37 @@ class StoredDeadLettersTests {
         for (int i = 0; i < count; i++) {
             this.store.addLetter("q", "m" + (1000 + i));
         }
+    }
+
+    /** P1: who is told that nothing was changed does not look. */
+    @Test
+    void whatFailsOnALaterPageIsNotToldAsWithoutEffect() {
+        addLetters(150);
+        this.store.failOn("redrive m1000", new StoreRefusedException("read only", null));
+
+        assertPartly(this.letters::redriveAll);
+    }
+
+    @Test
+    void aSweepThatFailsOnALaterPageIsNotToldAsWithoutEffect() {
+        addLetters(150);
+        this.store.failOn("redrive m1000", new StoreRefusedException("read only", null));
+
+        assertPartly(() -> this.letters.redrive(DeadLetterFilter.ALL, null));
+    }
+
+    @Test
+    void whatFailsOnTheFirstPageHadNoEffect() {
+        addLetters(1);
+        this.store.failOn("redrive", new StoreRefusedException("read only", null));
+
+        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(this.letters::redriveAll)
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
+    }
+
+    private static void assertPartly(ThrowingCallable call) {
+        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(call)
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
     }
 
 }

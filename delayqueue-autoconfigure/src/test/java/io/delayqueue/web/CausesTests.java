@@ -1,5 +1,6 @@
 package io.delayqueue.web;
 
+import io.delayqueue.engine.Causes;
 import io.delayqueue.web.ApiServer.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,4 +1,4 @@
-package io.delayqueue.web;
+package io.delayqueue.engine;
 
 import java.util.List;
 import java.util.regex.Matcher;
@@ -9,10 +9,13 @@ import java.util.regex.Pattern;
  * message may quote one, and a consumer may write anything. Left are the type of the
  * exception, and the queue's own reasons, which say nothing of a message but numbers.
  */
-final class Causes {
+public final class Causes {
 
     /** In place of all else. */
-    static final String MASKED = "(masked)";
+    public static final String MASKED = "(masked)";
+
+    /** Without what it says: consumers in any language could not read it. */
+    public static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
 
     private static final int LONGEST_TYPE = 300;
 
@@ -24,12 +27,13 @@ final class Causes {
                     + "its handler may end or stall the process"),
             Pattern.compile("It failed \\d+ times; at most \\d+ attempts are allowed"),
             Pattern.compile("It has failed \\d+ times \\(max-attempts is \\d+\\)"),
-            Pattern.compile("The handler gave no reason"), Pattern.compile(Pattern.quote(Claimer.NO_JSON)));
+            Pattern.compile("The handler gave no reason"), Pattern.compile(Pattern.quote(NO_JSON)));
 
     private Causes() {
     }
 
-    static String masked(String cause) {
+    /** What is left of a cause, in one line. */
+    public static String masked(String cause) {
         Matcher type = TYPE.matcher(cause).region(0, Math.min(cause.length(), LONGEST_TYPE));
         if (type.lookingAt()) {
             return type.group(1);
