@@ -50,22 +50,6 @@ final class Audit {
         return answer;
     }
 
-    /** The same for a change of many, of which some may be done when it fails. */
-    <T> T ofMany(Change change, Supplier<T> call, ToLongFunction<T> changed) {
-        T answer;
-        try {
-            answer = call.get();
-        }
-        catch (RuntimeException ex) {
-            if (!isRefusal(ex)) {
-                tell(change, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
-            }
-            throw ex;
-        }
-        tell(change, changed.applyAsLong(answer), Outcome.DONE);
-        return answer;
-    }
-
     /** The same for a change that is under way. */
     <T> CompletableFuture<T> of(Change change, CompletableFuture<T> call, ToLongFunction<T> changed) {
         return call.whenComplete((answer, failure) -> {

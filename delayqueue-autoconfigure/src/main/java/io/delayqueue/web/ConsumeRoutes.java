@@ -1,14 +1,10 @@
 package io.delayqueue.web;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.AuditedOperationEvent.Outcome;
@@ -16,7 +12,6 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.Partition;
 import io.delayqueue.web.Problem.Kind;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -88,6 +83,11 @@ final class ConsumeRoutes {
         }
         this.consumed.note(queue);
         CompletableFuture<List<TakenMessage>> claim = this.polls.claim(queue, max, lease, wait);
+        claim.whenComplete((messages, failure) -> {
+            if (failure != null) {
+                this.audit.failed(change, failure);
+            }
+        });
         HandOver handOver = HandOver.of(request.servlet(), claim, this.polls.claimer()::giveBack);
         return Answer.later(
                 claim.thenApply((messages) -> messages.isEmpty() ? Answer.json(claimed(messages))
@@ -122,28 +122,16 @@ final class ConsumeRoutes {
             .stream()
             .map((fields) -> token(queue, fields).lease())
             .toList();
-        Map<Partition, List<Lease>> leases = asked.stream().distinct().collect(Collectors.groupingBy(Lease::partition));
-        Map<Lease, Boolean> results = new ConcurrentHashMap<>();
-        List<CompletableFuture<Void>> answers = new ArrayList<>();
-        leases.values().forEach((some) -> answers.add(this.settlements.acknowledge(some).thenAccept((all) -> {
-            for (int i = 0; i < some.size(); i++) {
-                results.put(some.get(i), all.get(i));
-            }
-        })));
-        CompletableFuture<Void> all = CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new));
-        return Answer.later(
-                this.audit
-                    .of(request.change("acknowledge", null), all,
-                            (done) -> results.values().stream().filter(Boolean::booleanValue).count())
-                    .thenApply((done) -> {
-                        ObjectNode json = Views.object();
-                        ArrayNode array = json.putArray("results");
-                        asked.forEach((lease) -> array.add(Views.object()
-                            .put("id", lease.id())
-                            .put("acknowledged", results.getOrDefault(lease, false))));
-                        return Answer.json(json);
-                    }),
-                MARGIN);
+        return Answer.later(this.audit
+            .of(request.change("acknowledge", null), this.settlements.acknowledgeAll(asked),
+                    (results) -> results.values().stream().filter(Boolean::booleanValue).count())
+            .thenApply((results) -> {
+                ObjectNode json = Views.object();
+                ArrayNode array = json.putArray("results");
+                asked.forEach((lease) -> array
+                    .add(Views.object().put("id", lease.id()).put("acknowledged", results.getOrDefault(lease, false))));
+                return Answer.json(json);
+            }), MARGIN);
     }
 
     private ServerResponse extend(ApiRequest request) {

@@ -1,5 +1,6 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -31,7 +32,7 @@ public final class Herald implements SmartLifecycle {
 
     private static final int MOST_UNTOLD = 10_000;
 
-    private static final int STOP_SECONDS = 5;
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
 
     private static final int MAX_LINE = 4000;
 
@@ -41,22 +42,26 @@ public final class Herald implements SmartLifecycle {
 
     private final int mostUntold;
 
+    private final Duration stopLimit;
+
     private final AtomicInteger untold = new AtomicInteger();
 
     private volatile @Nullable Threads threads;
 
     /** Makes one that tells nothing before its start. */
     public Herald(ApplicationEventPublisher events) {
-        this(events, MOST_UNTOLD);
+        this(events, MOST_UNTOLD, STOP_LIMIT);
     }
 
     /**
-     * The same with another bound.
+     * The same with other bounds.
      * @param mostUntold most events of a kind that wait for their listeners
+     * @param stopLimit how long a stop waits for the listeners of a kind
      */
-    Herald(ApplicationEventPublisher events, int mostUntold) {
+    Herald(ApplicationEventPublisher events, int mostUntold, Duration stopLimit) {
         this.events = events;
         this.mostUntold = mostUntold;
+        this.stopLimit = stopLimit;
     }
 
     /** For the audit: tells of a change. */
@@ -75,27 +80,19 @@ public final class Herald implements SmartLifecycle {
         try {
             if (thread != null) {
                 this.untold.incrementAndGet();
-                thread.execute(() -> publish(event, summary));
+                thread.execute(new Telling(event, summary));
                 return;
             }
         }
         catch (RejectedExecutionException ex) {
             this.untold.decrementAndGet();
         }
-        logger.error("Listeners were not told, as they are behind or the application ends: {}",
-                Json.line(String.valueOf(summary), MAX_LINE));
+        logUntold(summary);
     }
 
-    private void publish(Object event, Object summary) {
-        try {
-            this.events.publishEvent(event);
-        }
-        catch (RuntimeException ex) {
-            logger.warn("A listener failed, which changes nothing of what it was told: {}", summary, ex);
-        }
-        finally {
-            this.untold.decrementAndGet();
-        }
+    private static void logUntold(Object summary) {
+        logger.error("Listeners were not told, as they are behind or the application ends: {}",
+                Json.line(String.valueOf(summary), MAX_LINE));
     }
 
     /** How many events listeners are still to be told. */
@@ -119,7 +116,7 @@ public final class Herald implements SmartLifecycle {
         return thread;
     }
 
-    /** Gives listeners some time for what they were not told yet. */
+    /** Gives listeners some time for what they were not told yet, and logs the rest. */
     @Override
     public void stop() {
         Threads last = this.threads;
@@ -130,15 +127,19 @@ public final class Herald implements SmartLifecycle {
         }
     }
 
-    private static void end(ThreadPoolExecutor thread) {
+    private void end(ThreadPoolExecutor thread) {
         thread.shutdown();
         try {
-            if (!thread.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
-                logger.error("{} events were not told, as their listener hangs", thread.shutdownNow().size());
+            if (thread.awaitTermination(this.stopLimit.toNanos(), TimeUnit.NANOSECONDS)) {
+                return;
             }
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
+        }
+        for (Runnable task : thread.shutdownNow()) {
+            this.untold.decrementAndGet();
+            logUntold(((Telling) task).summary);
         }
     }
 
@@ -150,6 +151,33 @@ public final class Herald implements SmartLifecycle {
     @Override
     public int getPhase() {
         return PHASE;
+    }
+
+    /** Tells one event; whoever drops it can say which it was. */
+    private final class Telling implements Runnable {
+
+        private final Object event;
+
+        private final Object summary;
+
+        Telling(Object event, Object summary) {
+            this.event = event;
+            this.summary = summary;
+        }
+
+        @Override
+        public void run() {
+            try {
+                Herald.this.events.publishEvent(this.event);
+            }
+            catch (RuntimeException ex) {
+                logger.warn("A listener failed, which changes nothing of what it was told: {}", this.summary, ex);
+            }
+            finally {
+                Herald.this.untold.decrementAndGet();
+            }
+        }
+
     }
 
     /**

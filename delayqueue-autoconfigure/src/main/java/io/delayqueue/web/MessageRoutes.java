@@ -105,8 +105,7 @@ final class MessageRoutes {
     private <R extends Enum<R>> ServerResponse many(ApiRequest request, Many asked, Supplier<Map<String, R>> call,
             Predicate<R> changed) {
         Change change = request.change(asked.operation(), String.join(" ", new LinkedHashSet<>(asked.ids())));
-        Map<String, R> results = this.audit.ofMany(change, call,
-                (all) -> all.values().stream().filter(changed).count());
+        Map<String, R> results = this.audit.of(change, call, (all) -> all.values().stream().filter(changed).count());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("results");
         results.forEach((id, result) -> array.add(Views.object().put("id", id).put("result", result.name())));

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.DelayQueueOperations;
@@ -30,8 +31,6 @@ final class SendRoutes {
 
     private static final Set<String> FIELDS = Set.of("id", "payload", "delayMillis", "dueAt", "onDuplicate", "priority",
             "timeToLiveMillis", "group", "headers");
-
-    private static final Set<SendOutcome> REPLACEMENTS = Set.of(SendOutcome.REPLACED, SendOutcome.AFTER_CURRENT);
 
     private final DelayQueueOperations operations;
 
@@ -65,7 +64,8 @@ final class SendRoutes {
     }
 
     private ServerResponse send(ApiRequest request, DelayedMessage message) {
-        SendResult result = sent(request, message.id().orElse(null), () -> List.of(this.operations.send(message)))
+        SendResult result = sent(request, message.id().orElse(null), List.of(message),
+                () -> List.of(this.operations.send(message)))
             .get(0);
         return Answer.json((result.outcome() == SendOutcome.SCHEDULED) ? 201 : 200, Views.sent(result));
     }
@@ -78,7 +78,8 @@ final class SendRoutes {
         all.forEach((fields) -> messages.add(message(queue, fields, request.settings().maxDelay(), null)));
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("results");
-        sent(request, null, () -> this.operations.sendAll(messages)).forEach((result) -> array.add(Views.sent(result)));
+        sent(request, null, messages, () -> this.operations.sendAll(messages))
+            .forEach((result) -> array.add(Views.sent(result)));
         return Answer.json(json);
     }
 
@@ -86,7 +87,8 @@ final class SendRoutes {
      * Sends, and tells the audit. What took the place of another message is told apart:
      * that one may have been anybody's.
      */
-    private List<SendResult> sent(ApiRequest request, @Nullable String id, Supplier<List<SendResult>> call) {
+    private List<SendResult> sent(ApiRequest request, @Nullable String id, List<DelayedMessage> messages,
+            Supplier<List<SendResult>> call) {
         List<SendResult> results;
         try {
             results = call.get();
@@ -95,8 +97,10 @@ final class SendRoutes {
             this.audit.failed(request.change("send", id), ex);
             throw ex;
         }
-        Map<Boolean, List<SendResult>> byReplacement = results.stream()
-            .collect(Collectors.partitioningBy((result) -> REPLACEMENTS.contains(result.outcome())));
+        Map<Boolean, List<SendResult>> byReplacement = IntStream.range(0, results.size())
+            .boxed()
+            .collect(Collectors.partitioningBy((i) -> isReplacement(messages.get(i), results.get(i)),
+                    Collectors.mapping(results::get, Collectors.toList())));
         byReplacement.forEach((replacing, some) -> {
             if (!some.isEmpty()) {
                 String ids = some.stream().map(SendResult::id).collect(Collectors.joining(" "));
@@ -105,6 +109,15 @@ final class SendRoutes {
             }
         });
         return results;
+    }
+
+    /**
+     * What follows a message that is being handled takes the place of another successor
+     * only if the caller asked for that.
+     */
+    private static boolean isReplacement(DelayedMessage message, SendResult result) {
+        return result.outcome() == SendOutcome.REPLACED
+                || (result.outcome() == SendOutcome.AFTER_CURRENT && message.onDuplicate() == OnDuplicate.REPLACE);
     }
 
     /** A message, with whatever is wrong with it told by its place in the body. */

@@ -2,10 +2,19 @@ package io.delayqueue.web;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
@@ -41,6 +50,51 @@ final class Settlements {
             all.forEach((held) -> known(first, held));
             return all;
         });
+    }
+
+    /**
+     * Acknowledges leases of any partitions, each once.
+     * @return whether each was held; if one partition fails, that is without effect only
+     * if all fail so
+     */
+    CompletableFuture<Map<Lease, Boolean>> acknowledgeAll(List<Lease> leases) {
+        Map<Lease, Boolean> held = new ConcurrentHashMap<>();
+        List<CompletableFuture<Void>> answers = leases.stream()
+            .distinct()
+            .collect(Collectors.groupingBy(Lease::partition))
+            .values()
+            .stream()
+            .map((some) -> acknowledge(some)
+                .thenAccept((all) -> IntStream.range(0, some.size()).forEach((i) -> held.put(some.get(i), all.get(i)))))
+            .toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).handle((done, failure) -> {
+            if (failure != null) {
+                throw new CompletionException(answers.stream().allMatch(Settlements::changedNothing) ? cause(failure)
+                        : partly(cause(failure)));
+            }
+            return held;
+        });
+    }
+
+    private static boolean changedNothing(CompletableFuture<Void> answer) {
+        return answer
+            .handle((done, failure) -> failure != null && cause(failure) instanceof DelayQueueException known
+                    && known.effect() == Effect.NONE)
+            .join();
+    }
+
+    /** Where one partition failed without effect, and others did not. */
+    private static Throwable partly(Throwable failure) {
+        if (!(failure instanceof DelayQueueException known) || known.effect() != Effect.NONE) {
+            return failure;
+        }
+        String message = failure.getMessage() + "; of other messages of this call it may have taken effect";
+        return (failure instanceof StoreRefusedException) ? new StoreRefusedException(message, Effect.UNKNOWN, failure)
+                : new StoreUnavailableException(message, Effect.UNKNOWN, failure);
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
     }
 
     CompletableFuture<Boolean> extend(Lease lease, Duration leaseTime) {

@@ -62,7 +62,7 @@ final class Sweeps {
             throw ProblemException
                 .invalid("Without a cursor, 'diedBefore' is needed to %s: use that of the count".formatted(operation));
         }
-        DeadLetterSweep sweep = this.audit.ofMany(request.change(operation, text(filter, cursor)),
+        DeadLetterSweep sweep = this.audit.of(request.change(operation, text(filter, cursor)),
                 () -> step.take(letters(request.queue()), filter, cursor), DeadLetterSweep::changed);
         return json(filter, sweep);
     }

@@ -156,6 +156,26 @@ class ApiLimitsTests {
                 new AuditedOperationEvent("send", "send", "replaced", "r2", 1));
     }
 
+    /** A successor takes no other's place, unless the caller asked for that. */
+    @Test
+    void theAuditTellsWhatFollowsAMessageInWorkAsItWasAskedFor() {
+        String queue = ApiServer.PATH + "/queues/followed";
+        this.server.call("send", "PUT", queue + "/message?id=f1", "{\"payload\": 1}");
+        assertThat(this.server.post(queue + "/leases/claim", "{\"waitMillis\": 10000}").json().at("/messages/0/id"))
+            .hasToString("\"f1\"");
+
+        Reply kept = this.server.call("send", "PUT", queue + "/message?id=f1", "{\"payload\": 2}");
+        Reply replaced = this.server.call("send", "PUT", queue + "/message?id=f1",
+                "{\"payload\": 3, \"onDuplicate\": \"REPLACE\"}");
+
+        assertThat(List.of(kept, replaced)).extracting((reply) -> reply.json().path("outcome").asString())
+            .containsOnly("AFTER_CURRENT");
+        assertThat(this.server.audited())
+            .filteredOn((event) -> event.queue().equals("followed") && event.who().equals("send"))
+            .extracting(AuditedOperationEvent::operation)
+            .containsExactly("send", "send", "replace");
+    }
+
     @Test
     void doesNotPauseUntilATimeThatHasPassed() {
         String queue = ApiServer.PATH + "/queues/past";

@@ -1,5 +1,6 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -7,12 +8,22 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.DeadLetterEvent;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Listeners hear of all there is in its order, and hold up nobody but each other. */
+@ExtendWith(OutputCaptureExtension.class)
 class HeraldTests {
+
+    private static final Duration LONG = Duration.ofMinutes(1);
 
     private final List<Object> told = new CopyOnWriteArrayList<>();
 
@@ -22,7 +33,7 @@ class HeraldTests {
         Herald herald = new Herald((event) -> {
             this.told.add(event);
             threads.add(Thread.currentThread().getName());
-        });
+        }, 100, LONG);
         herald.start();
         List<AuditedOperationEvent> events = IntStream.range(0, 100).mapToObj(HeraldTests::event).toList();
 
@@ -43,14 +54,9 @@ class HeraldTests {
                 heard.countDown();
                 throw new IllegalStateException("fails");
             }
-            try {
-                hanging.await();
-            }
-            catch (InterruptedException ex) {
-                Thread.currentThread().interrupt();
-            }
+            await(hanging);
             this.told.add(event);
-        }, 2);
+        }, 2, LONG);
         herald.start();
 
         // One is being told, two wait, and what comes on top is logged.
@@ -61,6 +67,40 @@ class HeraldTests {
         herald.stop();
 
         assertThat(this.told).containsExactly(event(0), event(1), event(2));
+    }
+
+    /** Somebody may have to answer for what was done: a number would not do. */
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void aStopThatGivesUpLogsEachThatIsUntold(boolean interrupted, CapturedOutput output) throws Exception {
+        CountDownLatch hangs = new CountDownLatch(1);
+        Herald herald = new Herald((event) -> {
+            hangs.countDown();
+            await(new CountDownLatch(1));
+        }, 100, interrupted ? LONG : Duration.ofMillis(1));
+        herald.start();
+        IntStream.range(0, 3).mapToObj(HeraldTests::event).forEach(herald::tell);
+        hangs.await();
+
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        herald.stop();
+
+        assertThat(Thread.interrupted()).isEqualTo(interrupted);
+        assertThat(output.getAll().lines().filter((line) -> line.contains("Listeners were not told"))).hasSize(2)
+            .anyMatch((line) -> line.contains(event(1).toString()))
+            .anyMatch((line) -> line.contains(event(2).toString()));
+        Awaitility.await().until(() -> herald.untold() == 0);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static AuditedOperationEvent event(int number) {

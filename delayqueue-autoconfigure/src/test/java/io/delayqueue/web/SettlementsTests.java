@@ -1,0 +1,105 @@
+package io.delayqueue.web;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.PartitionRecords;
+import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.WakeUps;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Who settles leases of several partitions is told nothing that does not hold for all.
+ */
+class SettlementsTests {
+
+    private static final QueueName QUEUE = new QueueName("spread");
+
+    private static final DelayQueueException NOTHING = new StoreUnavailableException("away", Effect.NONE, null);
+
+    private static final DelayQueueException PERHAPS = new StoreUnavailableException("gone", Effect.UNKNOWN, null);
+
+    private static final DelayQueueException REFUSED = new StoreRefusedException("read-only", null);
+
+    private final MessageStore store = mock(MessageStore.class);
+
+    private final Settlements settlements = new Settlements(new StorePorts(this.store, mock(MessageInspector.class),
+            mock(WakeUps.class), new PartitionTable(PartitionRecords.NONE, (queue) -> 2, System::nanoTime)),
+            new Herald((event) -> {
+            }));
+
+    static Stream<Arguments> answers() {
+        return Stream.of(arguments(List.of(false), NOTHING, Effect.UNKNOWN),
+                arguments(NOTHING, List.of(true), Effect.UNKNOWN), arguments(REFUSED, List.of(true), Effect.UNKNOWN),
+                arguments(NOTHING, PERHAPS, Effect.UNKNOWN), arguments(PERHAPS, NOTHING, Effect.UNKNOWN),
+                arguments(NOTHING, NOTHING, Effect.NONE), arguments(REFUSED, NOTHING, Effect.NONE));
+    }
+
+    @ParameterizedTest
+    @MethodSource("answers")
+    void acknowledgedNothingOnlyIfEachPartitionDidNot(Object first, Object second, Effect effect) {
+        answers(0, first);
+        answers(1, second);
+
+        CompletableFuture<?> all = this.settlements.acknowledgeAll(List.of(lease(0, "a"), lease(1, "b")));
+
+        assertThatThrownBy(all::join).cause()
+            .isInstanceOfSatisfying(DelayQueueException.class,
+                    (failure) -> assertThat(failure.effect()).isEqualTo(effect));
+    }
+
+    @Test
+    void aDefectStaysOne() {
+        answers(0, List.of(true));
+        answers(1, new IllegalStateException("a defect"));
+
+        assertThatThrownBy(this.settlements.acknowledgeAll(List.of(lease(0, "a"), lease(1, "b")))::join)
+            .hasRootCauseInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void tellsOfEachLeaseOnce() {
+        answers(0, List.of(true));
+        answers(1, List.of(false));
+        List<Lease> leases = new ArrayList<>(List.of(lease(0, "a"), lease(1, "b"), lease(0, "a")));
+
+        assertThat(this.settlements.acknowledgeAll(leases).join()).containsOnlyKeys(lease(0, "a"), lease(1, "b"))
+            .containsEntry(lease(0, "a"), true)
+            .containsEntry(lease(1, "b"), false);
+    }
+
+    @SuppressWarnings("unchecked")
+    private void answers(int partition, Object answer) {
+        given(this.store.acknowledge(eq(new Partition(QUEUE, partition)), any()))
+            .willReturn((answer instanceof Throwable failure) ? CompletableFuture.failedFuture(failure)
+                    : CompletableFuture.completedFuture((List<Boolean>) answer));
+    }
+
+    private static Lease lease(int partition, String id) {
+        return new Lease(new Partition(QUEUE, partition), id, "1");
+    }
+
+}
