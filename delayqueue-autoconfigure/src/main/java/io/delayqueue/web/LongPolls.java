@@ -50,8 +50,8 @@ final class LongPolls {
         this.claimer = claimer;
         this.wakeUps = wakeUps;
         this.settings = settings;
-        this.waiting = new Places(limits);
-        this.looking = new Places(limits);
+        this.waiting = new Places(limits, "waiting");
+        this.looking = new Places(limits, "being answered");
     }
 
     /**
@@ -65,8 +65,7 @@ final class LongPolls {
     CompletableFuture<List<TakenMessage>> claim(QueueName queue, int limit, Duration lease, Duration wait) {
         Places places = wait.isZero() ? this.looking : this.waiting;
         places.take(queue);
-        Poll poll = new Poll(limit, lease, this.claimer.now() + wait.toNanos());
-        poll.answer().whenComplete((messages, failure) -> places.leave(queue));
+        Poll poll = new Poll(limit, lease, this.claimer.now() + wait.toNanos(), () -> places.leave(queue));
         if (!execute(() -> join(queue, poll))) {
             poll.answer().complete(List.of());
         }

@@ -7,8 +7,9 @@ import io.delayqueue.QueueName;
 import io.delayqueue.web.Problem.Kind;
 
 /**
- * Bounds how many claims wait, together and for one queue, so that consumers of one do
- * not take the places of all others. Guarded by itself: both counts change as one.
+ * Bounds how many claims wait, or do not wait and are being answered, together and for
+ * one queue, so that consumers of one do not take the places of all others. Guarded by
+ * itself: both counts change as one.
  */
 final class Places {
 
@@ -16,10 +17,17 @@ final class Places {
 
     private final Map<QueueName, Integer> taken = new HashMap<>();
 
+    private final String doing;
+
     private int all;
 
-    Places(WaitLimits limits) {
+    /**
+     * Makes places that are free.
+     * @param doing what those do that take them, for who finds none
+     */
+    Places(WaitLimits limits, String doing) {
         this.limits = limits;
+        this.doing = doing;
     }
 
     /**
@@ -30,12 +38,12 @@ final class Places {
         int own = this.taken.getOrDefault(queue, 0);
         if (this.all >= this.limits.all()) {
             throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
-                    "%d claims are waiting already (delayqueue.web.api.max-waiting)".formatted(this.all)));
+                    "%d claims are %s already (delayqueue.web.api.max-waiting)".formatted(this.all, this.doing)));
         }
         if (own >= this.limits.ofQueue()) {
             throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
-                    "%d claims of queue '%s' are waiting already (delayqueue.web.api.max-waiting-per-queue)"
-                        .formatted(own, queue)));
+                    "%d claims of queue '%s' are %s already (delayqueue.web.api.max-waiting-per-queue)".formatted(own,
+                            queue, this.doing)));
         }
         this.all++;
         this.taken.put(queue, own + 1);

@@ -3,6 +3,7 @@ package io.delayqueue.web;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A request that claims messages, and waits if there are none.
@@ -17,7 +18,7 @@ final class Poll {
 
     private final long deadline;
 
-    private final CompletableFuture<List<TakenMessage>> answer = new CompletableFuture<>();
+    private final Answering answer;
 
     /** The number of the look that it has waited for; a later one has seen all of it. */
     private long joined;
@@ -27,8 +28,10 @@ final class Poll {
      * @param limit most messages
      * @param lease how long they shall be the caller's
      * @param deadline until when to wait, on the monotonic clock
+     * @param leave gives its place to another
      */
-    Poll(int limit, Duration lease, long deadline) {
+    Poll(int limit, Duration lease, long deadline, Runnable leave) {
+        this.answer = new Answering(leave);
         this.limit = limit;
         this.lease = lease;
         this.deadline = deadline;
@@ -61,6 +64,40 @@ final class Poll {
 
     long left(long now) {
         return this.deadline - now;
+    }
+
+    /**
+     * The place is free before anybody hears of the answer, so that who claims again at
+     * once finds it.
+     */
+    private static final class Answering extends CompletableFuture<List<TakenMessage>> {
+
+        private final Runnable leave;
+
+        private final AtomicBoolean left = new AtomicBoolean();
+
+        Answering(Runnable leave) {
+            this.leave = leave;
+        }
+
+        @Override
+        public boolean complete(List<TakenMessage> messages) {
+            leave();
+            return super.complete(messages);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            leave();
+            return super.completeExceptionally(failure);
+        }
+
+        private void leave() {
+            if (this.left.compareAndSet(false, true)) {
+                this.leave.run();
+            }
+        }
+
     }
 
 }

@@ -63,7 +63,7 @@ record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
 
         MEDIA_TYPE(415, "media-type", "The body is not JSON"),
 
-        TOO_MANY_WAITING(429, "too-many-waiting", "Too many claims are waiting"),
+        TOO_MANY_WAITING(429, "too-many-waiting", "Too many claims are under way"),
 
         DEFECT(500, "defect", "The request failed for a reason that was not foreseen"),
 

@@ -166,7 +166,7 @@ class LongPollsTests {
     @Test
     void placesAreBoundedTogetherAndForAQueue() {
         this.consumers.stop();
-        Places places = new Places(new WaitLimits(3, 2));
+        Places places = new Places(new WaitLimits(3, 2), "waiting");
         places.take(QUEUE);
         places.take(QUEUE);
         assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> places.take(QUEUE))
@@ -183,12 +183,46 @@ class LongPollsTests {
     }
 
     @Test
-    void whoDoesNotWaitNeedsNoPlace() {
+    void whoDoesNotWaitNeedsNoPlaceToWait() {
         IntStream.range(0, 100).forEach((i) -> claim(QUEUE, LONG));
 
         assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> claim(QUEUE, LONG));
         assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
         assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
+    }
+
+    /** With a store that is slow to answer them. */
+    @Test
+    void thoseThatDoNotWaitAreBoundedByThemselves() {
+        CompletableFuture<Claim> held = new CompletableFuture<>();
+        this.delivery = (answer) -> held.thenCombine(answer, (late, claim) -> claim);
+        List<CompletableFuture<List<TakenMessage>>> looking = IntStream.range(0, 100)
+            .mapToObj((i) -> claim(OTHER, Duration.ZERO))
+            .toList();
+
+        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> claim(OTHER, Duration.ZERO))
+            .satisfies((ex) -> assertThat(ex.problem().kind()).isEqualTo(Problem.Kind.TOO_MANY_WAITING))
+            .withMessage("100 claims are being answered already (delayqueue.web.api.max-waiting)");
+        CompletableFuture<List<TakenMessage>> waits = claim(OTHER, LONG);
+        held.complete(null);
+
+        assertThat(looking).allSatisfy((one) -> assertThat(taken(one)).isEmpty());
+        assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
+        assertThat(waits).isNotDone();
+    }
+
+    /** As a consumer does that handles what it got and comes again. */
+    @Test
+    void whoIsAnsweredFindsAPlaceAtOnceThoughAllAreTaken() {
+        CompletableFuture<List<TakenMessage>> first = claim(QUEUE, LONG);
+        IntStream.range(1, 100).forEach((i) -> claim(QUEUE, LONG));
+        CompletableFuture<CompletableFuture<List<TakenMessage>>> again = first
+            .thenApply((messages) -> claim(QUEUE, LONG));
+
+        send("m", "{\"payload\":1}");
+
+        assertThat(taken(first)).hasSize(1);
+        assertThat(again.orTimeout(1, TimeUnit.MINUTES).join()).isNotDone();
     }
 
     @Test
@@ -203,7 +237,10 @@ class LongPollsTests {
         assertThat(taken(other)).hasSize(1);
     }
 
-    /** P12: a stop answers at once, and what a claim under way still brings is back. */
+    /**
+     * P12: a stop answers without waiting for the claim under way, and what that still
+     * brings is back.
+     */
     @Test
     void aStopGivesBackWhatAClaimUnderWayBrings() throws Exception {
         send("m", "{\"payload\":1}");
@@ -217,7 +254,7 @@ class LongPollsTests {
         claimed.await();
 
         CompletableFuture<Void> stopped = CompletableFuture.runAsync(this.consumers::stop);
-        assertThat(taken(waiting)).as("at once").isEmpty();
+        assertThat(taken(waiting)).as("while the claim is held").isEmpty();
         assertThatExceptionOfType(TimeoutException.class).as("it waits for the claim under way")
             .isThrownBy(() -> stopped.get(300, TimeUnit.MILLISECONDS));
         held.complete(null);
