@@ -57,7 +57,7 @@ final class Answer {
                 response.setContentType("application/json");
                 response.setContentLength(bytes.length);
                 // Apart from the body: that a caller has gone is learnt by the second
-                // write.
+                // write at the earliest. On a real network that one may succeed too.
                 response.flushBuffer();
                 response.getOutputStream().write(bytes);
                 response.flushBuffer();

@@ -13,8 +13,9 @@ import jakarta.servlet.http.HttpServletRequest;
 /**
  * Lets everybody on this machine do everything, and nobody else anything. A page on the
  * web that has its name resolve to this machine is told from the machine itself by the
- * host that it asks for, and a proxy on this machine by what it adds. The request is
- * judged as it came, whatever filters have made of it.
+ * host that it asks for, and a proxy on this machine by what it adds. A proxy that adds
+ * nothing, and asks for this machine, goes unnoticed. The request is judged as it came,
+ * whatever filters have made of it.
  */
 public final class LoopbackAccess implements Access {
 
