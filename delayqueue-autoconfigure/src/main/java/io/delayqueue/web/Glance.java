@@ -38,9 +38,12 @@ final class Glance {
 
     private TroubleFinder.@Nullable Moment clock;
 
-    private CompletableFuture<List<ServerFault>> faults = CompletableFuture.completedFuture(List.of());
+    /** Of the last look at the server that has ended. */
+    private List<ServerFault> faults = List.of();
 
-    private long faultsAt;
+    private CompletableFuture<List<ServerFault>> looking = CompletableFuture.completedFuture(List.of());
+
+    private long lookedAt;
 
     private CompletableFuture<Sight> answer;
 
@@ -53,7 +56,7 @@ final class Glance {
         this.nanoTime = nanoTime;
         this.troubles = troubles;
         this.at = nanoTime.getAsLong() - KEPT;
-        this.faultsAt = nanoTime.getAsLong() - FAULTS_KEPT;
+        this.lookedAt = nanoTime.getAsLong() - FAULTS_KEPT;
         this.answer = CompletableFuture.failedFuture(new IllegalStateException("Nobody has asked"));
     }
 
@@ -111,19 +114,23 @@ final class Glance {
         return new Sight(queues, page.nextCursor() != null, now, found);
     }
 
-    /** Asked now and then, and not waited for: what comes late is told the next time. */
+    /**
+     * Asked now and then, and not waited for: until the answer is there the last one is
+     * told.
+     */
     private List<ServerFault> faults(long nanos) {
-        if (this.faults.isDone() && nanos - this.faultsAt >= FAULTS_KEPT) {
-            this.faultsAt = nanos;
+        if (this.looking.isDone() && nanos - this.lookedAt >= FAULTS_KEPT) {
+            this.lookedAt = nanos;
             try {
-                this.faults = this.server.look().exceptionally((ex) -> List.of());
+                this.looking = this.server.look().exceptionally((ex) -> List.of());
             }
             catch (RuntimeException ex) {
                 // That it does not answer is told elsewhere.
-                this.faults = CompletableFuture.completedFuture(List.of());
+                this.looking = CompletableFuture.completedFuture(List.of());
             }
         }
-        return this.faults.getNow(List.of());
+        this.faults = this.looking.getNow(this.faults);
+        return this.faults;
     }
 
     /** Without queues there is nobody to ask; the page needs some time to begin with. */

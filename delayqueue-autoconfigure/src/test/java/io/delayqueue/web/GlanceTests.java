@@ -136,8 +136,9 @@ class GlanceTests {
     @Test
     void looksAtTheServerNowAndThenAndDoesNotWaitForIt() {
         CompletableFuture<List<ServerFault>> looked = new CompletableFuture<>();
+        CompletableFuture<List<ServerFault>> lookedAgain = new CompletableFuture<>();
         given(this.server.look()).willReturn(looked)
-            .willReturn(new CompletableFuture<>())
+            .willReturn(lookedAgain)
             .willThrow(new StoreUnavailableException("It is away", Effect.NONE, null));
         assertThat(this.glance.look().troubles()).isEmpty();
         looked.complete(List.of(new ServerFault(Kind.EVICTS, "", "allkeys-lru")));
@@ -145,8 +146,20 @@ class GlanceTests {
         String title = "Redis removes messages when it is full";
         assertThat(this.glance.look().troubles()).extracting(Trouble::title).contains(title);
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertThat(this.glance.look().troubles()).extracting(Trouble::title).doesNotContain(title);
+        assertThat(this.glance.look().troubles()).as("until the next look has ended")
+            .extracting(Trouble::title)
+            .contains(title);
         verify(this.server, times(2)).look();
+        lookedAgain.complete(List.of(new ServerFault(Kind.MUTE, "", "")));
+        this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        assertThat(this.glance.look().troubles()).extracting(Trouble::title)
+            .contains("The Redis user may not publish wake-ups")
+            .doesNotContain(title);
+        this.clock.addAndGet(TimeUnit.SECONDS.toNanos(20));
+        assertThat(this.glance.look().troubles()).as("after a look that failed")
+            .extracting(Trouble::title)
+            .containsExactly("The clock of Redis has jumped");
+        verify(this.server, times(3)).look();
     }
 
 }
