@@ -12,6 +12,9 @@ public record ServerFault(Kind kind, String at, String detail) {
     /** Kinds of faults, which cost messages or time. */
     public enum Kind {
 
+        /** It did not answer; the detail is what happened instead. */
+        SILENT,
+
         /** It removes messages when its memory is full; the detail is its policy. */
         EVICTS,
 

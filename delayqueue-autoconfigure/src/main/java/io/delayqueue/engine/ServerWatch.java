@@ -4,15 +4,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Looks at the servers that messages are kept on, for what is wrong with them although
- * they answer. Threads and failures are as with {@link MessageStore}.
+ * Looks at the servers that messages are kept on, for what is wrong with them.
+ * <p>
+ * <strong>Threads.</strong> Any, which are not kept waiting. Failures are as with
+ * {@link MessageStore}.
  */
 public interface ServerWatch {
 
     /** Of a store that has no server. */
     ServerWatch NONE = () -> CompletableFuture.completedFuture(List.of());
 
-    /** What is wrong now; empty if nothing is that could be seen. */
+    /**
+     * What is wrong now; empty if nothing is that could be seen. Who asks before an
+     * earlier look has ended gets what that one brings.
+     */
     CompletableFuture<List<ServerFault>> look();
 
 }

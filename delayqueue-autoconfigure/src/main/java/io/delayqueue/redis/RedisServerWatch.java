@@ -4,9 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.engine.ServerFault.Kind;
 import io.delayqueue.engine.ServerWatch;
@@ -16,6 +19,9 @@ import org.springframework.data.redis.core.RedisTemplate;
 /**
  * Looks at the server, on a cluster at every master, by the probe of
  * {@link RedisServerCheck}: what was well at the start need not be so for ever.
+ * <p>
+ * <strong>Threads.</strong> Any. Clients may wait for connections, and some for each
+ * answer, so each look is begun on a thread of its own, and there is one at a time.
  */
 public final class RedisServerWatch implements ServerWatch {
 
@@ -34,6 +40,8 @@ public final class RedisServerWatch implements ServerWatch {
 
     private final WakeUpMode mode;
 
+    private CompletableFuture<List<ServerFault>> latest = CompletableFuture.completedFuture(List.of());
+
     public RedisServerWatch(RedisAccess redis, RedisTemplate<String, byte[]> template, WakeUpMode mode) {
         this.redis = redis;
         this.template = template;
@@ -41,14 +49,29 @@ public final class RedisServerWatch implements ServerWatch {
     }
 
     @Override
-    public CompletableFuture<List<ServerFault>> look() {
+    public synchronized CompletableFuture<List<ServerFault>> look() {
+        if (this.latest.isDone()) {
+            this.latest = CompletableFuture.supplyAsync(this::ask, RedisServerWatch::onThread)
+                .thenCompose(Function.identity());
+        }
+        return this.latest;
+    }
+
+    private static void onThread(Runnable call) {
+        Thread thread = new Thread(call, "delayqueue-server-watch");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private CompletableFuture<List<ServerFault>> ask() {
         Map<String, Integer> probes = ClusterMasters.isCluster(this.template) ? ClusterMasters.probes(this.template)
                 : Map.of("", 0);
         CompletableFuture<List<ServerFault>> all = CompletableFuture.completedFuture(List.of());
         for (Map.Entry<String, Integer> probe : probes.entrySet()) {
-            all = all.thenCombine(
-                    this.redis.probe(probe.getValue()).thenApply((reply) -> faults(probe.getKey(), reply)),
-                    RedisServerWatch::both);
+            String at = probe.getKey();
+            all = all.thenCombine(this.redis.probe(probe.getValue())
+                .thenApply((reply) -> faults(at, reply))
+                .exceptionally((failure) -> List.of(fault(at, failure))), RedisServerWatch::both);
         }
         return all;
     }
@@ -81,6 +104,20 @@ public final class RedisServerWatch implements ServerWatch {
             faults.add(new ServerFault(Kind.MUTE, at, ""));
         }
         return faults;
+    }
+
+    /** What is wrong with one that was not looked at; others may have been. */
+    private static ServerFault fault(String at, Throwable failure) {
+        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+                : failure;
+        String error = RedisFailures.errorText(cause);
+        if (RedisFailures.isNotNow(error)) {
+            return new ServerFault(Kind.REFUSES, at, error);
+        }
+        if (cause instanceof StoreRefusedException || RedisFailures.isLockedOut(cause)) {
+            return new ServerFault(Kind.FORBIDS, at, error);
+        }
+        return new ServerFault(Kind.SILENT, at, String.valueOf(cause.getMessage()));
     }
 
     private static long bytes(Pattern pattern, String memory) {

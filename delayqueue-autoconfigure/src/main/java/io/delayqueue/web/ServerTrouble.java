@@ -12,6 +12,10 @@ final class ServerTrouble {
     static Trouble of(ServerFault fault) {
         String redis = fault.at().isEmpty() ? "Redis" : "Redis at " + fault.at();
         return switch (fault.kind()) {
+            case SILENT -> new Trouble(Severity.ERROR, "Redis does not answer", null,
+                    "%s did not answer when it was looked at, a moment ago: %s.".formatted(redis, fault.detail()),
+                    "See whether it runs, and whether this node can reach it. What it holds waits until it is back, or until "
+                            + "a replica has taken its place.");
             case EVICTS -> new Trouble(Severity.ERROR, "Redis removes messages when it is full", null,
                     "%s has maxmemory and the maxmemory-policy '%s': once its memory is full it removes keys, and with them messages, and nobody is told."
                         .formatted(redis, fault.detail()),

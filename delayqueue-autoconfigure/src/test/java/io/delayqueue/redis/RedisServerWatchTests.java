@@ -1,8 +1,18 @@
 package io.delayqueue.redis;
 
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.engine.ServerFault.Kind;
 import org.junit.jupiter.api.Test;
@@ -10,9 +20,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
+import org.springframework.data.redis.connection.RedisClusterNode.SlotRange;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode.NodeType;
 import org.springframework.data.redis.core.RedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /** What is made of the probe's answer; a real server is looked at by the dashboard's. */
 class RedisServerWatchTests {
@@ -52,6 +70,41 @@ class RedisServerWatchTests {
             .isEqualTo((mode == WakeUpMode.CHANNEL) ? List.of(Kind.MUTE) : List.of());
     }
 
+    @Test
+    void tellsWhatIsWrongWithOtherMastersWhenOneDoesNotAnswer() {
+        Map<String, CompletableFuture<List<Object>>> replies = Map.of("a:1",
+                CompletableFuture.failedFuture(RedisFailures.notConnected(new IOException("Connection refused"))),
+                "b:2", reply(memory(50, 100, "allkeys-lru"), "", 0), "c:3",
+                CompletableFuture.failedFuture(
+                        new StoreRefusedException("Refused", Effect.NONE, new IOException("NOPERM no EVALSHA"))),
+                "d:4", CompletableFuture.failedFuture(new StoreUnavailableException("Not now", Effect.NONE,
+                        new IOException("READONLY You can't write against a read only replica."))));
+        assertThat(watch(replies).look().join()).containsExactly(
+                new ServerFault(Kind.SILENT, "a:1", "No connection to Redis: Connection refused; nothing was changed"),
+                new ServerFault(Kind.EVICTS, "b:2", "allkeys-lru"),
+                new ServerFault(Kind.FORBIDS, "c:3", "NOPERM no EVALSHA"),
+                new ServerFault(Kind.REFUSES, "d:4", "READONLY You can't write against a read only replica."));
+    }
+
+    @Test
+    void looksOnAThreadOfItsOwnOneAtATime() throws Exception {
+        BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+        CompletableFuture<List<Object>> answer = new CompletableFuture<List<Object>>().orTimeout(30, TimeUnit.SECONDS);
+        RedisServerWatch watch = watch((keys) -> {
+            threads.add(Thread.currentThread());
+            return CompletableFuture.completedFuture(answer.join());
+        }, new RedisTemplate<>(), WakeUpMode.CHANNEL);
+
+        CompletableFuture<List<ServerFault>> first = watch.look();
+        assertThat(threads.poll(30, TimeUnit.SECONDS)).isNotNull()
+            .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-server-watch"));
+        assertThat(watch.look()).isSameAs(first).isNotDone();
+        answer.complete(reply("", "", 1).join());
+        assertThat(first.join()).extracting(ServerFault::kind).containsExactly(Kind.MUTE);
+        assertThat(threads).isEmpty();
+        assertThat(watch.look()).isNotSameAs(first);
+    }
+
     private static String memory(long used, long most, String policy) {
         return "# Memory\r\nused_memory:%d\r\nused_memory_peak:999\r\nmaxmemory:%d\r\nmaxmemory_human:0B\r\nmaxmemory_policy:%s\r\n"
             .formatted(used, most, policy);
@@ -62,12 +115,48 @@ class RedisServerWatchTests {
     }
 
     private static List<ServerFault> look(String memory, String denied, long refused, WakeUpMode mode) {
+        return watch((keys) -> reply(memory, denied, refused), new RedisTemplate<>(), mode).look().join();
+    }
+
+    private static CompletableFuture<List<Object>> reply(String memory, String denied, long refused) {
+        return CompletableFuture
+            .completedFuture(List.of(Replies.bytes(""), Replies.bytes(memory), Replies.bytes(denied), refused));
+    }
+
+    /** Of a cluster whose masters share the slots, in the order of their addresses. */
+    private static RedisServerWatch watch(Map<String, CompletableFuture<List<Object>>> masters) {
+        List<String> addresses = masters.keySet().stream().sorted().toList();
+        List<RedisClusterNode> nodes = new ArrayList<>();
+        for (int i = 0; i < addresses.size(); i++) {
+            String[] address = addresses.get(i).split(":");
+            int slots = ClusterSlotHashUtil.SLOT_COUNT / addresses.size();
+            nodes.add(RedisClusterNode.newRedisClusterNode()
+                .listeningAt(address[0], Integer.parseInt(address[1]))
+                .serving(new SlotRange(i * slots, (i + 1) * slots - 1))
+                .promotedAs(NodeType.MASTER)
+                .build());
+        }
+        RedisClusterConnection connection = mock();
+        given(connection.clusterGetNodes()).willReturn(nodes);
+        RedisConnectionFactory factory = mock();
+        given(factory.getConnection()).willReturn(connection);
+        RedisTemplate<String, byte[]> template = new RedisTemplate<>();
+        template.setConnectionFactory(factory);
+        template.afterPropertiesSet();
+        return watch((keys) -> {
+            int slot = ClusterSlotHashUtil.calculateSlot(keys[0]);
+            return masters
+                .get(nodes.stream().filter((node) -> node.servesSlot(slot)).findFirst().orElseThrow().asString());
+        }, template, WakeUpMode.CHANNEL);
+    }
+
+    private static RedisServerWatch watch(Function<byte[][], CompletableFuture<List<Object>>> replies,
+            RedisTemplate<String, byte[]> template, WakeUpMode mode) {
         ScriptRunner runner = new ScriptRunner() {
 
             @Override
             public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-                return CompletableFuture
-                    .completedFuture(List.of(Replies.bytes(""), Replies.bytes(memory), Replies.bytes(denied), refused));
+                return replies.apply(keys);
             }
 
             @Override
@@ -76,7 +165,7 @@ class RedisServerWatchTests {
             }
 
         };
-        return new RedisServerWatch(new RedisAccess(runner, "dq"), new RedisTemplate<>(), mode).look().join();
+        return new RedisServerWatch(new RedisAccess(runner, "dq"), template, mode);
     }
 
 }
