@@ -39,16 +39,26 @@ final class DashboardSite implements AutoCloseable {
     }
 
     static DashboardSite open() {
+        return open(RedisServer.shared(RedisBinary.REDIS_7_0), ApiServer.ALL, "5s");
+    }
+
+    /**
+     * Opens one for somebody else.
+     * @param redis is not closed with it
+     * @param user see {@link ApiServer}
+     * @param commandTimeout how long Redis is waited for
+     */
+    static DashboardSite open(RedisServer redis, String user, String commandTimeout) {
         Browser browser = Browser.open();
-        RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
         clear(redis);
         ApiServer server = ApiServer.start(Shop.class,
                 RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
                         "delayqueue.namespace=dashboard", "delayqueue.web.api.enabled=false",
                         "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/delayqueue",
-                        "server.servlet.context-path=/shop", "delayqueue.listener.max-attempts=1"));
+                        "server.servlet.context-path=/shop", "delayqueue.listener.max-attempts=1",
+                        "delayqueue.command-timeout=" + commandTimeout));
         browser.size(1280, 1000);
-        browser.visit(server.port(), ApiServer.ALL, PAGE);
+        browser.visit(server.port(), user, PAGE);
         browser.awaitText("Queues");
         return new DashboardSite(redis, server, browser);
     }
