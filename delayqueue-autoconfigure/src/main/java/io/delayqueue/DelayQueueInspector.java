@@ -34,11 +34,12 @@ public interface DelayQueueInspector {
     QueuePage queues(@Nullable String cursor, int limit);
 
     /**
-     * Strikes a queue off the list if it holds nothing and none of the {@link #nodes()}
-     * listens to it. Who uses it afterwards puts it there again, within an hour.
+     * Strikes a queue off the list if it holds nothing, is not paused, and none of the
+     * {@link #nodes()} listens to it. Who uses it a minute later or after that puts it
+     * there again.
      * @param queue the queue
-     * @return {@code false} if it is not in the list, holds messages or dead letters, or
-     * is listened to
+     * @return {@code false} if it is not in the list, holds messages or dead letters, is
+     * paused, or is listened to
      */
     boolean forget(String queue);
 

@@ -49,7 +49,7 @@ final class DelayQueueDashboardSecurityConfiguration {
             .authenticationEntryPoint(
                     (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, own.isEmpty()))
             .accessDeniedHandler((request, response, ex) -> DelayQueueWebSecurityConfiguration.write(response,
-                    HttpServletResponse.SC_FORBIDDEN, true)));
+                    HttpServletResponse.SC_FORBIDDEN, dashboard.refusal(request))));
         http.authorizeHttpRequests((requests) -> requests.anyRequest()
             .access((caller, context) -> new AuthorizationDecision(open || DelayQueueWebSecurityConfiguration
                 .mayAsk(caller.get(), dashboard.authorities(context.getRequest())))));

@@ -32,6 +32,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -193,6 +194,21 @@ public final class DelayQueueWebAutoConfiguration {
             logger.warn(
                     "What the delay queue serves over HTTP stays off: it needs a servlet application, and this one is "
                             + "reactive (delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set)");
+        }
+
+    }
+
+    /** Where there is no web server at all, which is easily forgotten. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnNotWebApplication
+    static class NoWebConfiguration {
+
+        private static final Logger logger = LoggerFactory.getLogger(NoWebConfiguration.class);
+
+        NoWebConfiguration() {
+            logger.warn("The delay queue serves nothing over HTTP: it needs a servlet application, as "
+                    + "spring-boot-starter-webmvc makes one, and this one is none (delayqueue.web.api.enabled or "
+                    + "delayqueue.web.dashboard.enabled is set)");
         }
 
     }

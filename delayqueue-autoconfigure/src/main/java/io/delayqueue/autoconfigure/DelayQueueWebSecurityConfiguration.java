@@ -65,7 +65,8 @@ final class DelayQueueWebSecurityConfiguration {
             .referrerPolicy((policy) -> policy.policy(ReferrerPolicy.NO_REFERRER)));
         http.exceptionHandling((handling) -> handling
             .authenticationEntryPoint((request, response, ex) -> refuse(response, own.isEmpty()))
-            .accessDeniedHandler((request, response, ex) -> write(response, HttpServletResponse.SC_FORBIDDEN, true)));
+            .accessDeniedHandler((request, response, ex) -> write(response, HttpServletResponse.SC_FORBIDDEN,
+                    api.refusal(request))));
         http.authorizeHttpRequests((requests) -> requests.dispatcherTypeMatchers(DispatcherType.ASYNC)
             .permitAll()
             .anyRequest()
@@ -110,13 +111,13 @@ final class DelayQueueWebSecurityConfiguration {
         if (basic) {
             response.setHeader("WWW-Authenticate", "Basic realm=\"DelayQueue\", charset=\"UTF-8\"");
         }
-        write(response, HttpServletResponse.SC_UNAUTHORIZED, false);
+        write(response, HttpServletResponse.SC_UNAUTHORIZED, HttpApi.unknown());
     }
 
-    static void write(HttpServletResponse response, int status, boolean known) throws IOException {
+    static void write(HttpServletResponse response, int status, byte[] problem) throws IOException {
         response.setStatus(status);
         response.setContentType("application/problem+json");
-        response.getOutputStream().write(HttpApi.refusal(known));
+        response.getOutputStream().write(problem);
     }
 
 }

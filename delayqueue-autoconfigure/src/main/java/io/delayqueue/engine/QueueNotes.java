@@ -12,8 +12,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Puts the queues that this process uses into the {@link QueueDirectory}: at the first
- * use, and again once an hour, in case somebody has struck them off. Whoever uses a queue
- * is told of no failure, and waits only where the calls of the store wait themselves.
+ * use, and with a use a minute later again, in case somebody has struck them off or the
+ * store was away. Whoever uses a queue is told of no failure, and waits only where the
+ * calls of the store wait themselves.
  * <p>
  * <strong>Threads.</strong> Any. When a queue is noted next is one number, and who moves
  * it notes.
@@ -25,10 +26,7 @@ public final class QueueNotes {
 
     private static final Logger logger = LoggerFactory.getLogger(QueueNotes.class);
 
-    private static final long PERIOD = Duration.ofHours(1).toNanos();
-
-    /** After a failure; each would be one call more for a store that is in trouble. */
-    private static final long RETRY = Duration.ofMinutes(1).toNanos();
+    private static final long PERIOD = Duration.ofMinutes(1).toNanos();
 
     /** Names may be made up without end; then those that are used are noted anew. */
     private static final int MOST_QUEUES = 10_000;
@@ -61,14 +59,13 @@ public final class QueueNotes {
         }
         long next = known.get();
         if (now - next >= 0 && known.compareAndSet(next, now + PERIOD)) {
-            add(queue, known, now);
+            add(queue);
         }
     }
 
-    private void add(QueueName queue, AtomicLong next, long now) {
+    private void add(QueueName queue) {
         this.directory.add(queue).whenComplete((added, failure) -> {
             if (failure != null) {
-                next.set(now + RETRY);
                 logger.debug("Cannot put queue '{}' into the list of queues; tried again in a minute", queue, failure);
             }
         });

@@ -283,7 +283,9 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private PauseResult pause(String queue, @Nullable DueTime until) {
-        return this.calls.await(this.ports.partitions().pause(new QueueName(queue), until), "pause");
+        QueueName name = new QueueName(queue);
+        this.ports.notes().note(name);
+        return this.calls.await(this.ports.partitions().pause(name, until), "pause");
     }
 
     @Override

@@ -79,9 +79,21 @@ public final class QueueInspection implements DelayQueueInspector {
 
     @Override
     public boolean forget(String queue) {
+        if (!isUnused(queue) || isListenedTo(queue)) {
+            return false;
+        }
+        QueueName name = new QueueName(queue);
+        boolean removed = this.calls.await(this.directory.remove(name), "forget");
+        if (removed && !isUnused(queue)) {
+            this.calls.await(this.directory.add(name), "forget");
+            return false;
+        }
+        return removed;
+    }
+
+    private boolean isUnused(String queue) {
         QueueOverview overview = overview(queue);
-        return overview.scheduled() + overview.leased() + overview.dead() == 0 && !isListenedTo(queue)
-                && this.calls.await(this.directory.remove(new QueueName(queue)), "forget");
+        return overview.scheduled() + overview.leased() + overview.dead() == 0 && !overview.paused();
     }
 
     private boolean isListenedTo(String queue) {

@@ -1,5 +1,8 @@
 package io.delayqueue.web;
 
+import java.util.Set;
+import java.util.stream.Collectors;
+
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
@@ -10,6 +13,11 @@ public interface Access {
 
     /** Whether the caller may do it. */
     boolean permits(HttpServletRequest request, Authority authority);
+
+    /** Why not, for the caller. */
+    default String refusal(Set<Authority> needed) {
+        return "It needs " + needed.stream().map(Authority::text).sorted().collect(Collectors.joining(" or "));
+    }
 
     /** The name of the caller, for the audit. */
     String who(HttpServletRequest request);

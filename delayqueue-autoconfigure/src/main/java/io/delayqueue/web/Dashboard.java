@@ -79,6 +79,11 @@ public final class Dashboard {
         return isData(within(request)) ? this.data.authorities(request) : Set.of(Authority.VIEW);
     }
 
+    /** What somebody is told who has none of these. */
+    public byte[] refusal(HttpServletRequest request) {
+        return this.data.refusal(request);
+    }
+
     private static String within(HttpServletRequest request) {
         return ServletRequestPathUtils.parseAndCache(request).pathWithinApplication().value();
     }
@@ -98,7 +103,7 @@ public final class Dashboard {
             return this.data.handle(request);
         }
         if (!this.access.permits(request.servletRequest(), Authority.VIEW)) {
-            return Answer.problem(new Problem(Kind.FORBIDDEN, "It needs an authority that the caller does not have"));
+            return Answer.problem(new Problem(Kind.FORBIDDEN, this.access.refusal(Set.of(Authority.VIEW))));
         }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             return Answer.problem(new Problem(Kind.METHOD, "Use one of GET, HEAD"), "GET, HEAD");

@@ -1,7 +1,6 @@
 package io.delayqueue.web;
 
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.delayqueue.web.Problem.Kind;
 import jakarta.servlet.http.HttpServletRequest;
@@ -39,6 +38,11 @@ final class Dispatch {
         return (match != null) ? match.route().authorities() : Set.of(Authority.values());
     }
 
+    /** What a caller is told who has none of them. */
+    byte[] refusal(HttpServletRequest request) {
+        return Json.bytes(new Problem(Kind.FORBIDDEN, this.access.refusal(authorities(request))).toJson());
+    }
+
     ServerResponse handle(ServerRequest request) {
         try {
             return answer(request.servletRequest(), request.requestPath().pathWithinApplication());
@@ -50,10 +54,9 @@ final class Dispatch {
 
     private ServerResponse answer(HttpServletRequest request, PathContainer path) {
         ApiRoutes.Match match = this.routes.match(request.getMethod(), path);
-        Stream<Authority> needed = (match != null) ? match.route().authorities().stream()
-                : Stream.of(Authority.values());
-        if (needed.noneMatch((authority) -> this.access.permits(request, authority))) {
-            return Answer.problem(new Problem(Kind.FORBIDDEN, "It needs an authority that the caller does not have"));
+        Set<Authority> needed = (match != null) ? match.route().authorities() : Set.of(Authority.values());
+        if (needed.stream().noneMatch((authority) -> this.access.permits(request, authority))) {
+            return Answer.problem(new Problem(Kind.FORBIDDEN, this.access.refusal(needed)));
         }
         if (match == null) {
             return absent(this.routes.methods(path));

@@ -75,11 +75,15 @@ public final class HttpApi {
         return this.routes.all();
     }
 
-    /** What somebody is told who is not known, or may not do what was asked for. */
-    public static byte[] refusal(boolean known) {
-        Problem problem = known ? new Problem(Kind.FORBIDDEN, "It needs an authority that the caller does not have")
-                : new Problem(Kind.UNAUTHENTICATED, "Use the credentials of somebody who may do this");
-        return Json.bytes(problem.toJson());
+    /** What somebody is told who is not known. */
+    public static byte[] unknown() {
+        return Json
+            .bytes(new Problem(Kind.UNAUTHENTICATED, "Use the credentials of somebody who may do this").toJson());
+    }
+
+    /** What somebody is told who has none of the authorities that a request needs. */
+    public byte[] refusal(HttpServletRequest request) {
+        return this.dispatch.refusal(request);
     }
 
 }

@@ -41,6 +41,11 @@ public final class LoopbackAccess implements Access {
     }
 
     @Override
+    public String refusal(Set<Authority> needed) {
+        return "It is open to this machine alone, under its own name and without a proxy";
+    }
+
+    @Override
     public String who(HttpServletRequest request) {
         return "insecure-local";
     }

@@ -164,7 +164,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void needsNothingOfTheWebWhileItIsOff() {
+    void needsNothingOfTheWebWhereThereIsNoneAndSaysSo(CapturedOutput output) {
         new ApplicationContextRunner()
             .withConfiguration(
                     AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
@@ -172,6 +172,7 @@ class DelayQueueWebAutoConfigurationTests {
             .withClassLoader(new FilteredClassLoader(HttpSecurity.class, SecurityFilterChain.class,
                     DispatcherServlet.class, AuditApplicationEvent.class))
             .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
+        assertThat(output).contains("serves nothing over HTTP");
     }
 
     @Test

@@ -7,6 +7,8 @@ import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.QueueName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,25 +48,16 @@ class QueueNotesTests {
         this.notes.note(QUEUE);
     }
 
-    @Test
-    void aQueueIsNotedAtItsFirstUseAndOnceAnHour() {
-        noteAfter(Duration.ZERO);
-        noteAfter(Duration.ofMinutes(59));
-        assertThat(this.added).containsExactly(QUEUE);
-
-        noteAfter(Duration.ofMinutes(1));
-        assertThat(this.added).containsExactly(QUEUE, QUEUE);
-    }
-
-    @Test
-    void aStoreThatIsAwayIsAskedOnceAMinute() {
-        this.away = true;
+    @ParameterizedTest
+    @ValueSource(booleans = { true, false })
+    void aQueueIsNotedAtItsFirstUseAndOnceAMinute(boolean storeIsAway) {
+        this.away = storeIsAway;
         noteAfter(Duration.ZERO);
         noteAfter(Duration.ofSeconds(59));
-        assertThat(this.added).hasSize(1);
+        assertThat(this.added).containsExactly(QUEUE);
 
         noteAfter(Duration.ofSeconds(1));
-        assertThat(this.added).hasSize(2);
+        assertThat(this.added).containsExactly(QUEUE, QUEUE);
     }
 
     @Test

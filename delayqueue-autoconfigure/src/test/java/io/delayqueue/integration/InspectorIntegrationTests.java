@@ -69,6 +69,11 @@ class InspectorIntegrationTests {
 
         assertThat(this.inspector.forget("queue-10")).isFalse();
         assertThat(this.inspector.forget("unknown")).isFalse();
+        this.sender.queue().pause("paused");
+        assertThat(this.inspector.queues(null, 100).queues()).contains("paused");
+        assertThat(this.inspector.forget("paused")).isFalse();
+        this.sender.queue().resume("paused");
+        assertThat(this.inspector.forget("paused")).isTrue();
         Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
         assertThat(this.inspector.forget("orders")).isFalse();
         listener.close();

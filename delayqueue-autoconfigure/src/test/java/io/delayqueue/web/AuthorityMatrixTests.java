@@ -79,6 +79,7 @@ class AuthorityMatrixTests {
         else if (!user.equals(row.authority())) {
             assertThat(reply.status()).isEqualTo(403);
             assertThat(reply.problem()).isEqualTo("forbidden");
+            assertThat(reply.detail()).isEqualTo("It needs DELAYQUEUE_" + row.authority().toUpperCase(Locale.ROOT));
             assertThat(ApiServer.shared().audited()).hasSize(before);
         }
         else {
