@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.event.EventListener;
+import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
 /** The order service. */
@@ -24,8 +25,12 @@ public class SampleApplication {
 
     @EventListener
     void ready(ApplicationReadyEvent event) {
-        logger.info("The page is at http://localhost:{}/",
-                event.getApplicationContext().getEnvironment().getProperty("local.server.port"));
+        Environment environment = event.getApplicationContext().getEnvironment();
+        String port = environment.getProperty("local.server.port");
+        logger.info("The page is at http://localhost:{}/", port);
+        if (environment.getProperty("delayqueue.web.dashboard.enabled", boolean.class, false)) {
+            logger.info("The dashboard is at http://localhost:{}/delayqueue/", port);
+        }
     }
 
 }

@@ -139,6 +139,20 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
+    void auditKeepsChangesHoweverOftenSomebodyLooks() {
+        String queue = API + "/queues/audited";
+        post(OPERATOR, queue + "/pause", Map.of());
+        post(OPERATOR, queue + "/resume", Map.of());
+        get(VIEWER, "/delayqueue/");
+
+        JsonNode audit = json(get(VIEWER, "/actuator/auditevents")).get("events");
+
+        assertThat(audit.valueStream().map((event) -> event.get("type").asString()))
+            .contains("delayqueue.pause", "delayqueue.resume")
+            .allMatch((type) -> type.startsWith("delayqueue."));
+    }
+
+    @Test
     void metersOfTheQueuesAreScraped() {
         place("none");
 

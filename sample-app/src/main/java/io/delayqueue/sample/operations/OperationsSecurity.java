@@ -4,6 +4,7 @@ import java.util.List;
 
 import jakarta.servlet.http.HttpServletRequest;
 
+import org.springframework.boot.actuate.audit.AuditEvent;
 import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -64,10 +65,22 @@ class OperationsSecurity {
             .build();
     }
 
-    /** What keeps the latest audit events for the endpoint that shows them. */
+    /**
+     * What keeps the latest changes for the endpoint that shows them. The dashboard logs
+     * in with each request, which would soon leave room for nothing else.
+     */
     @Bean
     InMemoryAuditEventRepository auditEvents() {
-        return new InMemoryAuditEventRepository();
+        return new InMemoryAuditEventRepository() {
+
+            @Override
+            public void add(AuditEvent event) {
+                if (event.getType().startsWith("delayqueue.")) {
+                    super.add(event);
+                }
+            }
+
+        };
     }
 
     /** No page acts on Actuator; so one that does is another site's. */
