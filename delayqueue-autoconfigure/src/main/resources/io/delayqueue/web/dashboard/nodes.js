@@ -41,10 +41,10 @@ function listener(one) {
 function node(one) {
   return html`<tr>
     <th scope="row">${name(one.application)}</th>
-    <td data-label="Process">${name(`${one.host}:${one.pid}`)}</td>
+    <td class="whole" data-label="Process">${name(`${one.host}:${one.pid}`)}</td>
     <td data-label="Version">${name(one.version ?? '–')}</td>
     <td data-label="Started">${time(one.startedAt)}</td>
-    <td data-label="Last seen">${countdown(one.seenAt, now())}</td>
+    <td class="whole" data-label="Last seen">${countdown(one.seenAt, now())}</td>
     <td data-label="Listeners"><ul class="plain">${one.listeners.map((entry) => html`<li>${name(entry.id)}: ${entry.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}
       <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} free</span></li>`)}</ul></td>
   </tr>`;
