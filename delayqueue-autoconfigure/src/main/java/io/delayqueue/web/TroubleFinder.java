@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -190,11 +191,21 @@ final class TroubleFinder {
         this.letters.addLast(new Letters(nanos, byQueue));
     }
 
+    /** In its two greatest units, as the page writes durations. */
     private static String words(Duration time) {
-        if (time.compareTo(Duration.ofMinutes(2)) < 0) {
-            return time.toSeconds() + " s";
-        }
-        return (time.compareTo(Duration.ofHours(2)) < 0) ? time.toMinutes() + " minutes" : time.toHours() + " hours";
+        Map<String, Integer> units = new LinkedHashMap<>();
+        units.put("d", (int) time.toDaysPart());
+        units.put("h", time.toHoursPart());
+        units.put("min", time.toMinutesPart());
+        units.put("s", time.toSecondsPart());
+        String words = units.entrySet()
+            .stream()
+            .dropWhile((unit) -> unit.getValue() == 0)
+            .limit(2)
+            .filter((unit) -> unit.getValue() > 0)
+            .map((unit) -> unit.getValue() + " " + unit.getKey())
+            .collect(Collectors.joining(" "));
+        return words.isEmpty() ? "0 s" : words;
     }
 
     /** How many dead letters there were at a time, of the queues that had some. */

@@ -150,9 +150,15 @@ final class Browser implements AutoCloseable {
             .until(() -> this.driver.findElement(By.cssSelector(css)), Objects::nonNull);
     }
 
-    /** Into what has the focus. */
+    /** Into what has the focus; the page may draw it anew meanwhile. */
     void type(CharSequence... keys) {
-        this.driver.switchTo().activeElement().sendKeys(keys);
+        await().pollDelay(Duration.ZERO)
+            .atMost(LIMIT)
+            .ignoreException(StaleElementReferenceException.class)
+            .until(() -> {
+                this.driver.switchTo().activeElement().sendKeys(keys);
+                return true;
+            });
     }
 
     /** Goes on by the tabulator until it is at what has this label. */

@@ -94,10 +94,10 @@ class DashboardBrowserTests {
             send("order-timeout", "plotted-" + i, Duration.ZERO);
         }
         awaitPlot("throughput", "Begun (?!0/s|–).*/s");
-        awaitPlot("lateness", "half .* ms, 95 % .* ms, 99 % .* m?s");
+        awaitPlot("lateness", "50 % .* ms, 95 % .* ms, 99 % .* m?s");
         assertThat(browser.text()).contains("on the node that answers this page");
         go("#/");
-        awaitPlot("lateness", "half .* ms, 95 % .* ms, 99 % .* m?s");
+        awaitPlot("lateness", "50 % .* ms, 95 % .* ms, 99 % .* m?s");
     }
 
     private static void awaitPlot(String plot, String now) {
@@ -114,7 +114,7 @@ class DashboardBrowserTests {
         go("#/queues/reminders");
         browser.click("input[type=checkbox]", "Choose r-2");
         browser.click("main button", "Cancel (1) …");
-        browser.awaitText("They are removed and never handled");
+        browser.awaitText("It is removed and never handled");
         browser.click("dialog button", "Cancel: 1 message");
         browser.awaitText("1 cancelled");
         assertThat(operations().find("reminders", "r-2")).isEmpty();
@@ -154,7 +154,7 @@ class DashboardBrowserTests {
         // Of another queue, whose messages are handled meanwhile.
         send("receipts", "not-held", Duration.ZERO);
         await().until(() -> Shop.handled.contains("not-held"));
-        await().untilAsserted(() -> assertThat(browser.find(".tiles").getText()).contains("Due\n1\n"));
+        await().untilAsserted(() -> assertThat(browser.find(".tiles").getText()).contains("due\n1\n"));
         assertThat(Shop.handled).doesNotContain("held");
         assertThat(operations().find("order-timeout", "held")).map(StoredMessage::state)
             .contains(MessageState.SCHEDULED);
@@ -324,7 +324,7 @@ class DashboardBrowserTests {
         browser.awaitText("Reschedule: message i-2?");
         browser.tabTo("Due in");
         browser.type(Keys.HOME, Keys.DELETE, Keys.DELETE, "9", Keys.ENTER);
-        browser.awaitText("have their new time");
+        browser.awaitText("has its new time");
         await().until(() -> "Reschedule …".equals(browser.focused()));
         assertThat(operations().find("invoices", "i-2").orElseThrow().dueAt()).isBefore(before);
     }

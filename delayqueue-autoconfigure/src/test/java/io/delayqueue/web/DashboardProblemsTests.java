@@ -27,7 +27,7 @@ class DashboardProblemsTests {
             awaitProblem(server, "Redis removes messages when it is full", "allkeys-lru");
             clock.step(Duration.ofHours(-3));
 
-            awaitProblem(server, "The clock of Redis has jumped", "back by about 2 hours");
+            awaitProblem(server, "The clock of Redis has jumped", "back by about 2 h");
         }
     }
 

@@ -3,6 +3,7 @@ package io.delayqueue.web;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.NodeStatus;
@@ -95,6 +96,14 @@ class TroubleFinderTests {
     }
 
     @Test
+    void writesDurationsInTheirTwoGreatestUnits() {
+        Map.of(Duration.ofMillis(108_900), "for 1 min 48 s;", Duration.ofMinutes(2), "for 2 min;",
+                Duration.ofSeconds(7_205), "for 2 h;", Duration.ofMinutes(3_000), "for 2 d 2 h;")
+            .forEach((oldest, words) -> assertThat(find(queue(oldest, 1, 0, false))).singleElement()
+                .satisfies((trouble) -> assertThat(trouble.detail()).contains(words)));
+    }
+
+    @Test
     void saysThatAQueueIsPausedAndNotThatItIsBehind() {
         assertThat(find(queue(Duration.ofHours(1), 0, 0, true))).extracting(Trouble::title)
             .containsExactly("The queue is paused");
@@ -122,7 +131,7 @@ class TroubleFinderTests {
         assertThat(this.finder.find(List.of(well), List.of(), List.of(),
                 after(Duration.ofSeconds(5), Duration.ofHours(3))))
             .singleElement()
-            .satisfies((trouble) -> assertThat(trouble.detail()).contains("ahead by about 3 hours"));
+            .satisfies((trouble) -> assertThat(trouble.detail()).contains("ahead by about 3 h within"));
         assertThat(this.finder.find(List.of(well), List.of(), List.of(),
                 after(Duration.ofMinutes(9), Duration.ofHours(3))))
             .hasSize(1);
@@ -141,7 +150,7 @@ class TroubleFinderTests {
         assertThat(this.finder.find(List.of(well), List.of(), List.of(),
                 after(Duration.ofSeconds(25), Duration.ofMinutes(-5))))
             .singleElement()
-            .satisfies((trouble) -> assertThat(trouble.detail()).contains("back by about 4 minutes"));
+            .satisfies((trouble) -> assertThat(trouble.detail()).contains("back by about 4 min"));
     }
 
     @ParameterizedTest

@@ -31,7 +31,7 @@ export function flowPlots(entries = state.history) {
   return [
     linePlot('throughput', 'Handlers begun, per second', [['Begun', (entry) => entry.flow?.rate]], rate, entries),
     linePlot('lateness', 'How late they began, over a minute', [
-      ['half', (entry) => entry.flow?.p50], ['95 %', (entry) => entry.flow?.p95], ['99 %', (entry) => entry.flow?.p99]],
+      ['50 %', (entry) => entry.flow?.p50], ['95 %', (entry) => entry.flow?.p95], ['99 %', (entry) => entry.flow?.p99]],
     late, entries),
   ];
 }
@@ -39,6 +39,8 @@ export function flowPlots(entries = state.history) {
 /** Whose the numbers of those plots are. */
 export function flowNote(entries = state.history) {
   const nodes = entries.at(-1)?.flow?.nodes ?? 1;
+  const since = entries === state.history ? 'Plots go back to when the page was opened'
+    : 'Their plots go back to when this view was opened, the others to when the page was';
   return html`<p class="note">Handlers begun and their lateness are counted ${nodes === 1 ? 'on the node that answers this page'
-    : `on the ${plural(nodes, 'node')} that answer this page`}. Plots go back to when the page was opened, for five minutes at most.</p>`;
+    : `on the ${plural(nodes, 'node')} that answer this page`}. ${since}, for five minutes at most.</p>`;
 }

@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
-import { count, named, plural, shown } from './format.js';
+import { count, moment, named, plural, shown } from './format.js';
 import { ask, changed, may, queuePath, state } from './store.js';
 import { crumbs, link, loading, name, time, title } from './frame.js';
 import { confirm, tell } from './dialog.js';
@@ -12,8 +12,8 @@ const PAGE = 50;
 const STEPS = 10;
 
 const DOING = {
-  redrive: { verb: 'Redrive', done: 'redriven', text: 'Their messages become due now, and their attempts start anew.' },
-  purge: { verb: 'Purge', done: 'purged', danger: true, text: 'They are removed for good, with payload and cause.' },
+  redrive: { verb: 'Redrive', done: 'redriven', text: 'Their messages become due now, and their attempts start anew.', one: 'Its message becomes due now, and its attempts start anew.' },
+  purge: { verb: 'Purge', done: 'purged', danger: true, text: 'They are removed for good, with payload and cause.', one: 'It is removed for good, with payload and cause.' },
 };
 
 const FILTERS = ['idPrefix', 'causeContains', 'group', 'diedFrom', 'diedBefore'];
@@ -123,7 +123,7 @@ function askSome(queue, doing, letterIds) {
   const how = DOING[doing];
   confirm({
     title: `${how.verb}: ${plural(letterIds.length, 'dead letter')}?`,
-    text: html`<p>${how.text}</p>`,
+    text: html`<p>${letterIds.length === 1 ? how.one : how.text}</p>`,
     confirm: `${how.verb}: ${plural(letterIds.length, 'dead letter')}`,
     danger: how.danger,
     act: async (form, progress) => {
@@ -159,10 +159,14 @@ async function askAll(queue, doing) {
   tell('Counting …');
   try {
     const { matched: number, diedBefore } = await sweep(queue, doing, true, filter);
+    if (number === 0) {
+      tell('No dead letter matches');
+      return;
+    }
     tell('');
     confirm({
-      title: `${how.verb}: all ${plural(number, 'dead letter')} that match?`,
-      text: html`<p>Those ${inWords(filter)}. There ${number === 1 ? 'is' : 'are'} ${count(number)} now. ${how.text}</p>`,
+      title: number === 1 ? `${how.verb}: the dead letter that matches?` : `${how.verb}: all ${plural(number, 'dead letter')} that match?`,
+      text: html`<p>${number === 1 ? 'That' : 'Those'} ${inWords(filter)}. There ${number === 1 ? 'is' : 'are'} ${count(number)} now. ${number === 1 ? how.one : how.text}</p>`,
       confirm: `${how.verb}: ${plural(number, 'dead letter')}`,
       danger: how.danger,
       act: async (form, progress) => {
@@ -186,7 +190,7 @@ function choose(id, chosen) {
 
 function row(queue, letter) {
   return html`<tr>
-    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(letter.id)}, died ${letter.diedAt}`} .checked=${state.page.chosen.has(letter.letterId)}
+    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(letter.id)}, died ${moment(letter.diedAt)}`} .checked=${state.page.chosen.has(letter.letterId)}
       @change=${(event) => choose(letter.letterId, event.target.checked)}></td>` : nothing}
     <th scope="row"><a href=${link('queues', queue, 'dead-letters', letter.letterId)}>${name(letter.id)}</a></th>
     <td data-label="Died">${time(letter.diedAt)}</td>
@@ -212,7 +216,7 @@ function table(queue) {
       <th scope="col">Id</th><th scope="col">Died</th><th scope="col" class="number">Failures</th><th scope="col">Cause</th></tr></thead>
       <tbody>${repeat(letters, (letter) => letter.letterId, (letter) => row(queue, letter))}</tbody>
     </table></div>
-    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => again({ cursors: view.cursors.slice(0, -1) })}>Page before</button>
+    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => again({ cursors: view.cursors.slice(0, -1) })}>Previous page</button>
       <span class="soft">Page ${count(view.cursors.length)}</span>
       <button type="button" ?disabled=${!view.letters.nextCursor} @click=${() => again({ cursors: [...view.cursors, view.letters.nextCursor] })}>Next page</button></div>`;
 }
@@ -235,7 +239,7 @@ export function lettersPage() {
   const filter = view.filter;
   return html`${crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')])}
     ${title(html`Dead letters of ${name(queue)}`)}
-    <p>Messages that are not tried again. A letter is kept until somebody redrives or purges it.</p>
+    <p>Messages that are not tried again. A letter is kept until somebody redrives or purges it, or its retention is over.</p>
     <form class="bar" @submit=${filterBy}>
       <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
       ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
@@ -254,11 +258,11 @@ export function letterPage() {
   const { letter, gone } = state.page.opened?.letterId === letterId ? state.page.opened : {};
   const head = crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')]);
   if (!letter) {
-    return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">It is not there, or not any more: somebody has redriven or purged it.</p>`
+    return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">It is not there, or not any more: somebody has redriven or purged it, or its retention is over.</p>`
     : loading()}`;
   }
   return html`${head}${title(html`Dead letter ${name(letter.id)}`)}
-    ${gone ? html`<p class="problem info" role="status">It is gone by now: somebody has redriven or purged it. This is how it was.</p>` : nothing}
+    ${gone ? html`<p class="problem info" role="status">It is gone by now: somebody has redriven or purged it, or its retention is over. This is how it was.</p>` : nothing}
     ${!gone && may('OPERATE') ? html`<div class="bar">
       <button type="button" class="primary" @click=${() => askSome(queue, 'redrive', [letterId])}>Redrive …</button>
       <button type="button" @click=${() => askSome(queue, 'purge', [letterId])}>Purge …</button></div>` : nothing}

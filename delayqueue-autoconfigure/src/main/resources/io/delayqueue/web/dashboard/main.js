@@ -98,17 +98,20 @@ async function look() {
   const route = state.route;
   try {
     remember(await ask('GET', 'overview'));
-    const load = PAGES[route.page].load;
-    if (load) {
-      await load(route);
+    if (route === state.route) {
+      await PAGES[route.page].load?.(route);
     }
     pause = FASTEST;
   }
   catch (failure) {
     if (route === state.route) {
       state.failure = failure;
+      pause = Math.min(pause * 2, SLOWEST);
     }
-    pause = Math.min(pause * 2, SLOWEST);
+  }
+  if (route !== state.route) {
+    // Whoever went elsewhere meanwhile has asked anew.
+    return;
   }
   changed();
   again();

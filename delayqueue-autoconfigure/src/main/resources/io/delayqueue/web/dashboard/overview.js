@@ -10,7 +10,7 @@ import { flowNote, flowPlots, linePlot } from './history.js';
 const COLUMNS = [
   ['queue', 'Queue', (queue) => queue.queue],
   ['scheduled', 'Waiting', (queue) => queue.scheduled],
-  ['due', 'Due', (queue) => queue.due],
+  ['due', 'Of these due', (queue) => queue.due],
   ['oldestDueMillis', 'Oldest due', (queue) => queue.oldestDueMillis ?? -1],
   ['leased', 'In work', (queue) => queue.leased],
   ['dead', 'Dead', (queue) => queue.dead],
@@ -55,7 +55,7 @@ function row(queue) {
   return html`<tr>
     <th scope="row"><a href=${link('queues', queue.queue)}>${name(queue.queue)}</a>${paused(queue)}</th>
     <td class="number" data-label="Waiting">${count(queue.scheduled)}</td>
-    <td class="number" data-label="Due">${count(queue.due)}</td>
+    <td class="number" data-label="Of these due">${count(queue.due)}</td>
     <td class=${`number${queue.oldestDueMillis > 60_000 ? ' late' : ''}`} data-label="Oldest due">${duration(queue.oldestDueMillis)}</td>
     <td class="number" data-label="In work">${count(queue.leased)}</td>
     <td class="number" data-label="Dead">${queue.dead > 0
@@ -67,7 +67,7 @@ function row(queue) {
 function tiles() {
   const total = state.history.at(-1).total;
   return html`<dl class="tiles">
-    ${[['Waiting', total.scheduled], ['Due', total.due], ['In work', total.leased], ['Dead', total.dead]]
+    ${[['Waiting', total.scheduled], ['Of these due', total.due], ['In work', total.leased], ['Dead', total.dead]]
     .map(([text, number]) => html`<div><dt>${text}</dt><dd>${count(number)}</dd></div>`)}
   </dl>`;
 }

@@ -11,7 +11,7 @@ import { flowNote, flowPlots, linePlot } from './history.js';
 import { plotOf } from './plots.js';
 import { paused } from './overview.js';
 
-const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Due'], ['LEASED', 'In work'], ['FOLLOWERS', 'Behind their group']];
+const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In work'], ['FOLLOWERS', 'Behind their group']];
 const PAGE = 50;
 // More than these are not gathered at once: the count would take too long.
 const MOST = 10_000;
@@ -64,14 +64,16 @@ function askPause(queue) {
   confirm({
     title: html`Pause queue ${name(queue)}?`,
     text: html`<p>${PAUSED}</p>`,
-    fields: html`<label>How long <select name="time">
+    fields: html`<label>How long <select name="time" @change=${({ target }) => {
+    target.form.querySelector('.until').hidden = target.value !== 'until';
+  }}>
       <option value="">until somebody resumes it</option>
       <option value="300000">5 minutes</option>
       <option value="3600000">1 hour</option>
       <option value="86400000">1 day</option>
       <option value="until">until a time</option>
     </select></label>
-    <label>Time, if it is until one <input type="datetime-local" name="until" step="1"></label>`,
+    <label class="until" hidden>Until <input type="datetime-local" name="until" step="1"></label>`,
     confirm: 'Pause on every node',
     act: async (form) => {
       const chosen = form.get('time');
@@ -110,9 +112,10 @@ function pausing(queue, details) {
 // ---- what is done with messages
 
 const DOING = {
-  cancel: { verb: 'Cancel', danger: true, text: 'They are removed and never handled. What is in work goes on, but is not tried again.' },
-  now: { verb: 'Send now', text: 'They become due at once. Those in work keep their time.' },
-  reschedule: { verb: 'Reschedule', text: 'They become due at the new time, whatever theirs was.' },
+  cancel: { verb: 'Cancel', danger: true, text: 'They are removed and never handled. What is in work goes on, but is not tried again.',
+    one: 'It is removed and never handled. If it is in work that goes on, but it is not tried again.' },
+  now: { verb: 'Send now', text: 'They become due at once. Those in work keep their time.', one: 'It becomes due at once, unless it is in work by then.' },
+  reschedule: { verb: 'Reschedule', text: 'They become due at the new time, whatever theirs was.', one: 'It becomes due at the new time, whatever it was.' },
 };
 
 function fieldsOf(doing) {
@@ -126,7 +129,7 @@ export function askMessages(queue, doing, ids) {
   const how = DOING[doing];
   confirm({
     title: ids.length === 1 ? html`${how.verb}: message ${name(ids[0])}?` : `${how.verb}: ${plural(ids.length, 'message')}?`,
-    text: html`<p>${how.text}</p>`,
+    text: html`<p>${ids.length === 1 ? how.one : how.text}</p>`,
     fields: fieldsOf(doing),
     confirm: `${how.verb}: ${plural(ids.length, 'message')}`,
     danger: how.danger,
@@ -155,14 +158,14 @@ export function askMessages(queue, doing, ids) {
 }
 
 const RESULTS = {
-  CANCELLED: 'cancelled',
-  RESCHEDULED: 'have their new time',
-  LEASED: 'were in work',
-  NOT_FOUND: 'were gone already',
+  CANCELLED: ['cancelled', 'cancelled'],
+  RESCHEDULED: ['has its new time', 'have their new time'],
+  LEASED: ['was in work', 'were in work'],
+  NOT_FOUND: ['was gone already', 'were gone already'],
 };
 
 function told(results, left) {
-  const parts = Object.entries(results).map(([result, number]) => `${count(number)} ${RESULTS[result] ?? result}`);
+  const parts = Object.entries(results).map(([result, number]) => `${count(number)} ${RESULTS[result]?.[number === 1 ? 0 : 1] ?? result}`);
   return parts.join(', ') + (left > 0 ? `; stopped, ${count(left)} left alone` : '');
 }
 
@@ -244,7 +247,8 @@ function messages(queue) {
   const some = view.messages.messages.filter((message) => matches(view, message));
   const all = some.length > 0 && some.every((message) => view.chosen.has(message.id));
   return html`${actions(queue)}
-    ${some.length === 0 ? html`<p class="empty">No such message on this page.</p>` : html`
+    ${some.length === 0 ? html`<p class="empty">${view.messages.messages.length > 0 || view.messages.nextCursor || view.cursors.length > 1
+    ? 'No such message on this page.' : 'There are no such messages.'}</p>` : html`
     <div class="scroll" tabindex="0" role="group" aria-labelledby="messages"><table>
       <caption class="unseen">Messages: ${LISTINGS.find(([which]) => which === view.listing)[1]}</caption>
       <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
@@ -255,7 +259,7 @@ function messages(queue) {
       <th scope="col">Id</th><th scope="col">Due</th><th scope="col" class="number">Priority</th><th scope="col">Group</th><th scope="col" class="number">Failures</th></tr></thead>
       <tbody>${repeat(some, (message) => `${message.group ?? ''}\n${message.id}`, (message) => row(queue, message))}</tbody>
     </table></div>`}
-    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => turn(view.cursors.slice(0, -1))}>Page before</button>
+    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => turn(view.cursors.slice(0, -1))}>Previous page</button>
       <span class="soft">Page ${count(view.cursors.length)}</span>
       <button type="button" ?disabled=${!view.messages.nextCursor} @click=${() => turn([...view.cursors, view.messages.nextCursor])}>Next page</button></div>`;
 }
@@ -292,7 +296,7 @@ export function queuePage() {
     ${title(html`Queue ${name(queue)}${paused(details)}`)}
     ${pausing(queue, details)}
     <dl class="tiles">
-      ${[['Waiting', count(details.scheduled)], ['Due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In work', count(details.leased)]]
+      ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In work', count(details.leased)]]
     .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
       <div><dt>Dead</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}<span class="unseen"> dead letters</span></a></dd></div>
     </dl>

@@ -55,7 +55,7 @@ export async function ask(method, path, query = {}, body = undefined) {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), 30_000);
   try {
-    const answer = await fetch(`data/${path}${asked.size > 0 ? `?${asked}` : ''}`, {
+    const answer = await fetch(address(`data/${path}${asked.size > 0 ? `?${asked}` : ''}`), {
       method,
       credentials: 'same-origin',
       redirect: 'error',
@@ -75,6 +75,14 @@ export async function ask(method, path, query = {}, body = undefined) {
   finally {
     clearTimeout(timer);
   }
+}
+
+/** Without a password that the page's own address may contain: no browser fetches such a one. */
+function address(path) {
+  const url = new URL(path, location.href);
+  url.username = '';
+  url.password = '';
+  return url;
 }
 
 async function read(answer) {
