@@ -154,7 +154,7 @@ class RedisWireTests {
         /** All keys, in order: type, name, field or member, value or score. */
         List<String> dump() {
             List<String> lines = new ArrayList<>();
-            try (RedisConnection connection = connections.getConnection()) {
+            try (RedisConnection connection = Connections.ofFixture(connections)) {
                 for (byte[] key : new RedisKeys(this.namespace, QUEUE).all()) {
                     String name = text(key).substring(this.namespace.length());
                     DataType type = connection.keyCommands().type(key);
@@ -181,7 +181,7 @@ class RedisWireTests {
         }
 
         void load(List<String> lines) {
-            try (RedisConnection connection = connections.getConnection()) {
+            try (RedisConnection connection = Connections.ofFixture(connections)) {
                 for (String line : lines) {
                     String[] fields = line.split(SEPARATOR);
                     byte[] key = bytes(this.namespace + fields[1]);
@@ -267,7 +267,7 @@ class RedisWireTests {
 
         @Override
         public void close() {
-            try (RedisConnection connection = connections.getConnection()) {
+            try (RedisConnection connection = Connections.ofFixture(connections)) {
                 connection.keyCommands().del(new RedisKeys(this.namespace, QUEUE).all());
             }
             this.redis.close();

@@ -133,6 +133,7 @@ class LongPollsTests {
     @ValueSource(booleans = { false, true })
     void aHundredThatWaitAreServedByFewThreads(boolean waits) throws Exception {
         this.consumers.stop();
+        Set<Thread> others = Thread.getAllStackTraces().keySet();
         begin(waits);
         List<CompletableFuture<List<TakenMessage>>> waiting = IntStream.range(0, 100)
             .mapToObj((i) -> claim(QUEUE, LONG))
@@ -147,9 +148,9 @@ class LongPollsTests {
             .collect(Collectors.toSet());
         assertThat(ids).hasSize(100);
         assertThat(this.consumers.polls().waiting()).isZero();
-        assertThat(Thread.getAllStackTraces().keySet().stream().map(Thread::getName))
-            .filteredOn((name) -> name.startsWith("delayqueue-web-polls") || name.startsWith("delayqueue-web-store"))
-            .satisfies((names) -> assertThat(Set.copyOf(names)).hasSizeLessThanOrEqualTo(9));
+        assertThat(Thread.getAllStackTraces().keySet().stream().filter((thread) -> !others.contains(thread)))
+            .filteredOn((thread) -> thread.getName().startsWith("delayqueue-web-"))
+            .hasSizeBetween(1, 9);
     }
 
     /** P3, and not a claim more than it needs. */
