@@ -12,6 +12,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
@@ -199,7 +200,7 @@ class TroubledRedisTests {
             private void acl(RedisServer redis, String right) {
                 redis.commands()
                     .dispatch(CommandType.ACL, new StatusOutput<>(StringCodec.UTF8),
-                            new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add("default").add(right));
+                            new CommandArgs<>(StringCodec.UTF8).add("SETUSER").add(RedisUser.underTest()).add(right));
             }
 
         },
