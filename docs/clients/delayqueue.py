@@ -48,7 +48,9 @@ class Queue:
     def send(self, payload, delay=None, id=None, **more):
         """Sends a message, due after the delay, or at dueAt, or at once.
 
-        With an id it may be repeated: the queue holds it once.
+        With an id it may be repeated: the queue holds it once, until the message is
+        done, and answers KEPT meanwhile. onDuplicate="AFTER_CURRENT" has it follow the
+        message being handled instead, "REPLACE" also take the place of one that waits.
         """
         body = dict(more, payload=payload)
         if delay is not None:

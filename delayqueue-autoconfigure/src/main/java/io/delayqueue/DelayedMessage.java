@@ -196,7 +196,8 @@ public final class DelayedMessage {
 
         /**
          * An id of the caller's, such as a business key. The queue admits it once while
-         * it holds it, so that repeating a send does no harm.
+         * it holds it, waiting or being handled, so that repeating a send does no harm
+         * until the message is done.
          * @param id see {@link MessageLimits#requireId}
          */
         public Builder id(String id) {
@@ -204,7 +205,11 @@ public final class DelayedMessage {
             return this;
         }
 
-        /** What to do if the queue already holds the id; {@code KEEP} if not said. */
+        /**
+         * What to do if the queue already holds the id; {@link OnDuplicate#KEEP} if not
+         * said. A handler that sends its own id again needs
+         * {@link OnDuplicate#AFTER_CURRENT}.
+         */
         public Builder onDuplicate(OnDuplicate onDuplicate) {
             this.onDuplicate = Objects.requireNonNull(onDuplicate);
             return this;

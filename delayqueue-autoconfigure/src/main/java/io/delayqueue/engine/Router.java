@@ -163,7 +163,8 @@ public final class Router {
         if (buried.message().envelope().length == 0) {
             return CompletableFuture.completedFuture(RedriveResult.EMPTY);
         }
-        // A send would follow what is leased, and does not see what is in another group.
+        // A send would follow what is leased and cancelled, and does not see what is in
+        // another group.
         return find(queue, buried.message().id())
             .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
                     : schedule(queue, buried.message()).handle((sent, failure) -> settle(buried, sent, failure))

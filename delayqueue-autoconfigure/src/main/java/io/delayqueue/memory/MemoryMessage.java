@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Comparator;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.NewMessage;
 import org.jspecify.annotations.Nullable;
@@ -121,8 +122,19 @@ final class MemoryMessage {
      * longer.
      */
     long dueAfterLapse() {
-        boolean plain = this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY && this.group == null;
-        return plain ? Micros.floorToMillis(this.deadline) : this.wanted;
+        return isPlain() ? Micros.floorToMillis(this.deadline) : this.wanted;
+    }
+
+    /**
+     * When it is due, as a sender is answered. Of a leased message a store remembers that
+     * only if it is not plain; else it was due by now.
+     */
+    long dueForSender(long now) {
+        return !this.leased ? this.due : isPlain() ? Micros.floorToMillis(now) : this.wanted;
+    }
+
+    private boolean isPlain() {
+        return this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY && this.group == null;
     }
 
     /** Whether something other than a next attempt follows its lease. */
@@ -130,9 +142,10 @@ final class MemoryMessage {
         return this.cancelled || this.successor != null;
     }
 
-    /** Whether what is sent to its id now would be its successor, and the first. */
-    boolean isFollowedFirst(long now) {
-        return this.leased && this.deadline > now && this.successor == null;
+    /** Whether what is sent to its id, and does not replace, would be its successor. */
+    boolean isFollowedBy(NewMessage sent, long now) {
+        boolean asked = sent.onDuplicate() != OnDuplicate.KEEP || this.cancelled;
+        return asked && this.leased && this.deadline > now && this.successor == null;
     }
 
     /** Whether it waits for another time than its own, as it was given back. */

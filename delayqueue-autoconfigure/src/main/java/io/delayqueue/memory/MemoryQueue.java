@@ -81,7 +81,7 @@ final class MemoryQueue {
     void requireSameGroup(NewMessage sent, long now) {
         MemoryMessage there = find(sent.id(), now);
         boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
-        if (there != null && (replace || there.isFollowedFirst(now)) && !Objects.equals(there.group, sent.group())) {
+        if (there != null && (replace || there.isFollowedBy(sent, now)) && !Objects.equals(there.group, sent.group())) {
             throw sent.changesGroup(this.name.queue());
         }
     }
@@ -100,8 +100,9 @@ final class MemoryQueue {
         }
         boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
         if (there.leased) {
-            if (there.successor != null && !replace) {
-                return result(there.successor, SendOutcome.KEPT);
+            if (!replace && !there.isFollowedBy(sent, now)) {
+                MemoryMessage kept = (there.successor != null) ? there.successor : there;
+                return result(kept.id, kept.dueForSender(now), SendOutcome.KEPT);
             }
             there.successor = fresh;
             return result(fresh, SendOutcome.AFTER_CURRENT);
@@ -116,7 +117,11 @@ final class MemoryQueue {
     }
 
     private SendResult result(MemoryMessage message, SendOutcome outcome) {
-        return new SendResult(this.name.queue().value(), message.id, Instant.ofEpochMilli(message.due), outcome);
+        return result(message.id, message.due, outcome);
+    }
+
+    private SendResult result(String id, long due, SendOutcome outcome) {
+        return new SendResult(this.name.queue().value(), id, Instant.ofEpochMilli(due), outcome);
     }
 
     Claim claim(ClaimRequest request, long now) {

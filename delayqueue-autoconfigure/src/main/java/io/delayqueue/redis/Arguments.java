@@ -6,7 +6,6 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
@@ -61,7 +60,7 @@ final class Arguments {
             arguments[at++] = due(message.due());
             arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
             arguments[at++] = bytes(message.priority());
-            arguments[at++] = bytes((message.onDuplicate() == OnDuplicate.REPLACE) ? 1 : 0);
+            arguments[at++] = bytes(message.onDuplicate().name());
             arguments[at++] = bytesOfName((message.group() != null) ? message.group() : "");
         }
         return arguments;

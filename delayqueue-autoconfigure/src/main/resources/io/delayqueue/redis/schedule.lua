@@ -3,16 +3,20 @@
 --
 --   absent    -> SCHEDULED
 --   SCHEDULED -> SCHEDULED   kept, or replaced in place
---   LEASED    -> LEASED      kept in `next` as the successor
+--   LEASED    -> LEASED      kept, or with a successor in `next`
 --
--- A replacement cannot take an id to another group: nothing is stored then.
+-- KEEP is for sends that are repeated: it adds nothing while the id is held. Only to a lease
+-- that was cancelled does it add a successor, as nothing else would follow. AFTER_CURRENT
+-- keeps what waits, and adds the successor of a lease that has none; REPLACE replaces either.
+--
+-- No mode takes an id to another group: nothing is stored then.
 --
 -- If the queue is spread, an id, or a group, may be where it belonged before: there messages
 -- are only applied to what is held, and added to groups that are not empty.
 --
 -- A send that is repeated after its reply was lost finds its own stamp, and answers as the
--- first time. If the message is leased by then, and plain, nobody knows its due time any more:
--- then that is answered as now, as it is not later. A lease that ran out is ended first.
+-- first time. The due time of a message that is leased and plain is not known any more: it is
+-- answered as now, as it is not later. A lease that ran out is ended first.
 --
 -- KEYS  see prelude.lua, all
 --
@@ -24,7 +28,7 @@
 --   +2  due                '+delay' or epoch, ms
 --   +3  time to live       ms, 0 for ever
 --   +4  lane               0..9
---   +5  replace            1, or 0 to keep
+--   +5  mode               'KEEP', 'AFTER_CURRENT' or 'REPLACE'
 --   +6  group              '' for none
 --
 -- Returns  { refused, outcome, due, outcome, due, ... }, or the error DQSTALE
@@ -68,10 +72,11 @@ local function group_there(id)
   return (deadline or waits_until(id)) and group or nil
 end
 
--- Whether what is sent to an id would be the first to follow its lease.
-local function follows(id)
+-- Whether what is sent to an id, and does not replace, would follow its lease.
+local function follows(id, mode)
   local deadline = redis.call('ZSCORE', LEASED, id)
-  return deadline and tonumber(deadline) > now and successor_of(id) == nil
+  if not deadline or tonumber(deadline) <= now or successor_of(id) then return false end
+  return mode ~= 'KEEP' or redis.call('HEXISTS', NEXT, id) == 1
 end
 
 local grouped
@@ -79,7 +84,9 @@ for i = 1, #ids do
   local at = FIRST + (i - 1) * FIELDS
   if held[i] then
     if grouped == nil then grouped = redis.call('EXISTS', HEADS, NEXT) > 0 end
-    local group = (grouped or ARGV[at + 6] ~= '') and (ARGV[at + 5] == '1' or follows(ids[i])) and group_there(ids[i])
+    local mode = ARGV[at + 5]
+    local changes = (grouped or ARGV[at + 6] ~= '') and (mode == 'REPLACE' or follows(ids[i], mode))
+    local group = changes and group_there(ids[i])
     if group and group ~= ARGV[at + 6] then return { 0, 4, i - 1 } end
   end
 end
@@ -95,7 +102,7 @@ end
 local rehearsed = false
 
 -- Applies a message to what the queue holds under its id. Returns outcome and due time.
-local function admit(id, value, due, expiry, lane, group, replace)
+local function admit(id, value, due, expiry, lane, group, mode)
   local leased = is_leased(id, now)
   local there = redis.call('HGET', MESSAGES, id)
   local due_there, in_lane
@@ -119,11 +126,12 @@ local function admit(id, value, due, expiry, lane, group, replace)
   if leased then
     local due_next, _, _, _, value_next = successor_of(id)
     if due_next and string.sub(value_next, 1, 8) == string.sub(value, 1, 8) then return 3, due_next end
-    if due_next and not replace then return 1, due_next end
+    if due_next and mode ~= 'REPLACE' then return 1, due_next end
+    if mode == 'KEEP' and redis.call('HEXISTS', NEXT, id) == 0 then return 1, due_there end
     redis.call('HSET', NEXT, id, 'S' .. to_details(due, expiry, lane, group) .. '|' .. value)
     return 3, due
   end
-  if not replace then
+  if mode ~= 'REPLACE' then
     if in_lane then earliest = earlier(earliest, due_there) end
     return 1, due_there
   end
@@ -144,7 +152,7 @@ for i, id in ipairs(ids) do
   local due = due_time(ARGV[at + 2], now)
   local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
   local outcome, due_there = admit(id, ARGV[at + 1], due, expiry, tonumber(ARGV[at + 4]), ARGV[at + 6],
-    ARGV[at + 5] == '1')
+    ARGV[at + 5])
   reply[2 * i], reply[2 * i + 1] = outcome, due_there
 end
 if earliest then reply[1] = wake(earliest, now) elseif only_held then tidy() end

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import static io.delayqueue.engine.StoreValues.at;
 import static io.delayqueue.engine.StoreValues.firstAttempt;
 import static io.delayqueue.engine.StoreValues.held;
-import static io.delayqueue.engine.StoreValues.keep;
+import static io.delayqueue.engine.StoreValues.follow;
 import static io.delayqueue.engine.StoreValues.letter;
 import static io.delayqueue.engine.StoreValues.neverGiven;
 import static io.delayqueue.engine.StoreValues.waiting;
@@ -142,7 +142,7 @@ abstract class AcknowledgeCases extends StoreCases {
     void givesASuccessorAttemptsOfItsOwn() {
         this.dq.retry(this.dq.leased(), Duration.ZERO, "failure");
         Lease lease = this.dq.claimOne();
-        this.dq.send(keep("second", Duration.ZERO));
+        this.dq.send(follow("second", Duration.ZERO));
 
         assertThat(this.dq.acknowledge(lease)).isTrue();
 

@@ -90,7 +90,7 @@ abstract class BatchCases extends StoreCases {
     void areAcknowledgedWithTheirSuccessors() {
         this.dq.sendAll(many(3));
         List<Lease> leases = this.dq.claim().leases();
-        this.dq.sendAll(List.of(called("m001", DELAY)));
+        this.dq.sendAll(List.of(GroupValues.following(null, "m001", DELAY)));
 
         assertThat(this.dq.acknowledgeAll(leases)).containsExactly(true, true, true);
 

@@ -14,6 +14,7 @@ import io.delayqueue.StoredMessage;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.engine.GroupValues.follower;
+import static io.delayqueue.engine.GroupValues.following;
 import static io.delayqueue.engine.GroupValues.grouped;
 import static io.delayqueue.engine.GroupValues.replacing;
 import static io.delayqueue.engine.StoreValues.DELAY;
@@ -51,6 +52,40 @@ abstract class GroupMemberCases extends StoreCases {
         this.dq.threeOfAGroup();
         Lease lease = this.dq.claimOne();
         this.dq.send(called("plain", Duration.ZERO));
+
+        for (NewMessage message : List.of(following("other", "x", Duration.ZERO),
+                following(null, "x", Duration.ZERO))) {
+            assertThatThrownBy(() -> this.dq.sendAll(List.of(grouped("g", "new", Duration.ZERO), message)))
+                .hasRootCauseInstanceOf(StoreRefusedException.class)
+                .hasStackTraceContaining("Message 'x' of queue 'contract' cannot be replaced or followed");
+        }
+
+        assertThat(this.dq.find("new")).isEmpty();
+        assertThat(this.dq.send(following("g", "x", DELAY)).outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
+        assertThat(this.dq.send(following("other", "x", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.KEPT);
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.find("x")).map(StoredMessage::group).hasValue("g");
+    }
+
+    @Test
+    void keepWhatIsLeasedWhateverGroupIsNamed() {
+        this.dq.threeOfAGroup();
+        Lease lease = this.dq.claimOne();
+
+        assertThat(this.dq.send(grouped("other", "x", DELAY)))
+            .satisfies((result) -> assertThat(result.outcome()).isEqualTo(SendOutcome.KEPT))
+            .satisfies((result) -> assertThat(result.dueAt()).isEqualTo(at(1)));
+        assertThat(this.dq.send(called("x", DELAY)).outcome()).isEqualTo(SendOutcome.KEPT);
+
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.drained()).containsExactly("y", "z");
+    }
+
+    @Test
+    void areNotFollowedByWhatIsKeptInAnotherGroupOnceTheyAreCancelled() {
+        this.dq.threeOfAGroup();
+        Lease lease = this.dq.claimOne();
+        this.dq.cancel("x");
 
         for (NewMessage message : List.of(grouped("other", "x", Duration.ZERO), called("x", Duration.ZERO))) {
             assertThatThrownBy(() -> this.dq.sendAll(List.of(grouped("g", "new", Duration.ZERO), message)))
@@ -225,7 +260,7 @@ abstract class GroupMemberCases extends StoreCases {
         this.dq.threeOfAGroup();
         Lease lease = this.dq.claimOne();
 
-        assertThat(this.dq.send(grouped("g", "x", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
+        assertThat(this.dq.send(following("g", "x", Duration.ZERO)).outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
         assertThat(this.dq.find("x").orElseThrow().state()).isEqualTo(MessageState.LEASED);
         assertThat(this.dq.acknowledge(lease)).isTrue();
 
@@ -238,7 +273,7 @@ abstract class GroupMemberCases extends StoreCases {
         this.dq.send(grouped("g", "x", Duration.ZERO));
         this.dq.send(grouped("g", "y", DELAY));
         Lease lease = this.dq.claimOne();
-        this.dq.send(grouped("g", "x", Duration.ofSeconds(5)));
+        this.dq.send(following("g", "x", Duration.ofSeconds(5)));
         this.dq.advance(LEASE);
 
         assertThat(this.dq.find("x")).contains(follower("x", at(5)));

@@ -30,6 +30,11 @@ final class GroupValues {
                 envelope(id));
     }
 
+    static NewMessage following(@Nullable String group, String id, Duration delay) {
+        return new NewMessage(id, false, DueTime.after(delay), OnDuplicate.AFTER_CURRENT, MessageLimits.NORMAL_PRIORITY,
+                null, group, envelope(id));
+    }
+
     static NewMessage replacing(@Nullable String group, String id, Duration delay) {
         return new NewMessage(id, false, DueTime.after(delay), OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null,
                 group, envelope(id));

@@ -78,6 +78,16 @@ public abstract class MessageStoreContract {
 
     }
 
+    /** P1, P8: a send that keeps what waits and follows what is leased. */
+    @Nested
+    class SendAfterCurrent extends SendAfterCurrentCases {
+
+        SendAfterCurrent() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
     /** P1, P7, P8: a send that replaces what is there, all of it or nothing. */
     @Nested
     class SendReplace extends SendReplaceCases {

@@ -21,6 +21,7 @@ import static io.delayqueue.engine.StoreValues.ID;
 import static io.delayqueue.engine.StoreValues.LEASE;
 import static io.delayqueue.engine.StoreValues.QUEUE;
 import static io.delayqueue.engine.StoreValues.envelope;
+import static io.delayqueue.engine.StoreValues.follow;
 import static io.delayqueue.engine.StoreValues.keep;
 import static io.delayqueue.engine.StoreValues.replace;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -167,8 +168,20 @@ abstract class PartitionCases extends StoreCases {
     void keepASuccessorOfWhatTheyHaveLeased() {
         this.dq.leased();
 
-        assertThat(store().scheduleIfHeld(HOME, List.of(keep("second", DELAY))).join().get(0)).map(SendResult::outcome)
+        assertThat(store().scheduleIfHeld(HOME, List.of(follow("second", DELAY))).join().get(0))
+            .map(SendResult::outcome)
             .hasValue(SendOutcome.AFTER_CURRENT);
+    }
+
+    @Test
+    void keepWhatTheyHaveLeased() {
+        Lease lease = this.dq.leased();
+
+        assertThat(store().scheduleIfHeld(HOME, List.of(keep("second", DELAY))).join().get(0)).map(SendResult::outcome)
+            .hasValue(SendOutcome.KEPT);
+
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.find()).isEmpty();
     }
 
     @Test

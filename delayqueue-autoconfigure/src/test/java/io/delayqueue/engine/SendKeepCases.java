@@ -1,8 +1,11 @@
 package io.delayqueue.engine;
 
+import java.time.Duration;
+
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.StoredMessage;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.engine.StoreValues.DELAY;
@@ -12,6 +15,7 @@ import static io.delayqueue.engine.StoreValues.at;
 import static io.delayqueue.engine.StoreValues.envelope;
 import static io.delayqueue.engine.StoreValues.firstAttempt;
 import static io.delayqueue.engine.StoreValues.held;
+import static io.delayqueue.engine.StoreValues.inLane;
 import static io.delayqueue.engine.StoreValues.keep;
 import static io.delayqueue.engine.StoreValues.letter;
 import static io.delayqueue.engine.StoreValues.result;
@@ -53,14 +57,28 @@ abstract class SendKeepCases extends StoreCases {
     }
 
     @Test
-    void followsAMessageThatIsLeased() {
+    void keepsAMessageThatIsLeased() {
         Lease lease = this.dq.leased();
+        this.dq.advance(DELAY);
 
-        assertThat(this.dq.send(keep("second", DELAY))).isEqualTo(result(SendOutcome.AFTER_CURRENT, at(10)));
+        // A plain message that is leased was due by now; that is all that is known.
+        assertThat(this.dq.send(keep("second", DELAY))).isEqualTo(result(SendOutcome.KEPT, at(10)));
 
         assertThat(this.dq.find()).contains(held("first", at(30)));
         assertThat(this.dq.acknowledge(lease)).isTrue();
-        assertThat(this.dq.find()).contains(waiting("second", at(10)));
+        assertThat(this.dq.find()).isEmpty();
+    }
+
+    @Test
+    void keepsAMessageThatIsLeasedAndTellsItsDueTimeWhereItIsKnown() {
+        this.dq.send(inLane(7, ID, Duration.ZERO));
+        this.dq.advance(DELAY);
+        Lease lease = this.dq.claimOne();
+
+        assertThat(this.dq.send(keep("second", DELAY))).isEqualTo(result(SendOutcome.KEPT, at(0)));
+
+        assertThat(this.dq.retry(lease)).isTrue();
+        assertThat(this.dq.find()).map(StoredMessage::failures).contains(1);
     }
 
     @Test
@@ -105,6 +123,17 @@ abstract class SendKeepCases extends StoreCases {
     }
 
     @Test
+    void keepsTheSuccessorOfAMessageThatIsLeasedAndCancelled() {
+        Lease lease = this.dq.cancelled();
+        this.dq.send(keep("second", DELAY));
+
+        assertThat(this.dq.send(keep("third", LEASE))).isEqualTo(result(SendOutcome.KEPT, at(10)));
+
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.find()).contains(waiting("second", at(10)));
+    }
+
+    @Test
     void storesAMessageWhoseCancelledLeaseRanOut() {
         this.dq.cancelled();
         this.dq.advance(LEASE);
@@ -144,8 +173,19 @@ abstract class SendKeepCases extends StoreCases {
     }
 
     @Test
-    void answersARepeatedSendOfASuccessorAsTheFirst() {
+    void answersARepeatedSendToAMessageThatIsLeasedAsTheFirst() {
         Lease lease = this.dq.leased();
+
+        assertThat(this.dq.replayStamped(() -> this.dq.send(keep("second", DELAY))))
+            .isEqualTo(result(SendOutcome.KEPT, at(0)));
+
+        assertThat(this.dq.acknowledge(lease)).isTrue();
+        assertThat(this.dq.find()).isEmpty();
+    }
+
+    @Test
+    void answersARepeatedSendToAMessageThatIsLeasedAndCancelledAsTheFirst() {
+        Lease lease = this.dq.cancelled();
 
         assertThat(this.dq.replayStamped(() -> this.dq.send(keep("second", DELAY))))
             .isEqualTo(result(SendOutcome.AFTER_CURRENT, at(10)));

@@ -20,8 +20,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Holds docs/state-table.md to the contract that it names. */
 class StateTableTests {
 
-    private static final List<String> OPERATIONS = List.of("send KEEP", "send REPLACE", "cancel", "reschedule",
-            "redrive", "claim", "acknowledge", "retry", "release", "extend", "start", "dead-letter", "purge", "find");
+    private static final List<String> OPERATIONS = List.of("send KEEP", "send AFTER_CURRENT", "send REPLACE", "cancel",
+            "reschedule", "redrive", "claim", "acknowledge", "retry", "release", "extend", "start", "dead-letter",
+            "purge", "find");
 
     private static final List<String> STATES = List.of("absent", "SCHEDULED", "due", "LEASED", "LEASED by another",
             "lapsed", "lapsed, noticed", "with successor", "cancelled", "DEAD", "replayed");

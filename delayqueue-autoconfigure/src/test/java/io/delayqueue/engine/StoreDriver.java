@@ -28,6 +28,7 @@ import static io.delayqueue.engine.StoreValues.ID;
 import static io.delayqueue.engine.StoreValues.LEASE;
 import static io.delayqueue.engine.StoreValues.QUEUE;
 import static io.delayqueue.engine.StoreValues.at;
+import static io.delayqueue.engine.StoreValues.follow;
 import static io.delayqueue.engine.StoreValues.keep;
 
 /**
@@ -87,7 +88,7 @@ final class StoreDriver {
     /** LEASED until second 30, with a successor that says second, due at second 10. */
     Lease withSuccessor() {
         Lease lease = leased();
-        send(keep("second", DELAY));
+        send(follow("second", DELAY));
         return lease;
     }
 

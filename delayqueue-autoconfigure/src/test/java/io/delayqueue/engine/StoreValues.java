@@ -44,9 +44,17 @@ final class StoreValues {
         return NewMessage.of(ID, DueTime.after(delay), envelope(content));
     }
 
+    static NewMessage follow(String content, Duration delay) {
+        return plain(OnDuplicate.AFTER_CURRENT, content, delay);
+    }
+
     static NewMessage replace(String content, Duration delay) {
-        return new NewMessage(ID, false, DueTime.after(delay), OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null,
-                null, envelope(content));
+        return plain(OnDuplicate.REPLACE, content, delay);
+    }
+
+    private static NewMessage plain(OnDuplicate onDuplicate, String content, Duration delay) {
+        return new NewMessage(ID, false, DueTime.after(delay), onDuplicate, MessageLimits.NORMAL_PRIORITY, null, null,
+                envelope(content));
     }
 
     static NewMessage called(String id, Duration delay) {

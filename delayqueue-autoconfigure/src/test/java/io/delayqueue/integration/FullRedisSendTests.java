@@ -97,6 +97,7 @@ class FullRedisSendTests {
             messages.add(message(queue, "new").onDuplicate(OnDuplicate.REPLACE).build());
         }
         messages.add(message("orders", "leased").build());
+        messages.add(message("orders", "leased").onDuplicate(OnDuplicate.AFTER_CURRENT).build());
         messages.add(message("orders", "leased").onDuplicate(OnDuplicate.REPLACE).build());
         return messages;
     }
@@ -122,7 +123,7 @@ class FullRedisSendTests {
                 queue.send(message("spread", "m" + i).delay(Duration.ZERO).build());
             }
             ReceivedMessage first = queue.receive("orders", Applications.PATIENCE).orElseThrow();
-            queue.send(message("orders", "m0").group("g").build());
+            queue.send(message("orders", "m0").group("g").onDuplicate(OnDuplicate.AFTER_CURRENT).build());
             redis.commands().configSet("maxmemory", "1");
 
             // Its successor comes to the end of the group.

@@ -140,12 +140,22 @@ class LostReplyIntegrationTests {
     @Test
     void aSendToALeasedMessageSaysThatItFollows() {
         Lease lease = leased();
-        SendResult sent = replayed(() -> send(message(2)));
+        SendResult sent = replayed(() -> send(following(2)));
 
         assertThat(sent.outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
         assertThat(this.store.acknowledge(ORDERS, List.of(lease)).join()).containsExactly(true);
         assertThat(find().payload()).isEqualTo("{\"number\":2}");
         assertThat(cancel()).isEqualTo(CancelResult.CANCELLED);
+    }
+
+    @Test
+    void aSendToALeasedMessageIsKeptOut() {
+        Lease lease = leased();
+        SendResult sent = replayed(() -> send(message(2)));
+
+        assertThat(sent.outcome()).isEqualTo(SendOutcome.KEPT);
+        assertThat(this.store.acknowledge(ORDERS, List.of(lease)).join()).containsExactly(true);
+        assertThat(statistics()).isEqualTo(empty());
     }
 
     @Test
@@ -159,7 +169,7 @@ class LostReplyIntegrationTests {
     @Test
     void anAcknowledgementPromotesTheSuccessorOnce() {
         Lease lease = leased();
-        send(message(2));
+        send(following(2));
         replayed(() -> this.store.acknowledge(ORDERS, List.of(lease)).join());
 
         assertThat(find().payload()).isEqualTo("{\"number\":2}");
@@ -304,6 +314,10 @@ class LostReplyIntegrationTests {
 
     private static DelayedMessage message(int number) {
         return DelayedMessage.builder("orders", new Order(number)).id(ID).delay(FAR).build();
+    }
+
+    private static DelayedMessage following(int number) {
+        return message(number).toBuilder().onDuplicate(OnDuplicate.AFTER_CURRENT).build();
     }
 
     private SendResult send(DelayedMessage message) {

@@ -264,8 +264,11 @@ class MainJobIntegrationTests {
         this.queue.send(message);
         this.handler.next();
 
-        SendResult follower = this.queue
-            .send(DelayedMessage.builder("orders", new Order(2)).id("order:1").delay(Duration.ofMillis(100)).build());
+        SendResult follower = this.queue.send(DelayedMessage.builder("orders", new Order(2))
+            .id("order:1")
+            .onDuplicate(OnDuplicate.AFTER_CURRENT)
+            .delay(Duration.ofMillis(100))
+            .build());
         assertThat(follower.outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
         assertThat(this.queue.cancel("orders", "unknown")).isEqualTo(CancelResult.NOT_FOUND);
         go.countDown();

@@ -55,7 +55,7 @@ record Arrival(World before, Who who, Line line, Outcome outcome) {
 
     private Ledger effect(Ledger ledger) {
         return switch (op()) {
-            case KEEP, REPLACE -> sent(ledger);
+            case KEEP, AFTER_CURRENT, REPLACE -> sent(ledger);
             case CANCEL -> cancelled(ledger);
             case RESCHEDULE -> (code() == Code.RESCHEDULED)
                     ? ledger.with(contentAfter(), (fate) -> fate.dueIn(this.line.call().time())) : ledger;

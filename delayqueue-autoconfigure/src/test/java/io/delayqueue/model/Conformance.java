@@ -12,7 +12,6 @@ import java.util.function.Consumer;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.Claim;
@@ -119,8 +118,10 @@ public final class Conformance {
     /** All that can be called now, with the latest two leases. */
     private List<Call> calls() {
         List<Call> calls = new ArrayList<>(List.of(Call.claim(this.leases.size() + 1, Moves.LEASE),
-                Call.send(Op.KEEP, this.contents + 1, Moves.DELAY), Call.send(Op.REPLACE, this.contents + 1, 0),
-                Call.byId(Op.CANCEL, 0), Call.byId(Op.RESCHEDULE, Moves.DELAY)));
+                Call.send(Op.KEEP, this.contents + 1, Moves.DELAY),
+                Call.send(Op.AFTER_CURRENT, this.contents + 1, Moves.DELAY),
+                Call.send(Op.REPLACE, this.contents + 1, 0), Call.byId(Op.CANCEL, 0),
+                Call.byId(Op.RESCHEDULE, Moves.DELAY)));
         for (int token = this.leases.size(); token > Math.max(0, this.leases.size() - 2); token--) {
             for (Op op : List.of(Op.START, Op.EXTEND, Op.ACKNOWLEDGE, Op.RETRY, Op.RELEASE)) {
                 calls.add(Call.byLease(op, token, (op == Op.EXTEND) ? Moves.LEASE : Moves.DELAY));
@@ -162,7 +163,7 @@ public final class Conformance {
         Home home = Home.first(this.queue.queue());
         Duration time = of(call.time());
         return switch (call.op()) {
-            case KEEP, REPLACE -> Answer
+            case KEEP, AFTER_CURRENT, REPLACE -> Answer
                 .of(Code.valueOf(await(this.store.schedule(home, List.of(message(call)))).get(0).outcome().name()));
             case CANCEL -> Answer.of(Code.valueOf(await(this.store.cancel(home, "a")).name()));
             case RESCHEDULE ->
@@ -182,9 +183,9 @@ public final class Conformance {
     }
 
     private static NewMessage message(Call call) {
-        return new NewMessage("a", false, DueTime.after(of(call.time())),
-                (call.op() == Op.KEEP) ? OnDuplicate.KEEP : OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null,
-                null, "{\"payload\":%d}".formatted(call.content()).getBytes(StandardCharsets.UTF_8),
+        return new NewMessage("a", false, DueTime.after(of(call.time())), call.op().onDuplicate(),
+                MessageLimits.NORMAL_PRIORITY, null, null,
+                "{\"payload\":%d}".formatted(call.content()).getBytes(StandardCharsets.UTF_8),
                 (long) call.content() << Byte.SIZE);
     }
 

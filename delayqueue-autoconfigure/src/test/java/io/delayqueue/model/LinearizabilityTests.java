@@ -20,7 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.delayqueue.MessageLimits;
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
@@ -64,6 +63,8 @@ class LinearizabilityTests {
     private static final int CALLS = 14;
 
     private static final int IDS = 3;
+
+    private static final List<Op> SENDS = List.of(Op.KEEP, Op.AFTER_CURRENT, Op.REPLACE);
 
     private static final Duration LONG = Duration.ofHours(1);
 
@@ -174,7 +175,7 @@ class LinearizabilityTests {
             int dice = random.nextInt(20);
             List<Lease> known = List.copyOf(this.leases);
             if (dice < 5) {
-                send(id, random.nextBoolean() ? Op.KEEP : Op.REPLACE, time, random);
+                send(id, SENDS.get(random.nextInt(SENDS.size())), time, random);
             }
             else if (dice < 7) {
                 note(random, id, "", Call.byId(Op.CANCEL, 0),
@@ -194,8 +195,8 @@ class LinearizabilityTests {
 
         private void send(String id, Op op, int time, Random random) {
             int content = this.contents.incrementAndGet();
-            NewMessage message = new NewMessage(id, false, DueTime.after(of(time)),
-                    (op == Op.KEEP) ? OnDuplicate.KEEP : OnDuplicate.REPLACE, MessageLimits.NORMAL_PRIORITY, null, null,
+            NewMessage message = new NewMessage(id, false, DueTime.after(of(time)), op.onDuplicate(),
+                    MessageLimits.NORMAL_PRIORITY, null, null,
                     "{\"payload\":%d}".formatted(content).getBytes(StandardCharsets.UTF_8));
             note(random, id, "", Call.send(op, content, time), () -> Answer
                 .of(Code.valueOf(this.store.schedule(this.home, List.of(message)).join().get(0).outcome().name())));

@@ -305,6 +305,7 @@ final class Moves {
         int content = world.sender().sent() + 1;
         offer(world, Call.send(Op.KEEP, content, DELAY), visitor);
         if (content > 1) {
+            offer(world, Call.send(Op.AFTER_CURRENT, content, DELAY), visitor);
             offer(world, Call.send(Op.REPLACE, content, DELAY), visitor);
             offer(world, Call.byId(Op.CANCEL, 0), visitor);
             offer(world, Call.byId(Op.RESCHEDULE, DELAY), visitor);

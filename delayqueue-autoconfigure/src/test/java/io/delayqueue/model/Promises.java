@@ -160,8 +160,13 @@ final class Promises {
                 require(!live, "P7", "%s is told while there is a lease".formatted(arrival.code()));
             case REPLACED -> require(!live || arrival.line().first() != null, "P7", "REPLACED while there is a lease");
             case LEASED -> require(live, "P7", "LEASED is told while there is no lease");
-            case AFTER_CURRENT ->
-                require(live || arrival.line().first() != null, "P7", "AFTER_CURRENT is told while there is no lease");
+            case AFTER_CURRENT -> {
+                boolean again = arrival.line().first() != null;
+                require(live || again, "P7", "AFTER_CURRENT is told while there is no lease");
+                boolean cancelled = ledger.fate(arrival.contentBefore()).has(Fate.LAST_LEASE);
+                require(arrival.op() != Op.KEEP || again || cancelled, "P8",
+                        "a KEEP is stored while the message is being handled");
+            }
             case NOT_FOUND -> {
                 Message message = StoreModel.SOUND.noticed(arrival.before().store()).message();
                 boolean there = message != null && message.place() != Place.NOWHERE;

@@ -20,7 +20,7 @@ record Sender(int sent, Budget budget, @Nullable Line line) {
 
         int of(Op op) {
             return switch (op) {
-                case KEEP, REPLACE -> this.sends;
+                case KEEP, AFTER_CURRENT, REPLACE -> this.sends;
                 case CANCEL -> this.cancels;
                 case RESCHEDULE -> this.reschedules;
                 default -> this.redrives;

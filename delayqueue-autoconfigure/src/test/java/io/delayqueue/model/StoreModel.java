@@ -26,7 +26,7 @@ record StoreModel(Defect defect) {
 
     Outcome apply(Held held, Call call) {
         return switch (call.op()) {
-            case KEEP, REPLACE -> send(noticed(held), call);
+            case KEEP, AFTER_CURRENT, REPLACE -> send(noticed(held), call);
             case CANCEL -> cancel(noticed(held));
             case RESCHEDULE -> reschedule(noticed(held), call);
             case REDRIVE -> redrive(held, call);
@@ -89,7 +89,9 @@ record StoreModel(Defect defect) {
         if (successor != null && successor.stamp() == sent.stamp()) {
             return new Outcome(held, Answer.of(Code.AFTER_CURRENT));
         }
-        if (successor != null && call.op() == Op.KEEP) {
+        boolean cancelled = there.next().kind() == Kind.NOTHING;
+        boolean keeps = call.op() == Op.KEEP && !cancelled && !has(Defect.KEEP_FOLLOWS);
+        if (keeps || successor != null && call.op() != Op.REPLACE) {
             return new Outcome(held, Answer.of(Code.KEPT));
         }
         Next next = has(Defect.SEND_DROPPED_WHILE_LEASED) ? there.next() : Next.successor(sent, call.time());

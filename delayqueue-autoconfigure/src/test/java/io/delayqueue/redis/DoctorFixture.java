@@ -100,7 +100,8 @@ abstract class DoctorFixture {
                 }
                 default -> {
                     done(this.store.extend(QUEUE, leases, Duration.ofHours(2)));
-                    send("leased", 4, null, null, Duration.ofHours(3));
+                    schedule(new NewMessage("leased", false, DueTime.after(Duration.ofHours(3)),
+                            OnDuplicate.AFTER_CURRENT, 4, null, null, ENVELOPE));
                 }
             }
         }
@@ -113,8 +114,12 @@ abstract class DoctorFixture {
     }
 
     void send(String id, int priority, @Nullable Duration timeToLive, @Nullable String group, Duration delay) {
-        done(this.store.schedule(HOME, List.of(new NewMessage(id, false, DueTime.after(delay), OnDuplicate.KEEP,
-                priority, timeToLive, group, ENVELOPE))));
+        schedule(new NewMessage(id, false, DueTime.after(delay), OnDuplicate.KEEP, priority, timeToLive, group,
+                ENVELOPE));
+    }
+
+    private void schedule(NewMessage message) {
+        done(this.store.schedule(HOME, List.of(message)));
     }
 
     static List<String> told(Examination examination) {

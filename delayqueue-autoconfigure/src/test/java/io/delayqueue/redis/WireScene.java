@@ -117,7 +117,7 @@ enum WireScene {
         @Override
         void play(Stage stage) {
             stage.leased("a");
-            stage.send(message("a", 7, TEN, null));
+            stage.send(message("a", OnDuplicate.AFTER_CURRENT, 7, TEN, null));
         }
     },
 
@@ -216,7 +216,12 @@ enum WireScene {
     }
 
     private static NewMessage message(String id, int lane, @Nullable Duration timeToLive, @Nullable String group) {
-        return new NewMessage(id, false, DueTime.after(TEN), OnDuplicate.KEEP, lane, timeToLive, group, envelope(id),
+        return message(id, OnDuplicate.KEEP, lane, timeToLive, group);
+    }
+
+    private static NewMessage message(String id, OnDuplicate onDuplicate, int lane, @Nullable Duration timeToLive,
+            @Nullable String group) {
+        return new NewMessage(id, false, DueTime.after(TEN), onDuplicate, lane, timeToLive, group, envelope(id),
                 id.hashCode() + lane);
     }
 

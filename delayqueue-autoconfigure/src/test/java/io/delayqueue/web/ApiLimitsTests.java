@@ -4,6 +4,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 
 import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.web.ApiServer.Reply;
@@ -40,7 +41,7 @@ class ApiLimitsTests {
             "/messages | [] | The body is not valid: use a JSON object, not array",
             "/messages | {\"payload\": 1, \"headers\": {\"a\": 1}} | use an object of strings, not number",
             "/messages | {\"payload\": 1, \"headers\": {\"delayqueue_id\": \"1\"}} | delayqueue_",
-            "/messages | {\"payload\": 1, \"onDuplicate\": \"DROP\"} | use one of [KEEP, REPLACE], not 'DROP'",
+            "/messages | {\"payload\": 1, \"onDuplicate\": \"DROP\"} | use one of [KEEP, AFTER_CURRENT, REPLACE], not 'DROP'",
             "/batch | {\"messages\": []} | use an array of 1 to 100 objects, not array of 0",
             "/batch | {\"messages\": [{\"payload\": 1}, {\"payload\": 1, \"priority\": 11}]} | messages[1]: Priority 11",
             "/cancel-all | {\"ids\": []} | use an array of 1 to 100 strings, not array of 0",
@@ -164,16 +165,17 @@ class ApiLimitsTests {
         assertThat(this.server.post(queue + "/leases/claim", "{\"waitMillis\": 10000}").json().at("/messages/0/id"))
             .hasToString("\"f1\"");
 
-        Reply kept = this.server.call("send", "PUT", queue + "/message?id=f1", "{\"payload\": 2}");
-        Reply replaced = this.server.call("send", "PUT", queue + "/message?id=f1",
-                "{\"payload\": 3, \"onDuplicate\": \"REPLACE\"}");
+        List<Reply> replies = Stream.of("KEEP", "AFTER_CURRENT", "REPLACE")
+            .map((mode) -> this.server.call("send", "PUT", queue + "/message?id=f1",
+                    "{\"payload\": 2, \"onDuplicate\": \"%s\"}".formatted(mode)))
+            .toList();
 
-        assertThat(List.of(kept, replaced)).extracting((reply) -> reply.json().path("outcome").asString())
-            .containsOnly("AFTER_CURRENT");
+        assertThat(replies).extracting((reply) -> reply.json().path("outcome").asString())
+            .containsExactly("KEPT", "AFTER_CURRENT", "AFTER_CURRENT");
         assertThat(this.server.audited())
             .filteredOn((event) -> event.queue().equals("followed") && event.who().equals("send"))
             .extracting(AuditedOperationEvent::operation)
-            .containsExactly("send", "send", "replace");
+            .containsExactly("send", "send", "send", "replace");
     }
 
     @Test
