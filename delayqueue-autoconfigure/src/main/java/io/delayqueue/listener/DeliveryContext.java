@@ -1,16 +1,19 @@
 package io.delayqueue.listener;
 
+import io.delayqueue.engine.CurrentMessage;
+import io.delayqueue.engine.Lease;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Tells the log which message the current thread works on.
+ * Tells the log, and senders, which message the current thread works on.
  *
+ * @param message what was there before
  * @param queue what was there before
  * @param id what was there before
  * @param attempt what was there before
  */
-record DeliveryContext(@Nullable String queue, @Nullable String id, @Nullable String attempt) {
+record DeliveryContext(@Nullable Lease message, @Nullable String queue, @Nullable String id, @Nullable String attempt) {
 
     private static final String QUEUE = "delayqueue.queue";
 
@@ -19,7 +22,8 @@ record DeliveryContext(@Nullable String queue, @Nullable String id, @Nullable St
     private static final String ATTEMPT = "delayqueue.attempt";
 
     static DeliveryContext enter(HeldLease held) {
-        DeliveryContext before = new DeliveryContext(MDC.get(QUEUE), MDC.get(ID), MDC.get(ATTEMPT));
+        DeliveryContext before = new DeliveryContext(CurrentMessage.bind(held.lease()), MDC.get(QUEUE), MDC.get(ID),
+                MDC.get(ATTEMPT));
         MDC.put(QUEUE, held.lease().queue().value());
         MDC.put(ID, held.lease().id());
         MDC.put(ATTEMPT, Integer.toString(held.attempt()));
@@ -28,6 +32,7 @@ record DeliveryContext(@Nullable String queue, @Nullable String id, @Nullable St
 
     /** Restores what was there before, whatever the handler did to it. */
     void leave() {
+        CurrentMessage.bind(this.message);
         restore(QUEUE, this.queue);
         restore(ID, this.id);
         restore(ATTEMPT, this.attempt);

@@ -48,7 +48,10 @@ final class BatchSender {
 
     private final MessageEvents events;
 
-    BatchSender(Router router, StoreCalls calls, MessageEvents events) {
+    private final OwnIdWatch ownIds;
+
+    BatchSender(Router router, StoreCalls calls, MessageEvents events, OwnIdWatch ownIds) {
+        this.ownIds = ownIds;
         this.router = router;
         this.calls = calls;
         this.events = events;
@@ -212,11 +215,19 @@ final class BatchSender {
                     this.results[position] = answers.get(i).result();
                     if (this.results[position] != null) {
                         eventsOf(position).sent(this.results[position].outcome());
+                        answered(this.messages.get(position), this.results[position]);
                     }
                 }
             }
             catch (RuntimeException ex) {
                 call.chunk().positions.forEach((position) -> failed(position, ex));
+            }
+        }
+
+        /** By the thread that sends, as nobody else settles. */
+        private void answered(PreparedMessage message, SendResult result) {
+            if (OwnIdWatch.isOwn(message)) {
+                BatchSender.this.ownIds.answered(message, result);
             }
         }
 

@@ -56,6 +56,8 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
 
     private final MessageWriter writer;
 
+    private final OwnIdWatch ownIds = new OwnIdWatch();
+
     private final BatchSender batchSender;
 
     private final AfterCommitSends afterCommitSends;
@@ -79,7 +81,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new StoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings.maxPayloadSize());
-        this.batchSender = new BatchSender(this.router, this.calls, ports.events());
+        this.batchSender = new BatchSender(this.router, this.calls, ports.events(), this.ownIds);
         this.afterCommitSends = new AfterCommitSends(this.batchSender, events);
         this.receiver = new Receiver(new Leases(ports, this.router, this.calls, events), new Bells(ports.wakeUps()),
                 codec, settings.receive(), nanoTime);
@@ -110,6 +112,9 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
         try {
             SendResult result = this.calls.await(schedule(prepared), "schedule");
             told.sent(result.outcome());
+            if (OwnIdWatch.isOwn(prepared)) {
+                this.ownIds.answered(prepared, result);
+            }
             return result;
         }
         catch (StoreUnavailableException | NotReplicatedException ex) {
@@ -134,6 +139,7 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             return CompletableFuture.completedFuture(prepared.deferred());
         }
         QueueEvents told = this.ports.events().of(prepared.queue());
+        boolean own = OwnIdWatch.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for whoever hangs on to the future.
         schedule(prepared).whenComplete((stored, failure) -> {
@@ -143,6 +149,9 @@ public final class DelayQueueTemplate implements DelayQueueOperations {
             }
             else {
                 told.sent(stored.outcome());
+                if (own) {
+                    this.ownIds.answered(prepared, stored);
+                }
                 result.complete(stored);
             }
         });

@@ -1,10 +1,14 @@
 package io.delayqueue.integration;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
@@ -15,7 +19,11 @@ import io.delayqueue.testing.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -24,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * P8: a send with an id of the caller's whose effect is unknown can be repeated while the
  * queue holds the message, waiting or being handled, and the message is handled once.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RepeatedSendIntegrationTests {
 
     private static final DelayedMessage MESSAGE = DelayedMessage.builder("orders", new Order(1))
@@ -80,6 +89,68 @@ class RepeatedSendIntegrationTests {
         assertEffectIsUnknown();
 
         repeatWhileItIsHandled();
+    }
+
+    /** Of whatever form the send is, and however often. */
+    @Test
+    void aHandlerThatIsKeptOutByItsOwnMessageIsWarnedOfOnce(CapturedOutput output) throws Exception {
+        DelayQueueOperations queue = this.worker.queue();
+        List<SendOutcome> outcomes = new CopyOnWriteArrayList<>();
+        this.worker.handler().does((order, delivery) -> {
+            DelayedMessage own = MESSAGE.toBuilder().id(delivery.id()).build();
+            switch (order.number()) {
+                case 1 -> outcomes.add(queue.sendAsync(own).join().outcome());
+                case 2 -> outcomes.add(queue.send(own).outcome());
+                default -> queue.sendAll(List.of(own)).forEach((result) -> outcomes.add(result.outcome()));
+            }
+        });
+        for (int number = 1; number <= 3; number++) {
+            queue.send("orders", new Order(number), Duration.ZERO);
+        }
+        for (int number = 1; number <= 3; number++) {
+            this.worker.handler().next();
+        }
+
+        this.applications.assertNoKeysLeft(this.redis);
+        assertThat(outcomes).containsExactly(SendOutcome.KEPT, SendOutcome.KEPT, SendOutcome.KEPT);
+        assertThat(LogCount.of(output, "WARN", "queue 'orders' sent the id of its own message",
+                "OnDuplicate.AFTER_CURRENT"))
+            .isEqualTo(1);
+        assertThat(this.worker.handler().rest()).isEmpty();
+    }
+
+    @Test
+    void aHandlerThatFollowsItsOwnMessageIsHandledAgainAndNotWarnedOf(CapturedOutput output) throws Exception {
+        this.worker.handler().does((order, delivery) -> {
+            if (order.number() < 3) {
+                this.worker.queue()
+                    .send(DelayedMessage.builder("orders", new Order(order.number() + 1))
+                        .id(delivery.id())
+                        .onDuplicate(OnDuplicate.AFTER_CURRENT)
+                        .delay(Duration.ofMillis(10))
+                        .build());
+            }
+        });
+        this.worker.queue().send(MESSAGE);
+
+        for (int number = 1; number <= 3; number++) {
+            assertThat(this.worker.handler().next().number()).isEqualTo(number);
+        }
+        this.applications.assertNoKeysLeft(this.redis);
+        assertThat(LogCount.of(output, "WARN", "sent the id of its own message")).isZero();
+    }
+
+    /** A repetition by somebody else is what KEEP is for. */
+    @Test
+    void aSendByAnotherThreadThanTheHandlersIsNotWarnedOf(CapturedOutput output) throws Exception {
+        this.worker.queue().send(MESSAGE);
+        this.worker.handler().next();
+
+        assertThat(this.worker.queue().send(MESSAGE).outcome()).isEqualTo(SendOutcome.KEPT);
+
+        this.go.countDown();
+        this.applications.assertNoKeysLeft(this.redis);
+        assertThat(LogCount.of(output, "WARN", "sent the id of its own message")).isZero();
     }
 
     private void assertEffectIsUnknown() {
