@@ -39,7 +39,7 @@ import org.springframework.context.ApplicationEventPublisher;
  * otherwise. Tells no payloads and no headers.
  */
 @Endpoint(id = "delayqueue", defaultAccess = Access.READ_ONLY)
-public final class DelayQueueEndpoint {
+public class DelayQueueEndpoint {
 
     private static final Logger logger = LoggerFactory.getLogger(DelayQueueEndpoint.class);
 

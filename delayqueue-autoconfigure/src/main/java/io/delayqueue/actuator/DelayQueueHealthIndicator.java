@@ -25,7 +25,7 @@ import org.springframework.boot.health.contributor.Health;
  * messages are at work and hear of them, and whether the queues of this node are handled
  * in time. Down if one of it is not so; the details say in words what, and what follows.
  */
-public final class DelayQueueHealthIndicator extends AbstractHealthIndicator {
+public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     /** However seldom the meters are read: an outage that is over is no news. */
     static final Duration MAX_AGE = Duration.ofSeconds(10);

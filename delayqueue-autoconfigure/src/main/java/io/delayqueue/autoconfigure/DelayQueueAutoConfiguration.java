@@ -59,6 +59,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Proxyable;
+import org.springframework.context.annotation.ProxyType;
 import org.springframework.data.redis.core.RedisTemplate;
 import org.springframework.data.redis.serializer.RedisSerializer;
 
@@ -103,6 +105,7 @@ public final class DelayQueueAutoConfiguration {
     }
 
     @Bean
+    @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean(DelayQueueInspector.class)
     QueueInspection delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueDirectory> queues,
@@ -166,6 +169,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnMissingBean(MessageStore.class)
         RedisMessageStore delayQueueMessageStore(RedisAccess redis) {
             return new RedisMessageStore(redis);
@@ -179,6 +183,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnMissingBean(MessageInspector.class)
         RedisMessageInspector delayQueueMessageInspector(RedisAccess redis, EnvelopeCodec codec) {
             return new RedisMessageInspector(redis, codec);
@@ -206,6 +211,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueDoctor.class)
         RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
@@ -214,6 +220,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnMissingBean(WakeUps.class)
         RedisWakeUps delayQueueWakeUps(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisAccess redis, DelayQueueProperties properties) {
@@ -287,6 +294,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueDoctor.class)
         InMemoryDoctor delayQueueDoctor() {

@@ -15,6 +15,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Proxyable;
+import org.springframework.context.annotation.ProxyType;
 
 /** Auto-configuration for the meters, where the application has a registry for them. */
 @AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class,
@@ -28,6 +30,7 @@ public final class DelayQueueMetricsAutoConfiguration {
     }
 
     @Bean
+    @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnMissingBean(MessageEvents.class)
     MicrometerEvents delayQueueEvents(MeterRegistry registry, DelayQueueMetricsProperties properties) {
         return new MicrometerEvents(registry, properties.maxQueues());

@@ -42,6 +42,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Proxyable;
+import org.springframework.context.annotation.ProxyType;
 import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.function.RouterFunction;
@@ -154,6 +156,7 @@ public final class DelayQueueWebAutoConfiguration {
             private static final Logger logger = LoggerFactory.getLogger(InsecureConfiguration.class);
 
             @Bean
+            @Proxyable(ProxyType.INTERFACES)
             @ConditionalOnMissingBean(Access.class)
             LoopbackAccess delayQueueWebAccess(Environment environment) {
                 LocalServer.require(environment);

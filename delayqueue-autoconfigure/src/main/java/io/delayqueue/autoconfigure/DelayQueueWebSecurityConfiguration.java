@@ -18,6 +18,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Proxyable;
+import org.springframework.context.annotation.ProxyType;
 import org.springframework.core.annotation.Order;
 import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -45,6 +47,7 @@ final class DelayQueueWebSecurityConfiguration {
     private static final String CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
     @Bean
+    @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false, matchIfMissing = true)
     @ConditionalOnMissingBean(Access.class)
     GrantedAccess delayQueueWebAccess() {

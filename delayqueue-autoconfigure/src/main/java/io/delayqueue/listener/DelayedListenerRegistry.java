@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <strong>Threads.</strong> Any thread looks up. Registrations and the worker's start and
  * stop exclude each other, so that a late listener is started exactly once.
  */
-public final class DelayedListenerRegistry {
+public class DelayedListenerRegistry {
 
     private final Function<QueueName, ListenerSettings> defaults;
 

@@ -20,7 +20,7 @@ import org.springframework.context.SmartLifecycle;
  * <strong>Threads.</strong> The context's life-cycle thread; a stop with a callback runs
  * on a thread of its own.
  */
-public final class TransferWorker implements SmartLifecycle {
+public class TransferWorker implements SmartLifecycle {
 
     /** Starts late and stops early: before web servers drain, while all else is there. */
     private static final int PHASE = Integer.MAX_VALUE - 100;

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * a queue takes place at a time, under the lock of that queue; queues do not wait for
  * each other. Futures are complete when a method returns, and alarms have rung.
  */
-public final class InMemoryMessageStore implements MessageStore, MessageInspector, WakeUps {
+public class InMemoryMessageStore implements MessageStore, MessageInspector, WakeUps {
 
     private final Map<Partition, MemoryQueue> queues = new ConcurrentHashMap<>();
 

@@ -42,7 +42,7 @@ import org.springframework.context.ApplicationEventPublisher;
  * Sends, receives and steers messages through a store. Arguments are checked and payloads
  * written on the caller's thread, before the store hears of anything. Thread-safe.
  */
-public final class DelayQueueTemplate implements DelayQueueOperations {
+public class DelayQueueTemplate implements DelayQueueOperations {
 
     private final StorePorts ports;
 
