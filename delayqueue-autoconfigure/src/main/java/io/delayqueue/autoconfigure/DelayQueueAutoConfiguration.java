@@ -122,7 +122,7 @@ public final class DelayQueueAutoConfiguration {
     }
 
     static MessageEvents eventsOf(ObjectProvider<MessageEvents> events) {
-        return MessageEvents.guarded(events.getIfAvailable(() -> MessageEvents.NONE));
+        return MessageEvents.composed(events.orderedStream().toList());
     }
 
     /** For a store of the application's own that keeps no records. */

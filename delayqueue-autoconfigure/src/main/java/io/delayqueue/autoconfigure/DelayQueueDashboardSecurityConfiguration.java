@@ -2,6 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import java.util.List;
 
+import io.delayqueue.web.Access;
 import io.delayqueue.web.Dashboard;
 import io.delayqueue.web.DashboardSecurityCustomizer;
 import jakarta.servlet.http.HttpServletResponse;
@@ -38,9 +39,13 @@ final class DelayQueueDashboardSecurityConfiguration {
     @Order(DASHBOARD_ORDER)
     @ConditionalOnMissingBean(name = DASHBOARD_CHAIN)
     SecurityFilterChain delayQueueDashboardSecurityFilterChain(ObjectProvider<HttpSecurity> builders,
-            Dashboard dashboard, DelayQueueWebProperties properties,
+            Dashboard dashboard, Access access, DelayQueueWebProperties properties,
             ObjectProvider<DashboardSecurityCustomizer> customizers) {
-        HttpSecurity http = DelayQueueWebSecurityConfiguration.builder(builders, "delayqueue.web.dashboard.enabled");
+        HttpSecurity http = DelayQueueWebSecurityConfiguration.builder(builders, access,
+                "delayqueue.web.dashboard.enabled");
+        if (http == null) {
+            return DelayQueueWebSecurityConfiguration.unused();
+        }
         boolean open = properties.insecureLocal();
         List<DashboardSecurityCustomizer> own = customizers.orderedStream().toList();
         DelayQueueWebSecurityConfiguration.stateless(http.securityMatcher(dashboard::answers));

@@ -4,7 +4,6 @@ import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.actuator.MicrometerEvents;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.engine.ConsumedQueues;
-import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.TransferWorker;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -31,7 +30,7 @@ public final class DelayQueueMetricsAutoConfiguration {
 
     @Bean
     @Proxyable(ProxyType.INTERFACES)
-    @ConditionalOnMissingBean(MessageEvents.class)
+    @ConditionalOnMissingBean
     MicrometerEvents delayQueueEvents(MeterRegistry registry, DelayQueueMetricsProperties properties) {
         return new MicrometerEvents(registry, properties.maxQueues());
     }

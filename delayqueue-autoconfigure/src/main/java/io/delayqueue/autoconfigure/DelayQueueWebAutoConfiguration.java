@@ -175,6 +175,7 @@ public final class DelayQueueWebAutoConfiguration {
         static class UnprotectedConfiguration {
 
             @Bean
+            @ConditionalOnMissingBean
             Access delayQueueWebAccess() {
                 throw new InsecureWebException(
                         "delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set, but nothing protects what it serves: Spring Security is not on the class path",

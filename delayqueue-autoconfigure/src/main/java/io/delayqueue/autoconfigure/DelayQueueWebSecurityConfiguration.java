@@ -11,7 +11,9 @@ import io.delayqueue.web.HttpApi;
 import io.delayqueue.web.SecurityCustomizer;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -26,6 +28,7 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.core.Authentication;
+import org.springframework.security.web.DefaultSecurityFilterChain;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
@@ -59,8 +62,11 @@ final class DelayQueueWebSecurityConfiguration {
     @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
     @ConditionalOnMissingBean(name = API_CHAIN)
     SecurityFilterChain delayQueueApiSecurityFilterChain(ObjectProvider<HttpSecurity> builders, HttpApi api,
-            DelayQueueWebProperties properties, ObjectProvider<SecurityCustomizer> customizers) {
-        HttpSecurity http = builder(builders, "delayqueue.web.api.enabled");
+            Access access, DelayQueueWebProperties properties, ObjectProvider<SecurityCustomizer> customizers) {
+        HttpSecurity http = builder(builders, access, "delayqueue.web.api.enabled");
+        if (http == null) {
+            return unused();
+        }
         boolean open = properties.insecureLocal();
         List<SecurityCustomizer> own = customizers.orderedStream().toList();
         stateless(http.securityMatcher(api::answers));
@@ -83,12 +89,25 @@ final class DelayQueueWebSecurityConfiguration {
         return http.build();
     }
 
-    static HttpSecurity builder(ObjectProvider<HttpSecurity> builders, String property) {
-        return builders.getIfAvailable(() -> {
+    /**
+     * The builder of a chain.
+     * @return {@code null} if Spring Security is not set up and need not be, as the
+     * application decides who may do what
+     * @throws InsecureWebException if nobody would decide that
+     */
+    static @Nullable HttpSecurity builder(ObjectProvider<HttpSecurity> builders, Access access, String property) {
+        HttpSecurity http = builders.getIfAvailable();
+        if (http == null && AopProxyUtils.ultimateTargetClass(access) == GrantedAccess.class) {
             throw new InsecureWebException(property
                     + " is set, but Spring Security is not set up for servlets: nothing protects what it serves",
                     "Do not exclude Boot's auto-configurations for security, or use @EnableWebSecurity.");
-        });
+        }
+        return http;
+    }
+
+    /** A chain that matches nothing, where there is no filter that would ask it. */
+    static SecurityFilterChain unused() {
+        return new DefaultSecurityFilterChain((request) -> false);
     }
 
     /**

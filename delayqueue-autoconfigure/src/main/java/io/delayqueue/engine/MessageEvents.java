@@ -1,5 +1,8 @@
 package io.delayqueue.engine;
 
+import java.util.Collection;
+import java.util.List;
+
 import io.delayqueue.QueueName;
 
 /**
@@ -43,10 +46,23 @@ public interface MessageEvents {
     void called(String script, long nanos, boolean answered);
 
     /**
-     * The same, but what goes wrong in {@code events} is logged and changes nothing else.
+     * Notifies all of {@code events}, in their order. A failure of one is logged; the
+     * others are notified all the same, and the caller never sees it.
      */
-    static MessageEvents guarded(MessageEvents events) {
-        return (events == NONE || events instanceof GuardedEvents) ? events : new GuardedEvents(events);
+    static MessageEvents composed(Collection<MessageEvents> events) {
+        List<MessageEvents> guarded = events.stream()
+            .filter((each) -> each != NONE)
+            .map(MessageEvents::guarded)
+            .toList();
+        return switch (guarded.size()) {
+            case 0 -> NONE;
+            case 1 -> guarded.get(0);
+            default -> new CompositeEvents(guarded);
+        };
+    }
+
+    private static MessageEvents guarded(MessageEvents events) {
+        return (events instanceof GuardedEvents) ? events : new GuardedEvents(events);
     }
 
 }

@@ -1,18 +1,24 @@
 package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.actuator.MicrometerEvents;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.engine.MessageEvents;
+import io.delayqueue.engine.QueueEvents;
 import io.delayqueue.engine.StorePorts;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
@@ -20,6 +26,9 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.S
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -76,9 +85,24 @@ class DelayQueueMetricsAutoConfigurationTests {
     }
 
     @Test
-    void backsOffFromEventsOfTheApplication() {
-        this.application.withBean("mine", MessageEvents.class, () -> MessageEvents.NONE)
-            .run((context) -> assertThat(context).doesNotHaveBean(MicrometerEvents.class));
+    void eventsOfTheApplicationAreNotifiedBesidesTheMeters() {
+        this.application.withUserConfiguration(OwnEvents.class).run((context) -> {
+            context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
+
+            assertThat(context.getBean("order")).isEqualTo(List.of("first", "broken", "last"));
+            assertThat(context.getBean(MeterRegistry.class)
+                .get("delayqueue.sent")
+                .tags("queue", "orders", "outcome", "scheduled")
+                .counter()
+                .count()).isOne();
+        });
+    }
+
+    @Test
+    void backsOffFromMetersOfTheApplication() {
+        this.application
+            .withBean("mine", MicrometerEvents.class, () -> new MicrometerEvents(new SimpleMeterRegistry(), 1))
+            .run((context) -> assertThat(context).getBeanNames(MicrometerEvents.class).containsExactly("mine"));
     }
 
     /** Whoever sends may make up names; a tag must not have values without end. */
@@ -104,6 +128,66 @@ class DelayQueueMetricsAutoConfigurationTests {
         this.application.withPropertyValues("delayqueue.metrics.interval=1ms")
             .run((context) -> assertThat(context).getFailure()
                 .hasStackTraceContaining("delayqueue.metrics.interval must be 100ms to 1h, but was PT0.001S"));
+    }
+
+    /** Several, in another order than they are declared in. */
+    @Configuration(proxyBeanMethods = false)
+    static class OwnEvents {
+
+        @Bean
+        List<String> order() {
+            return new ArrayList<>();
+        }
+
+        @Bean
+        @Order(3)
+        MessageEvents last(@Qualifier("order") List<String> order) {
+            return onSend(() -> order.add("last"));
+        }
+
+        @Bean
+        @Order(2)
+        MessageEvents broken(@Qualifier("order") List<String> order) {
+            return onSend(() -> {
+                order.add("broken");
+                throw new IllegalStateException("broken");
+            });
+        }
+
+        @Bean
+        @Order(1)
+        MessageEvents first(@Qualifier("order") List<String> order) {
+            return onSend(() -> order.add("first"));
+        }
+
+        private static MessageEvents onSend(Runnable action) {
+            QueueEvents events = new QueueEvents() {
+
+                @Override
+                public void sent(SendOutcome outcome) {
+                    action.run();
+                }
+
+            };
+            return new MessageEvents() {
+
+                @Override
+                public QueueEvents of(QueueName queue) {
+                    return events;
+                }
+
+                @Override
+                public QueueEvents of(QueueName queue, String listenerId) {
+                    return events;
+                }
+
+                @Override
+                public void called(String script, long nanos, boolean answered) {
+                }
+
+            };
+        }
+
     }
 
     static class Handler {

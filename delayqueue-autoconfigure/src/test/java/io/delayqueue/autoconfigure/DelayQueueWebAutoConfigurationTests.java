@@ -94,6 +94,23 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
+    void startsWithoutSpringSecurityWhereTheApplicationDecidesItself() {
+        withoutSecurity().withPropertyValues(ENABLED, "delayqueue.web.dashboard.enabled=true")
+            .withBean("own", Access.class, LoopbackAccess::new)
+            .run((context) -> assertThat(context).hasNotFailed().getBeanNames(Access.class).containsExactly("own"));
+    }
+
+    @Test
+    void startsWhereSpringSecurityIsNotSetUpAndTheApplicationDecidesItself() {
+        new WebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,
+                    DelayQueueWebAutoConfiguration.class))
+            .withPropertyValues("delayqueue.store=memory", ENABLED, "delayqueue.web.dashboard.enabled=true")
+            .withBean("own", Access.class, LoopbackAccess::new)
+            .run((context) -> assertThat(context).hasNotFailed().getBeanNames(Access.class).containsExactly("own"));
+    }
+
+    @Test
     void doesNotStartWhereSpringSecurityIsNotSetUp() {
         new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,

@@ -3,7 +3,9 @@ package io.delayqueue.engine;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
@@ -32,7 +34,7 @@ class MessageEventsTests {
                 new Class<?>[] { QueueEvents.class }, (proxy, method, arguments) -> {
                     throw new IllegalStateException("broken");
                 });
-        MessageEvents guarded = MessageEvents.guarded(eventsOf(broken));
+        MessageEvents guarded = MessageEvents.composed(List.of(eventsOf(broken)));
 
         assertThatCode(() -> tell(guarded.of(QUEUE, "listener"), transition)).doesNotThrowAnyException();
         assertThatCode(() -> tell(guarded.of(QUEUE), transition)).doesNotThrowAnyException();
@@ -41,7 +43,7 @@ class MessageEventsTests {
 
     @Test
     void aConsumerThatCannotBeHadIsNone() {
-        MessageEvents guarded = MessageEvents.guarded(eventsOf(null));
+        MessageEvents guarded = MessageEvents.composed(List.of(eventsOf(null)));
 
         assertThat(guarded.of(QUEUE)).isSameAs(QueueEvents.NONE);
         assertThat(guarded.of(QUEUE, "listener")).isSameAs(QueueEvents.NONE);
@@ -49,7 +51,61 @@ class MessageEventsTests {
 
     @Test
     void nobodyIsNotGuarded() {
-        assertThat(MessageEvents.guarded(MessageEvents.NONE)).isSameAs(MessageEvents.NONE);
+        assertThat(MessageEvents.composed(List.of(MessageEvents.NONE))).isSameAs(MessageEvents.NONE);
+        assertThat(MessageEvents.composed(List.of())).isSameAs(MessageEvents.NONE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("transitions")
+    void severalConsumersAreNotifiedInTheirOrderThoughOneOfThemFails(Method transition) throws Throwable {
+        List<String> told = new ArrayList<>();
+        MessageEvents all = MessageEvents.composed(List.of(eventsOf(recording("first", told)),
+                eventsOf(recording("broken", told)), eventsOf(null), eventsOf(recording("last", told))));
+
+        tell(all.of(QUEUE), transition);
+        tell(all.of(QUEUE, "listener"), transition);
+
+        String name = transition.getName();
+        List<String> once = List.of("first " + name, "broken " + name, "last " + name);
+        assertThat(told).containsExactlyElementsOf(Stream.concat(once.stream(), once.stream()).toList());
+    }
+
+    private static QueueEvents recording(String consumer, List<String> told) {
+        return (QueueEvents) Proxy.newProxyInstance(MessageEventsTests.class.getClassLoader(),
+                new Class<?>[] { QueueEvents.class }, (proxy, method, arguments) -> {
+                    told.add(consumer + " " + method.getName());
+                    if (consumer.equals("broken")) {
+                        throw new IllegalStateException("broken");
+                    }
+                    return null;
+                });
+    }
+
+    @Test
+    void severalConsumersHearOfScripts() {
+        List<String> told = new ArrayList<>();
+        MessageEvents all = MessageEvents.composed(List.of(eventsOf(null), new MessageEvents() {
+
+            @Override
+            public QueueEvents of(QueueName queue) {
+                return QueueEvents.NONE;
+            }
+
+            @Override
+            public QueueEvents of(QueueName queue, String listenerId) {
+                return QueueEvents.NONE;
+            }
+
+            @Override
+            public void called(String script, long nanos, boolean answered) {
+                told.add("%s %d %s".formatted(script, nanos, answered));
+            }
+
+        }));
+
+        all.called("send", 1, true);
+
+        assertThat(told).containsExactly("send 1 true");
     }
 
     private static void tell(QueueEvents events, Method transition) throws Throwable {
