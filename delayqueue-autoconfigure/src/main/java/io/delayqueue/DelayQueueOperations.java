@@ -30,6 +30,16 @@ public interface DelayQueueOperations {
     int MOST_IDS = 1_000;
 
     /**
+     * Stores a message that is due now, under a generated id.
+     * @param queue the queue to send to, see {@link QueueName}
+     * @param payload what the handler receives; written as JSON
+     * @return as for {@link #send(String, Object, Duration)}, as are the exceptions
+     */
+    default SendResult send(String queue, Object payload) {
+        return send(queue, payload, Duration.ZERO);
+    }
+
+    /**
      * Stores a message that is due after {@code delay}, under a generated id.
      * @param queue the queue to send to, see {@link QueueName}
      * @param payload what the handler receives; written as JSON
@@ -58,6 +68,36 @@ public interface DelayQueueOperations {
      * @return as for {@link #send(String, Object, Duration)}, as are the exceptions
      */
     SendResult send(String queue, Object payload, Instant dueAt);
+
+    /**
+     * Stores a message that is due after {@code delay}, under an id of the caller's, by
+     * which it can be {@linkplain #cancel cancelled} and {@linkplain #reschedule
+     * rescheduled}. If the queue already holds the id, what it holds is kept: see
+     * {@link OnDuplicate#KEEP}.
+     * @param queue the queue to send to
+     * @param id such as a business key; see {@link MessageLimits#requireId}
+     * @param payload what the handler receives
+     * @param delay time until the message is due, rounded up to the millisecond; zero for
+     * now
+     * @return as for {@link #send(String, Object, Duration)}, as are the exceptions
+     */
+    default SendResult send(String queue, String id, Object payload, Duration delay) {
+        return send(DelayedMessage.builder(queue, payload).id(id).delay(delay).build());
+    }
+
+    /**
+     * Stores a message that is due at {@code dueAt}, under an id of the caller's, as
+     * {@link #send(String, String, Object, Duration)} does.
+     * @param queue the queue to send to
+     * @param id such as a business key; see {@link MessageLimits#requireId}
+     * @param payload what the handler receives
+     * @param dueAt when the message is due, on the store's clock; a time in the past
+     * means now
+     * @return as for {@link #send(String, Object, Duration)}, as are the exceptions
+     */
+    default SendResult send(String queue, String id, Object payload, Instant dueAt) {
+        return send(DelayedMessage.builder(queue, payload).id(id).dueAt(dueAt).build());
+    }
 
     /**
      * Stores a message.

@@ -61,7 +61,10 @@ public final class DelayedMessage {
         return new Builder(new QueueName(queue), payload);
     }
 
-    /** A builder that begins with all that this message says. */
+    /**
+     * A builder that begins with all that this message says. A delay or a due time that
+     * is given to it replaces that of this message.
+     */
     public Builder toBuilder() {
         Builder builder = new Builder(this.queue, this.payload);
         builder.delay = this.delay;
@@ -167,6 +170,9 @@ public final class DelayedMessage {
 
         private @Nullable Boolean afterCommit;
 
+        /** Not set by a message that this builder began with. */
+        private boolean timeGiven;
+
         private Builder(QueueName queue, Object payload) {
             this.queue = queue;
             this.payload = Objects.requireNonNull(payload, "A message needs a payload");
@@ -174,24 +180,40 @@ public final class DelayedMessage {
 
         /**
          * Due after this time, counted by the store's clock from when it takes the
-         * message and rounded up to the millisecond. Takes the place of a due time.
+         * message and rounded up to the millisecond.
          * @param delay zero (now) to {@link MessageLimits#MAX_DURATION}
+         * @throws IllegalArgumentException if it is longer or negative, or if this
+         * builder was given a due time
          */
         public Builder delay(Duration delay) {
-            this.delay = MessageLimits.requireDelay(delay);
+            MessageLimits.requireDelay(delay);
+            requireOneTime(this.dueAt, delay);
+            this.delay = delay;
             this.dueAt = null;
             return this;
         }
 
         /**
-         * Due at this time of the store's clock, rounded up to the millisecond. Takes the
-         * place of a delay.
+         * Due at this time of the store's clock, rounded up to the millisecond.
          * @param dueAt the due time; one in the past means now
+         * @throws IllegalArgumentException if it is too far ahead, or if this builder was
+         * given a delay
          */
         public Builder dueAt(Instant dueAt) {
-            this.dueAt = MessageLimits.requireDueAt(dueAt);
+            MessageLimits.requireDueAt(dueAt);
+            requireOneTime(this.delay, dueAt);
+            this.dueAt = dueAt;
             this.delay = null;
             return this;
+        }
+
+        private void requireOneTime(@Nullable Object other, Object given) {
+            if (this.timeGiven && other != null) {
+                throw new IllegalArgumentException(
+                        "A message has a delay or a due time, not both: was given %s, and now %s".formatted(other,
+                                given));
+            }
+            this.timeGiven = true;
         }
 
         /**

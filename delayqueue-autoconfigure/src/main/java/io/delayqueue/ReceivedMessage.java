@@ -5,6 +5,8 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
+import org.springframework.core.ParameterizedTypeReference;
+
 /**
  * A message taken by {@link DelayQueueOperations#receive}, leased to the caller, who
  * settles it by one of {@code acknowledge}, {@code retry}, {@code release} and
@@ -49,6 +51,16 @@ public interface ReceivedMessage {
      * @throws PayloadConversionException if it cannot be read as {@code type}
      */
     <T> T payload(Class<T> type);
+
+    /**
+     * Reads the payload as a generic type, as in {@code message.payload(new
+     * ParameterizedTypeReference<List<Order>>() {})}.
+     * @param <T> the payload's type
+     * @param type what to read it as
+     * @return the payload
+     * @throws PayloadConversionException if it cannot be read as {@code type}
+     */
+    <T> T payload(ParameterizedTypeReference<T> type);
 
     /** Ends the lease because the message is handled; it is gone. */
     boolean acknowledge();

@@ -51,15 +51,44 @@ class DelayedMessageTests {
     }
 
     @Test
-    void delayAndDueTimeTakeEachOthersPlace() {
-        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x").delay(SECOND).dueAt(Instant.EPOCH);
-        DelayedMessage dueAt = builder.build();
-        DelayedMessage delayed = builder.delay(SECOND).build();
+    void delayAndDueTimeTogetherAreRefused() {
+        DelayedMessage.Builder delayed = DelayedMessage.builder("q", "x").delay(SECOND);
+        DelayedMessage.Builder dated = DelayedMessage.builder("q", "x").dueAt(Instant.EPOCH);
 
-        assertThat(dueAt.delay()).isEmpty();
-        assertThat(dueAt.dueAt()).hasValue(Instant.EPOCH);
+        assertThatIllegalArgumentException().isThrownBy(() -> delayed.dueAt(Instant.EPOCH))
+            .withMessage("A message has a delay or a due time, not both: was given PT1S, and now 1970-01-01T00:00:00Z");
+        assertThatIllegalArgumentException().isThrownBy(() -> dated.delay(SECOND))
+            .withMessage("A message has a delay or a due time, not both: was given 1970-01-01T00:00:00Z, and now PT1S");
+        assertThat(delayed.build().delay()).hasValue(SECOND);
+        assertThat(dated.build().dueAt()).hasValue(Instant.EPOCH);
+    }
+
+    @Test
+    void theLastOfSeveralDelaysOrDueTimesCounts() {
+        assertThat(DelayedMessage.builder("q", "x").delay(SECOND).delay(SECOND.plusMillis(1)).build().delay())
+            .hasValue(SECOND.plusMillis(1));
+        assertThat(DelayedMessage.builder("q", "x")
+            .dueAt(Instant.EPOCH)
+            .dueAt(Instant.EPOCH.plusMillis(1))
+            .build()
+            .dueAt()).hasValue(Instant.EPOCH.plusMillis(1));
+    }
+
+    @Test
+    void aCopyMayBeGivenTheOtherKindOfTime() {
+        DelayedMessage dated = DelayedMessage.builder("q", "x")
+            .delay(SECOND)
+            .build()
+            .toBuilder()
+            .dueAt(Instant.EPOCH)
+            .build();
+        DelayedMessage delayed = dated.toBuilder().delay(SECOND).build();
+
+        assertThat(dated.delay()).isEmpty();
+        assertThat(dated.dueAt()).hasValue(Instant.EPOCH);
         assertThat(delayed.delay()).hasValue(SECOND);
         assertThat(delayed.dueAt()).isEmpty();
+        assertThatIllegalArgumentException().isThrownBy(() -> dated.toBuilder().delay(SECOND).dueAt(Instant.EPOCH));
     }
 
     @Test

@@ -11,6 +11,8 @@ import io.delayqueue.ReceivedMessage;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Envelope;
 
+import org.springframework.core.ParameterizedTypeReference;
+
 /**
  * A message in the hands of a caller. Its lease is fenced by the store; the clock here
  * only tells how long it lasts at least.
@@ -75,6 +77,12 @@ final class LeasedMessage implements ReceivedMessage {
     @SuppressWarnings("unchecked") // Not type.cast, which knows no int for int.class.
     public <T> T payload(Class<T> type) {
         return (T) this.hands.codec().readPayload(this.envelope.payload(), type);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T payload(ParameterizedTypeReference<T> type) {
+        return (T) this.hands.codec().readPayload(this.envelope.payload(), type.getType());
     }
 
     @Override

@@ -61,6 +61,29 @@ class InMemoryTemplateTests {
     }
 
     @Test
+    void aMessageWithoutATimeIsDueNow() {
+        SendResult sent = this.template.send("q", "x");
+
+        assertThat(receive().id()).isEqualTo(sent.id());
+    }
+
+    @Test
+    void aMessageIsCancelledByTheIdThatItWasSentWith() {
+        SendResult delayed = this.template.send("q", "order-1", "x", MINUTE);
+        SendResult dated = this.template.send("q", "order-2", "y", delayed.dueAt().plusMillis(1));
+
+        assertThat(delayed).isEqualTo(new SendResult("q", "order-1", delayed.dueAt(), SendOutcome.SCHEDULED));
+        assertThat(dated)
+            .isEqualTo(new SendResult("q", "order-2", delayed.dueAt().plusMillis(1), SendOutcome.SCHEDULED));
+        assertThat(this.template.send("q", "order-1", "z", MINUTE.multipliedBy(2)))
+            .isEqualTo(new SendResult("q", "order-1", delayed.dueAt(), SendOutcome.KEPT));
+        assertThat(this.template.cancel("q", "order-1")).isEqualTo(CancelResult.CANCELLED);
+        advance(MINUTE.multipliedBy(2));
+        assertThat(receive().id()).isEqualTo("order-2");
+        assertThat(receive()).isNull();
+    }
+
+    @Test
     void messagesOfAGroupAreReceivedOneAtATime() {
         this.template.send(DelayedMessage.builder("q", "x").id("a").group("g").build());
         this.template.send(DelayedMessage.builder("q", "y").id("b").group("g").build());

@@ -1,6 +1,7 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,6 +13,8 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreUnavailableException;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.core.ParameterizedTypeReference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -59,6 +62,20 @@ class LeasedMessageTests {
         assertThat(message.leasedFor()).isEqualTo(Duration.ofSeconds(40).plusMillis(1));
         assertThatIllegalArgumentException().isThrownBy(() -> message.extend(Duration.ZERO))
             .withMessageContaining("PT0S");
+    }
+
+    @Test
+    void aPayloadIsReadAsAGenericType() {
+        ReceivedMessage message = received(0);
+
+        Map<String, Long> payload = message.payload(new ParameterizedTypeReference<>() {
+        });
+
+        assertThat(payload).isEqualTo(Map.of("n", 7L));
+        assertThatExceptionOfType(PayloadConversionException.class)
+            .isThrownBy(() -> message.payload(new ParameterizedTypeReference<Map<String, List<Long>>>() {
+            }))
+            .withMessageContaining("java.util.Map<java.lang.String,java.util.List<java.lang.Long>>");
     }
 
     @Test
