@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
@@ -25,6 +23,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -46,6 +45,11 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private final Set<Class<?>> nonAnnotatedClasses = ConcurrentHashMap.newKeySet();
 
     private final List<Found> found = new ArrayList<>();
+
+    /** Names of the beans that have listeners. */
+    private final Set<String> heard = ConcurrentHashMap.newKeySet();
+
+    private final PayloadAgreement payloads = new PayloadAgreement();
 
     private @Nullable BeanFactory beanFactory;
 
@@ -80,14 +84,19 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 || !AnnotationUtils.isCandidateClass(targetClass, DelayedListener.class)) {
             return bean;
         }
-        Map<Method, Set<DelayedListener>> methods = MethodIntrospector.selectMethods(targetClass,
-                (MethodIntrospector.MetadataLookup<Set<DelayedListener>>) DelayedListenerAnnotationBeanPostProcessor::annotations);
+        Map<Method, Set<DelayedListener>> methods = listenerMethods(targetClass);
         if (methods.isEmpty()) {
             this.nonAnnotatedClasses.add(targetClass);
             return bean;
         }
+        this.heard.add(beanName);
         methods.forEach((method, annotations) -> add(new Found(bean, beanName, method, List.copyOf(annotations))));
         return bean;
+    }
+
+    private static Map<Method, Set<DelayedListener>> listenerMethods(Class<?> type) {
+        return MethodIntrospector.selectMethods(type,
+                (MethodIntrospector.MetadataLookup<Set<DelayedListener>>) DelayedListenerAnnotationBeanPostProcessor::annotations);
     }
 
     private static @Nullable Set<DelayedListener> annotations(Method method) {
@@ -121,6 +130,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             this.complete = true;
         }
         all.forEach(this::register);
+        if (this.beanFactory instanceof ConfigurableListableBeanFactory beans) {
+            new UnheardBeans(beans, (type) -> listenerMethods(type).keySet(), this.heard::contains).check();
+        }
     }
 
     private void register(Found listener) {
@@ -129,7 +141,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         ClassLoader classLoader = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
                 ? configurable.getBeanClassLoader() : null;
         try {
-            MessageHandler handler = handler(registry, listener);
+            HandlerMethodAdapter handler = handler(registry, listener);
             for (DelayedListener annotation : listener.annotations()) {
                 register(registry, listener, handler, new ListenerAnnotation(annotation, attributes, classLoader));
             }
@@ -139,7 +151,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
     }
 
-    private MessageHandler handler(DelayedListenerRegistry registry, Found listener) {
+    private HandlerMethodAdapter handler(DelayedListenerRegistry registry, Found listener) {
         Method invocable;
         try {
             invocable = AopUtils.selectInvocableMethod(listener.method(), listener.bean().getClass());
@@ -152,9 +164,12 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         return registry.handlers().create(listener.bean(), listener.method(), invocable, factory);
     }
 
-    private static void register(DelayedListenerRegistry registry, Found listener, MessageHandler handler,
+    private void register(DelayedListenerRegistry registry, Found listener, HandlerMethodAdapter handler,
             ListenerAnnotation annotation) {
         List<QueueName> queues = annotation.queues();
+        PayloadAgreement.Reader reader = new PayloadAgreement.Reader(listener.beanName(),
+                InvalidListenerException.describe(listener.method()), handler.payloadType());
+        queues.forEach((queue) -> this.payloads.join(queue, reader));
         String given = annotation.id();
         String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
         String id = base;
@@ -181,12 +196,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private record Found(Object bean, String beanName, Method method, List<DelayedListener> annotations) {
 
         InvalidListenerException invalid(String problem, @Nullable Throwable cause) {
-            String parameters = Stream.of(this.method.getParameterTypes())
-                .map(Class::getSimpleName)
-                .collect(Collectors.joining(", "));
-            return new InvalidListenerException(this.beanName,
-                    "%s.%s(%s)".formatted(this.method.getDeclaringClass().getName(), this.method.getName(), parameters),
-                    problem, cause);
+            return new InvalidListenerException(this.beanName, InvalidListenerException.describe(this.method), problem,
+                    cause);
         }
 
     }

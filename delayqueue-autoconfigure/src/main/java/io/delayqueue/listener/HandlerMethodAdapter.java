@@ -1,5 +1,6 @@
 package io.delayqueue.listener;
 
+import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
@@ -15,6 +16,8 @@ final class HandlerMethodAdapter implements MessageHandler {
 
     private final EnvelopeCodec codec;
 
+    private final @Nullable Type payloadType;
+
     /** {@code null} if the method asks for no payload. */
     private final @Nullable MessageReader reader;
 
@@ -22,8 +25,14 @@ final class HandlerMethodAdapter implements MessageHandler {
 
     HandlerMethodAdapter(EnvelopeCodec codec, HandlerSignature signature, HandlerInvocation invocation) {
         this.codec = codec;
+        this.payloadType = signature.payloadType();
         this.reader = (signature.payloadType() != null) ? codec.reader(signature.payloadType()) : null;
         this.invocation = invocation;
+    }
+
+    /** What the payload is read as; {@code null} if the method asks for no payload. */
+    @Nullable Type payloadType() {
+        return this.payloadType;
     }
 
     @Override

@@ -8,6 +8,8 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.observation.MessageObservations;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodParameter;
@@ -31,6 +33,8 @@ import org.springframework.validation.Validator;
  * class name in a message takes part.
  */
 public final class HandlerMethodFactory {
+
+    private static final Logger logger = LoggerFactory.getLogger(HandlerMethodFactory.class);
 
     private final EnvelopeCodec codec;
 
@@ -76,9 +80,15 @@ public final class HandlerMethodFactory {
      * @param beanFactory resolves defaults of headers
      * @throws IllegalArgumentException if the method cannot be a handler
      */
-    MessageHandler create(Object bean, Method method, Method invocable, @Nullable ConfigurableBeanFactory beanFactory) {
+    HandlerMethodAdapter create(Object bean, Method method, Method invocable,
+            @Nullable ConfigurableBeanFactory beanFactory) {
         Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
         HandlerSignature signature = HandlerSignature.of(method, targetClass);
+        if (signature.validated() && this.validator == null) {
+            logger.warn("Payloads of listener method '{}' are not validated, although it asks for that: there is no "
+                    + "Validator bean, or there are several and none is primary. Add spring-boot-starter-validation, "
+                    + "or make one of them @Primary", InvalidListenerException.describe(method));
+        }
         HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
         resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
                 new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),

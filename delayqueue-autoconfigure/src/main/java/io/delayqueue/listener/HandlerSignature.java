@@ -6,6 +6,7 @@ import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.Stream;
 
 import io.delayqueue.Delivery;
 import org.jspecify.annotations.Nullable;
@@ -19,14 +20,16 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.MessageHeaderAccessor;
+import org.springframework.validation.annotation.ValidationAnnotationUtils;
 import tools.jackson.databind.JsonNode;
 
 /**
  * What a handler method asks for, checked once.
  *
  * @param payloadType what the payload is read as; {@code null} if nothing asks for it
+ * @param validated whether the payload is to be validated
  */
-record HandlerSignature(@Nullable Type payloadType) {
+record HandlerSignature(@Nullable Type payloadType, boolean validated) {
 
     /**
      * Reads a method.
@@ -42,6 +45,7 @@ record HandlerSignature(@Nullable Type payloadType) {
         }
         Type payload = null;
         Type message = null;
+        boolean validated = false;
         for (int i = 0; i < method.getParameterCount(); i++) {
             MethodParameter parameter = new MethodParameter(method, i).withContainingClass(targetClass);
             switch (kind(parameter)) {
@@ -52,6 +56,7 @@ record HandlerSignature(@Nullable Type payloadType) {
                             .formatted(payload.getTypeName(), parameter.getGenericParameterType().getTypeName()));
                     }
                     payload = resolve(parameter.getGenericParameterType(), targetClass);
+                    validated = isValidated(parameter);
                 }
                 case MESSAGE -> message = agreed(message, messageType(parameter), "two Message parameters");
                 case OTHER -> {
@@ -61,7 +66,12 @@ record HandlerSignature(@Nullable Type payloadType) {
         if (payload != null && message != null && message != JsonNode.class) {
             agreed(payload, message, "the payload and the Message parameter");
         }
-        return new HandlerSignature((payload != null) ? payload : message);
+        return new HandlerSignature((payload != null) ? payload : message, validated);
+    }
+
+    private static boolean isValidated(MethodParameter parameter) {
+        return Stream.of(parameter.getParameterAnnotations())
+            .anyMatch((annotation) -> ValidationAnnotationUtils.determineValidationHints(annotation) != null);
     }
 
     private static Kind kind(MethodParameter parameter) {

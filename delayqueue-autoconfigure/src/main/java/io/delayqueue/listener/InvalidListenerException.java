@@ -1,5 +1,9 @@
 package io.delayqueue.listener;
 
+import java.lang.reflect.Method;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 /** A {@code @DelayedListener} cannot work as it is declared. Thrown at start. */
@@ -19,6 +23,12 @@ public final class InvalidListenerException extends IllegalStateException {
         this.beanName = beanName;
         this.method = method;
         this.problem = problem;
+    }
+
+    /** Describes a method: its class, its name and the types of its parameters. */
+    static String describe(Method method) {
+        return "%s.%s(%s)".formatted(method.getDeclaringClass().getName(), method.getName(),
+                Stream.of(method.getParameterTypes()).map(Class::getSimpleName).collect(Collectors.joining(", ")));
     }
 
     /** The bean. */

@@ -142,6 +142,15 @@ class DelayQueueListenerAutoConfigurationTests {
     }
 
     @Test
+    void saysWhichListenersOfAQueueReadDifferentTypes() {
+        this.application.withBean("texts", Handler.class)
+            .withBean("numbers", NumberHandler.class)
+            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).contains(
+                    Handler.class.getName() + ".on(String)", "java.lang.String",
+                    NumberHandler.class.getName() + ".on(long)", " as long"));
+    }
+
+    @Test
     void runsHandlersOnPlatformThreadsByDefault() {
         this.application.withBean(ThreadHandler.class).run((context) -> {
             context.getBean(DelayQueueOperations.class).send("orders", "hello", Duration.ZERO);
@@ -186,6 +195,14 @@ class DelayQueueListenerAutoConfigurationTests {
 
         @DelayedListener(queues = "orders", concurrency = "0")
         void on(String payload) {
+        }
+
+    }
+
+    static class NumberHandler {
+
+        @DelayedListener("orders")
+        void on(long payload) {
         }
 
     }

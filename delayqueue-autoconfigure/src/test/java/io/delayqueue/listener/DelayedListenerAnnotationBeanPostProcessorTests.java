@@ -18,7 +18,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
@@ -213,18 +212,6 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
 
         this.context.getBean("lazy");
         assertThat(registry.listener("lazy.handle")).isPresent();
-    }
-
-    @Test
-    void refusesABeanThatIsNoSingleton() {
-        this.context.registerBean("many", Plain.class,
-                (definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE));
-        DelayedListenerRegistry registry = start();
-
-        InvalidListenerException refused = findCause(
-                catchThrowableOfType(Exception.class, () -> this.context.getBean("many")));
-        assertThat(refused.problem()).startsWith("the bean must be a singleton");
-        assertThat(registry.listeners()).isEmpty();
     }
 
     private static InvalidListenerException findCause(Throwable thrown) {
