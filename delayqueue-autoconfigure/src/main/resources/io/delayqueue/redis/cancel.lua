@@ -28,12 +28,16 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   tidy()
   return { 0, 2 }
 end
-local _, _, lane, group = details_of(id)
-if group ~= '' then
-  -- prelude
-  rehearse_removal()
+-- Where none of these exists, all messages are plain, and nothing else is known of this one.
+if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) == 0 then
+  redis.call('HDEL', MESSAGES, PROBE)
+  redis.call('ZREM', SCHEDULED, id)
+  redis.call('HDEL', MESSAGES, id)
+  tidy()
+  return { 0, 0 }
 end
-redis.call('HDEL', MESSAGES, PROBE)
+local _, _, lane = details_of(id)
+rehearse_removal()
 redis.call('ZREM', lane_key(lane), id)
 local due = forget({ id })
 tidy()

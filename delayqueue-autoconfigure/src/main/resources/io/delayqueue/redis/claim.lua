@@ -167,13 +167,14 @@ if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 local bid, node = ARGV[4], ARGV[5]
 local keeper, told = bid == 'hold', false
 if bid == 'confirm' or bid == 'share' then
-  local owner, load = string.match(redis.call('GET', KEEPER) or '', '^(%w+) (%d+)$')
+  local kept = redis.pcall('GET', KEEPER) or ''
+  local owner, load = string.match(kept.err and '' or kept, '^(%w+) (%d+)$')
   local oldest = now_ms
   -- One whose lease ran out was in good hands until then, whenever it was due.
   for i = 1, #found, 2 do oldest = math.min(oldest, lapsed_at and lapsed_at[found[i]] or tonumber(found[i + 1])) end
   local late = not behind and now_ms - oldest >= tonumber(ARGV[8])
   local rich = bid == 'share' and owner and tonumber(load) >= ARGV[6] + 2
-  keeper = not owner or owner == node or late or rich or false
+  keeper = not kept.err and (not owner or owner == node or late or rich) or false
   told = keeper
 end
 
@@ -187,15 +188,19 @@ elseif keeper and next_at and #found < 2 * limit then
   -- A Redis that is full may refuse this, where nothing was removed before it.
   local expiry = math.max(0, next_at - now_ms) + WAKE_GRACE
   local reply = redis.pcall('SET', WAKE, next_at, 'PX', expiry)
-  if reply.err then redis.call('DEL', WAKE) end
+  if reply.err then redis.pcall('DEL', WAKE) end
 else
-  redis.call('DEL', WAKE)
+  redis.pcall('DEL', WAKE)
 end
 if told then
   local load = digits(ARGV[6] + 1)
-  redis.call('SET', KEEPER, node .. ' ' .. load, 'PX', ARGV[7])
-  local next_in = next_at and digits(math.max(0, next_at - now_ms)) or ''
-  redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
+  if paused then redis.pcall('DEL', KEEPER) end -- a removal first: see start.lua
+  if redis.pcall('SET', KEEPER, node .. ' ' .. load, 'PX', ARGV[7]).err then
+    keeper = false
+  else
+    local next_in = next_at and digits(math.max(0, next_at - now_ms)) or ''
+    redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
+  end
 end
 
 local version = version_of(partitions)

@@ -14,14 +14,15 @@
 --
 -- Cost     O(1)
 
+local now_ms = math.ceil(clock() / 1000)
 local recorded = redis.call('GET', PARTITIONS) or ''
 local next = redis.call('EXISTS', MESSAGES, LETTERS) > 0 and ARGV[3] or ARGV[2]
 local expected = recorded == ARGV[1]
 if ARGV[1] == '*' then expected = version_of(recorded) < version_of(next) end
 if next ~= '' and expected then
-  redis.call('DEL', PARTITIONS) -- a removal first: see start.lua
+  redis.pcall('DEL', WAKE) -- a removal first, and not of the record: see start.lua
   redis.call('SET', PARTITIONS, next)
   redis.pcall('PUBLISH', WAKE, '!')
   recorded = next
 end
-return { recorded, math.ceil(clock() / 1000) }
+return { recorded, now_ms }

@@ -168,6 +168,10 @@ class ForbiddenCommandTests {
                 (test, leases) -> test.store.extend(QUEUE, leases, LEASE.multipliedBy(2)).join()));
         all.put("a message is cancelled", new Transition((test) -> test.sent(message("a", 9, OnDuplicate.KEEP, "g")),
                 (test, none) -> test.store.cancel(HOME, "a").join()));
+        all.put("a message with a time to live is cancelled",
+                new Transition((test) -> test.sent(
+                        new NewMessage("a", false, DueTime.after(LEASE), OnDuplicate.KEEP, 4, LEASE, null, envelope())),
+                        (test, none) -> test.store.cancel(HOME, "a").join()));
         all.put("a plain message is cancelled", new Transition((test) -> test.sent(plain("a", 9)),
                 (test, none) -> test.store.cancel(HOME, "a").join()));
         all.put("a message whose lease ran out is cancelled", new Transition((test) -> {
@@ -187,6 +191,11 @@ class ForbiddenCommandTests {
             test.store.deadLetter(leases.get(0), new Death("boom", true, Instant.EPOCH)).join();
             return leases;
         }, (test, leases) -> test.store.redrive(HOME, leases.get(0).letterId()).join()));
+        all.put("dead letters are purged", new Transition((test) -> {
+            List<Lease> leases = test.leased(plain("a", 0));
+            test.store.deadLetter(leases.get(0), new Death("boom", true, Instant.EPOCH)).join();
+            return leases;
+        }, (test, leases) -> test.store.purgeOlderThan(QUEUE, Duration.ZERO).join()));
         return all;
     }
 
@@ -305,7 +314,7 @@ class ForbiddenCommandTests {
 
     /** A cancel that fails may have taken effect all the same, and says so. */
     private static boolean takesAway(String name) {
-        return name.endsWith("cancelled");
+        return name.endsWith("cancelled") || name.endsWith("purged");
     }
 
     /** Any other call that failed has taken nothing away. */

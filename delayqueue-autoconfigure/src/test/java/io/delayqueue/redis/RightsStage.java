@@ -1,0 +1,136 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.Pause;
+import io.delayqueue.testing.ManualClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts a queue into a state by calls of a user who has all rights, and remembers the
+ * leases and dead letters that came of it.
+ */
+final class RightsStage {
+
+    static final Partition QUEUE = Partition.first(new QueueName("rights"));
+
+    static final Home HOME = Home.first(QUEUE.queue());
+
+    static final Partitions PAUSED = new Partitions(3, List.of(1), true, new Pause(null));
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final RedisAccess redis;
+
+    private final AtomicLong micros;
+
+    private final List<Lease> leases = new ArrayList<>();
+
+    private final List<Lease> dead = new ArrayList<>();
+
+    RightsStage(RedisAccess redis, AtomicLong micros) {
+        this.redis = redis;
+        this.micros = micros;
+        micros.set(new ManualClock().getAsLong());
+    }
+
+    RedisMessageStore store() {
+        return new RedisMessageStore(this.redis);
+    }
+
+    RedisPartitionRecords records() {
+        return new RedisPartitionRecords(this.redis);
+    }
+
+    RedisNodeDirectory nodes() {
+        return new RedisNodeDirectory(this.redis);
+    }
+
+    RedisQueueDirectory queues() {
+        return new RedisQueueDirectory(this.redis);
+    }
+
+    /** The leases that the last claim gave. */
+    List<Lease> leases() {
+        return this.leases.isEmpty() ? List.of(new Lease(QUEUE, "a", "1")) : this.leases;
+    }
+
+    /** Names the dead letter of the scene, if there is one. */
+    String letter() {
+        return (this.dead.isEmpty() ? leases() : this.dead).get(0).letterId();
+    }
+
+    static NewMessage message(String id, String content, Duration delay, int lane, @Nullable Duration timeToLive,
+            @Nullable String group, OnDuplicate onDuplicate) {
+        return new NewMessage(id, false, DueTime.after(delay), onDuplicate, lane, timeToLive, group, envelope(content),
+                content.hashCode());
+    }
+
+    static byte[] envelope(String content) {
+        return "{\"payload\":\"%s\"}".formatted(content).getBytes(StandardCharsets.UTF_8);
+    }
+
+    void send(NewMessage... messages) {
+        done(store().schedule(HOME, List.of(messages)));
+    }
+
+    /** Leases what is due. */
+    void claim(Duration lease) {
+        this.leases.clear();
+        Claim claim = done(store().claim(QUEUE, new ClaimRequest(10, lease, ExpiredPolicy.DROP)));
+        claim.messages().stream().map(ClaimedMessage::lease).forEach(this.leases::add);
+    }
+
+    void retry(Duration delay) {
+        leases().forEach((lease) -> done(store().retry(lease, delay, "boom")));
+    }
+
+    void release() {
+        done(store().release(QUEUE, leases(), Duration.ZERO));
+    }
+
+    void extend(Duration lease) {
+        done(store().extend(QUEUE, leases(), lease));
+    }
+
+    void start() {
+        leases().forEach((lease) -> done(store().start(lease)));
+    }
+
+    void die() {
+        leases().forEach((lease) -> done(store().deadLetter(lease, new Death("boom", true, ManualClock.START))));
+        this.dead.addAll(leases());
+        this.leases.clear();
+    }
+
+    void cancel(String id) {
+        done(store().cancel(HOME, id));
+    }
+
+    void advance(Duration time) {
+        this.micros.addAndGet(time.toNanos() / 1_000);
+    }
+
+    static <T> T done(CompletableFuture<T> answer) {
+        return answer.join();
+    }
+
+}
