@@ -102,7 +102,7 @@ final class Sent {
         if (isUnknown() || supersedes()) {
             return true;
         }
-        return this.begin.is("mode", "REPLACE") && !failedForSure() && history.isDisturbed(beganAt(), endAt());
+        return !this.begin.is("mode", "KEEP") && !failedForSure() && history.isDisturbed(beganAt(), endAt());
     }
 
     private void mayBeGone(@Nullable Event cancelEnd) {

@@ -133,7 +133,8 @@ final class Workload {
             later.add(new Later(then, () -> send(next)));
         }
         else if (kind >= 65) {
-            Draft twin = draft(queue, random, Fate.QUICK, "KEEP").withIdOf(draft);
+            String mode = random.nextBoolean() ? "KEEP" : "AFTER_CURRENT";
+            Draft twin = draft(queue, random, Fate.QUICK, mode).withIdOf(draft);
             later.add(new Later(then, () -> send(twin)));
         }
     }
