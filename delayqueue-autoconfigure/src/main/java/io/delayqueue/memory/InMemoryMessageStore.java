@@ -93,8 +93,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (held, now) -> {
-            messages.forEach((message) -> held.requireSameGroup(message, now));
-            return each(messages, (message) -> held.schedule(message, now));
+            MemorySend send = new MemorySend(held, now);
+            messages.forEach(send::requireSameGroup);
+            return each(messages, send::apply);
         };
         return messages.stream().allMatch(NewMessage::unique) ? in(home.partition(), transition) : in(home, transition);
     }
@@ -102,9 +103,10 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
         return in(home, (held, now) -> {
-            messages.forEach((message) -> held.requireSameGroup(message, now));
-            return each(messages, (message) -> held.holds(message, now) ? Optional.of(held.schedule(message, now))
-                    : Optional.empty());
+            MemorySend send = new MemorySend(held, now);
+            messages.forEach(send::requireSameGroup);
+            return each(messages,
+                    (message) -> held.holds(message, now) ? Optional.of(send.apply(message)) : Optional.empty());
         });
     }
 

@@ -7,18 +7,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
-import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.LongStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
-import io.delayqueue.SendOutcome;
-import io.delayqueue.SendResult;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
@@ -77,51 +74,13 @@ final class MemoryQueue {
         return taken;
     }
 
-    /** Refuses to replace a message by one of another group, or to follow it by that. */
-    void requireSameGroup(NewMessage sent, long now) {
-        MemoryMessage there = find(sent.id(), now);
-        boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
-        if (there != null && (replace || there.isFollowedBy(sent, now)) && !Objects.equals(there.group, sent.group())) {
-            throw sent.changesGroup(this.name.queue());
-        }
+    QueueName name() {
+        return this.name.queue();
     }
 
     /** Whether it has the id of a message, or others of its group. */
     boolean holds(NewMessage sent, long now) {
         return find(sent.id(), now) != null || this.lanes.holds(sent.group());
-    }
-
-    SendResult schedule(NewMessage sent, long now) {
-        MemoryMessage fresh = MemoryMessage.of(sent, now);
-        MemoryMessage there = waitingOrLeased(fresh.id, now);
-        if (there == null) {
-            put(fresh);
-            return result(fresh, SendOutcome.SCHEDULED);
-        }
-        boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
-        if (there.leased) {
-            if (!replace && !there.isFollowedBy(sent, now)) {
-                MemoryMessage kept = (there.successor != null) ? there.successor : there;
-                return result(kept.id, kept.dueForSender(now), SendOutcome.KEPT);
-            }
-            there.successor = fresh;
-            return result(fresh, SendOutcome.AFTER_CURRENT);
-        }
-        if (!replace) {
-            return result(there, SendOutcome.KEPT);
-        }
-        fresh.token = there.token; // a later lease needs a later token
-        remove(there);
-        put(fresh);
-        return result(fresh, SendOutcome.REPLACED);
-    }
-
-    private SendResult result(MemoryMessage message, SendOutcome outcome) {
-        return result(message.id, message.due, outcome);
-    }
-
-    private SendResult result(String id, long due, SendOutcome outcome) {
-        return new SendResult(this.name.queue().value(), id, Instant.ofEpochMilli(due), outcome);
     }
 
     Claim claim(ClaimRequest request, long now) {
@@ -309,7 +268,7 @@ final class MemoryQueue {
     }
 
     /** The message of that id, whose lease is ended first if it has run out. */
-    private @Nullable MemoryMessage waitingOrLeased(String id, long now) {
+    @Nullable MemoryMessage waitingOrLeased(String id, long now) {
         MemoryMessage message = this.messages.get(id);
         if (message != null && message.leased && message.deadline <= now) {
             lapse(message);
@@ -361,12 +320,12 @@ final class MemoryQueue {
         }
     }
 
-    private void put(MemoryMessage message) {
+    void put(MemoryMessage message) {
         this.messages.put(message.id, message);
         this.wakeUp |= this.lanes.add(message);
     }
 
-    private void remove(MemoryMessage message) {
+    void remove(MemoryMessage message) {
         this.messages.remove(message.id);
         this.leased.remove(message);
         this.wakeUp |= this.lanes.remove(message);
