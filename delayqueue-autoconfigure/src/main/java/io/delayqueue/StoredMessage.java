@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param state where it is in its life
  * @param dueAt when it is due, or was for the attempt before a lease that ran out;
  * {@code null} while {@link MessageState#LEASED}
- * @param leasedUntil when its lease ends unless renewed; {@code null} unless
- * {@link MessageState#LEASED}
+ * @param leasedUntil when its lease ends unless renewed, rounded down to a tenth of a
+ * second; {@code null} unless {@link MessageState#LEASED}
  * @param expiresAt from when on it is not handled any more; {@code null} if never
  * @param priority {@value MessageLimits#MIN_PRIORITY} (last) to
  * {@value MessageLimits#MAX_PRIORITY} (first)
@@ -29,6 +29,7 @@ public record StoredMessage(String queue, String id, MessageState state, @Nullab
         int lapses, String payload, Map<String, String> headers) {
 
     public StoredMessage {
+        leasedUntil = MessageSummary.rounded(leasedUntil);
         headers = Map.copyOf(headers);
     }
 

@@ -13,6 +13,7 @@ import io.delayqueue.engine.PartitionTable;
 import io.delayqueue.engine.QueueDirectory;
 import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.QueueNotes;
+import io.delayqueue.engine.SecretStore;
 import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.memory.InMemoryDoctor;
@@ -27,6 +28,7 @@ import io.delayqueue.redis.RedisNodeDirectory;
 import io.delayqueue.redis.RedisPartitionRecords;
 import io.delayqueue.redis.RedisQueueDirectory;
 import io.delayqueue.redis.RedisQueueInspector;
+import io.delayqueue.redis.RedisSecretStore;
 import io.delayqueue.redis.RedisServerCheck;
 import io.delayqueue.redis.RedisServerWatch;
 import io.delayqueue.redis.RedisWakeUps;
@@ -212,6 +214,13 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         @Proxyable(ProxyType.INTERFACES)
+        @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(SecretStore.class)
+        RedisSecretStore delayQueueSecretStore(RedisAccess redis) {
+            return new RedisSecretStore(redis);
+        }
+
+        @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueDoctor.class)
         RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,

@@ -7,6 +7,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.SecretStore;
 import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -14,12 +15,14 @@ import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.web.Access;
 import io.delayqueue.web.ApiPorts;
 import io.delayqueue.web.ConsumeSettings;
+import io.delayqueue.web.ConsumerFormat;
 import io.delayqueue.web.Consumers;
 import io.delayqueue.web.ContentTypeFilter;
 import io.delayqueue.web.Dashboard;
 import io.delayqueue.web.DashboardSources;
 import io.delayqueue.web.Herald;
 import io.delayqueue.web.HttpApi;
+import io.delayqueue.web.LeaseTokens;
 import io.delayqueue.web.LoopbackAccess;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,9 +90,16 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            Consumers delayQueueHttpConsumers(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
+            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, ObjectProvider<SecretStore> secrets,
+                    DelayQueueProperties properties) {
+                return new ConsumerFormat(codec,
+                        new LeaseTokens(secrets.getIfAvailable(SecretStore::inMemory), properties.namespace()));
+            }
+
+            @Bean
+            Consumers delayQueueHttpConsumers(StorePorts ports, ConsumerFormat format, DelayQueueProperties properties,
                     DelayQueueWebProperties web, Herald herald) {
-                return new Consumers(ports, codec, (queue) -> consumeSettings(properties, queue),
+                return new Consumers(ports, format, (queue) -> consumeSettings(properties, queue),
                         web.api().waitLimits(), herald);
             }
 

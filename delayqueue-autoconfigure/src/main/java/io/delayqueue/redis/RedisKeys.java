@@ -67,7 +67,13 @@ final class RedisKeys {
     /** Those of the namespace as a whole, in one slot. No queue can be called so. */
     static byte[][] ofDirectory(String namespace) {
         String stem = namespace + ":{" + DIRECTORY + "}:";
-        return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen") };
+        return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen"),
+                bytes(secretOf(namespace)) };
+    }
+
+    /** The key of the secret that the processes of a namespace share. */
+    static String secretOf(String namespace) {
+        return namespace + ":{" + DIRECTORY + "}:secret";
     }
 
     /** All keys. Not to be changed. */

@@ -51,6 +51,8 @@ final class RedisScripts {
 
     static final RedisScript QUEUES = load("queues");
 
+    static final RedisScript SECRET = load("secret");
+
     static final RedisScript MESSAGES = load("messages");
 
     static final RedisScript NODES = load("nodes");

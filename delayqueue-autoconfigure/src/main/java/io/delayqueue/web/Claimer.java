@@ -17,12 +17,12 @@ import io.delayqueue.engine.Causes;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Router;
+import io.delayqueue.engine.StorePorts;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -35,7 +35,7 @@ final class Claimer {
 
     private final Router router;
 
-    private final EnvelopeCodec codec;
+    private final ConsumerFormat format;
 
     private final Settlements settlements;
 
@@ -43,11 +43,11 @@ final class Claimer {
 
     private final StoreThreads threads;
 
-    Claimer(MessageStore store, Router router, EnvelopeCodec codec, Settlements settlements, LongSupplier nanoTime) {
-        this.threads = new StoreThreads(store.waits());
-        this.store = store;
-        this.router = router;
-        this.codec = codec;
+    Claimer(StorePorts ports, ConsumerFormat format, Settlements settlements, LongSupplier nanoTime) {
+        this.store = ports.messages();
+        this.router = new Router(ports);
+        this.threads = new StoreThreads(this.store.waits());
+        this.format = format;
         this.settlements = settlements;
         this.nanoTime = nanoTime;
     }
@@ -76,19 +76,20 @@ final class Claimer {
      */
     CompletableFuture<Batch> claim(Partition partition, Poll poll, ConsumeSettings settings, Executor reader) {
         Executor own = this.store.waits() ? Runnable::run : reader;
-        return this.threads.call(() -> claimNow(partition, poll, settings, own));
+        // Without a seal nobody could settle what the claim brings.
+        return this.threads.call(this.format.tokens()::seal)
+            .thenCompose((seal) -> this.threads.call(() -> claimNow(partition, poll,
+                    new Terms(settings, seal, new TakenMessage.Term(now(), poll.lease())), own)));
     }
 
-    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, ConsumeSettings settings,
-            Executor reader) {
-        long sent = now();
-        return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), settings.expired()))
+    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, Terms terms, Executor reader) {
+        return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), terms.settings().expired()))
             .thenComposeAsync((claim) -> {
                 this.router.noticed(partition, claim.partitionsVersion());
                 this.settlements.tell(partition.queue(), claim);
                 List<CompletableFuture<Optional<TakenMessage>>> all = claim.messages()
                     .stream()
-                    .map((message) -> accept(message, claim.now(), new Terms(poll.lease(), settings, sent)))
+                    .map((message) -> accept(message, claim.now(), terms))
                     .toList();
                 return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new)).thenApply((done) -> {
                     List<TakenMessage> taken = new ArrayList<>();
@@ -109,12 +110,13 @@ final class Claimer {
         }
         TakenMessage taken;
         try {
-            Envelope envelope = this.codec.read(message.envelope());
+            Envelope envelope = this.format.codec().read(message.envelope());
             JsonNode payload = Json.payload(envelope.payload());
             if (payload == null || payload.isNull()) {
                 return bury(message, Causes.NO_JSON);
             }
-            taken = new TakenMessage(message, envelope.headers(), payload, terms.sent(), terms.lease());
+            taken = new TakenMessage(message, terms.seal().text(LeaseToken.of(message)), envelope.headers(), payload,
+                    terms.term());
         }
         catch (PayloadConversionException ex) {
             return bury(message, String.valueOf(ex.getMessage()));
@@ -137,7 +139,7 @@ final class Claimer {
     }
 
     private Optional<TakenMessage> inTime(TakenMessage taken, Instant now) {
-        long elapsed = now() - taken.sent();
+        long elapsed = now() - taken.term().sent();
         Instant expiresAt = taken.claimed().expiresAt();
         boolean expired = expiresAt != null && !now.plusNanos(elapsed).isBefore(expiresAt);
         if (expired || taken.left(now()).toNanos() <= 0) {
@@ -182,11 +184,11 @@ final class Claimer {
     /**
      * How messages are handed over.
      *
-     * @param lease how long they are the caller's
      * @param settings those of the queue
-     * @param sent when the claim was sent
+     * @param seal signs the tokens
+     * @param term how long messages are the caller's
      */
-    private record Terms(Duration lease, ConsumeSettings settings, long sent) {
+    private record Terms(ConsumeSettings settings, LeaseSeal seal, TakenMessage.Term term) {
     }
 
 }

@@ -2,6 +2,7 @@ package io.delayqueue.web;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -35,6 +36,8 @@ final class ConsumeRoutes {
 
     private final Settlements settlements;
 
+    private final LeaseTokens tokens;
+
     private final Function<QueueName, ConsumeSettings> settings;
 
     private final Audit audit;
@@ -45,6 +48,7 @@ final class ConsumeRoutes {
         this.consumed = consumed;
         this.polls = consumers.polls();
         this.settlements = consumers.settlements();
+        this.tokens = consumers.tokens();
         this.settings = consumers.settings();
         this.audit = new Audit(consumers.herald()::tell);
     }
@@ -108,90 +112,113 @@ final class ConsumeRoutes {
     }
 
     private ServerResponse acknowledge(ApiRequest request) {
-        LeaseToken token = token(request, request.body("id", "token"));
-        return settle(request, "acknowledge", token,
-                this.settlements.acknowledge(List.of(token.lease())).thenApply((all) -> all.get(0)));
+        return settle(request, "acknowledge", request.body("id", "token"),
+                (token) -> this.settlements.acknowledge(List.of(token.lease())).thenApply((all) -> all.get(0)));
     }
 
     /** Answers for each place of the list, also if a lease stands in it twice. */
     private ServerResponse acknowledgeAll(ApiRequest request) {
         request.onlyQuery();
-        QueueName queue = request.queue();
-        List<Lease> asked = request.body("leases")
-            .objects("leases", request.settings().maxBatch(), Set.of("id", "token"))
-            .stream()
-            .map((fields) -> token(queue, fields).lease())
-            .toList();
-        return Answer.later(this.audit
-            .of(request.change("acknowledge", null), this.settlements.acknowledgeAll(asked),
-                    (results) -> results.values().stream().filter(Boolean::booleanValue).count())
-            .thenApply((results) -> {
-                ObjectNode json = Views.object();
-                ArrayNode array = json.putArray("results");
-                asked.forEach((lease) -> array
-                    .add(Views.object().put("id", lease.id()).put("acknowledged", results.getOrDefault(lease, false))));
-                return Answer.json(json);
-            }), MARGIN);
+        Change change = request.change("acknowledge", null);
+        List<Fields> asked = request.body("leases")
+            .objects("leases", request.settings().maxBatch(), Set.of("id", "token"));
+        return Answer.later(verified(change, asked).thenCompose((tokens) -> {
+            List<Lease> leases = tokens.stream().map(LeaseToken::lease).toList();
+            return this.audit
+                .of(change, this.settlements.acknowledgeAll(leases),
+                        (results) -> results.values().stream().filter(Boolean::booleanValue).count())
+                .thenApply((results) -> Answer.json(acknowledged(leases, results)));
+        }), MARGIN);
+    }
+
+    private static ObjectNode acknowledged(List<Lease> leases, Map<Lease, Boolean> results) {
+        ObjectNode json = Views.object();
+        ArrayNode array = json.putArray("results");
+        leases.forEach((lease) -> array
+            .add(Views.object().put("id", lease.id()).put("acknowledged", results.getOrDefault(lease, false))));
+        return json;
     }
 
     private ServerResponse extend(ApiRequest request) {
         Fields body = request.body("id", "token", "leaseMillis");
-        LeaseToken token = token(request, body);
         Duration lease = body.millis("leaseMillis", this.settings.apply(request.queue()).lease(), SHORTEST_LEASE,
                 request.settings().maxLease());
-        return settle(request, "extend", token, this.settlements.extend(token.lease(), lease));
+        return settle(request, "extend", body, (token) -> this.settlements.extend(token.lease(), lease));
     }
 
     private ServerResponse release(ApiRequest request) {
         Fields body = request.body("id", "token", "delayMillis");
-        LeaseToken token = token(request, body);
         Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
-        return settle(request, "release", token, this.settlements.release(token.lease(), delay));
+        return settle(request, "release", body, (token) -> this.settlements.release(token.lease(), delay));
     }
 
     private ServerResponse retry(ApiRequest request) {
         Fields body = request.body("id", "token", "delayMillis", "failure");
-        LeaseToken token = token(request, body);
         String failure = body.text("failure", MAX_REASON);
         ConsumeSettings queue = this.settings.apply(request.queue());
-        Duration delay = body.millis("delayMillis", queue.backoff().apply(token.failures() + 1), Duration.ZERO,
-                request.settings().maxDelay());
-        boolean last = token.failures() + 1 >= queue.maxAttempts();
-        return settle(request, "retry", token, last ? this.settlements.deadLetter(token, failure, true)
-                : this.settlements.retry(token.lease(), delay, failure));
+        Duration asked = body.millis("delayMillis", Duration.ZERO, request.settings().maxDelay());
+        return settle(request, "retry", body, (token) -> {
+            int failures = token.failures() + 1;
+            Duration delay = (asked != null) ? asked : queue.backoff().apply(failures);
+            return (failures >= queue.maxAttempts()) ? this.settlements.deadLetter(token, failure, true)
+                    : this.settlements.retry(token.lease(), delay, failure);
+        });
     }
 
     private ServerResponse deadLetter(ApiRequest request) {
         Fields body = request.body("id", "token", "reason");
-        LeaseToken token = token(request, body);
         String reason = body.text("reason", MAX_REASON);
-        return settle(request, "dead-letter", token, this.settlements.deadLetter(token, reason, false));
+        return settle(request, "dead-letter", body, (token) -> this.settlements.deadLetter(token, reason, false));
     }
 
-    private static LeaseToken token(ApiRequest request, Fields body) {
+    /** Settles the lease that a body names, if its token is one that was handed out. */
+    private ServerResponse settle(ApiRequest request, String operation, Fields body,
+            Function<LeaseToken, CompletableFuture<Boolean>> settling) {
         request.onlyQuery();
-        return token(request.queue(), body);
+        String id = id(body);
+        Change change = request.change(operation, id);
+        return Answer.later(verified(change, List.of(body))
+            .thenCompose((tokens) -> this.audit.of(change, settling.apply(tokens.get(0)), (done) -> done ? 1 : 0))
+            .thenApply((done) -> {
+                if (!done) {
+                    throw new ProblemException(new Problem(Kind.LEASE_LOST,
+                            ("The lease of message '%s' ran out, or was settled before, for instance by this very call "
+                                    + "made earlier; this call changed nothing")
+                                .formatted(id)));
+                }
+                return Answer.done();
+            }), MARGIN);
     }
 
-    private static LeaseToken token(QueueName queue, Fields fields) {
-        String id = MessageLimits.requireId(fields.text("id", MessageLimits.MAX_ID_LENGTH));
-        return LeaseToken.parse(queue, id, fields.text("token", MAX_TOKEN));
+    /**
+     * The tokens of all the leases that a call names; fails if one was not handed out.
+     */
+    private CompletableFuture<List<LeaseToken>> verified(Change change, List<Fields> leases) {
+        List<CompletableFuture<LeaseToken>> tokens = leases.stream()
+            .map((lease) -> this.tokens.verified(change.queue(), id(lease), lease.text("token", MAX_TOKEN)))
+            .toList();
+        return CompletableFuture.allOf(tokens.toArray(CompletableFuture<?>[]::new))
+            .thenApply((all) -> tokens.stream().map(CompletableFuture::join).toList())
+            .whenComplete((all, failure) -> {
+                if (failure != null) {
+                    unverified(change, failure);
+                }
+            });
     }
 
-    private ServerResponse settle(ApiRequest request, String operation, LeaseToken token,
-            CompletableFuture<Boolean> answer) {
-        Lease lease = token.lease();
-        CompletableFuture<Boolean> audited = this.audit.of(request.change(operation, lease.id()), answer,
-                (done) -> done ? 1 : 0);
-        return Answer.later(audited.thenApply((done) -> {
-            if (!done) {
-                throw new ProblemException(new Problem(Kind.LEASE_LOST,
-                        ("The lease of message '%s' ran out, or was settled before, for instance by this very call made "
-                                + "earlier; this call changed nothing")
-                            .formatted(lease.id())));
-            }
-            return Answer.done();
-        }), MARGIN);
+    /** A token that does not verify may be an attack, so people shall learn of it. */
+    private void unverified(Change change, Throwable failure) {
+        if (failure.getCause() instanceof ProblemException) {
+            this.settlements.refused(change.queue());
+            this.audit.tell(change, 0, Outcome.FAILED);
+        }
+        else {
+            this.audit.failed(change, failure);
+        }
+    }
+
+    private static String id(Fields fields) {
+        return MessageLimits.requireId(fields.text("id", MessageLimits.MAX_ID_LENGTH));
     }
 
 }

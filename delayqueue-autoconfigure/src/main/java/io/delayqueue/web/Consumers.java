@@ -4,8 +4,6 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Router;
 import io.delayqueue.engine.StorePorts;
 
 import org.springframework.context.SmartLifecycle;
@@ -25,23 +23,29 @@ public final class Consumers implements SmartLifecycle {
 
     private final Function<QueueName, ConsumeSettings> settings;
 
+    private final LeaseTokens tokens;
+
     /**
      * Makes them. The one thread is there from the first claim on.
      * @param ports where messages live
-     * @param codec how they are written
+     * @param format how messages and their leases are written
      * @param settings how messages of a queue are handed out
      * @param limits how many claims may wait
      * @param herald tells of dead letters, and of what consumers do
      */
-    public Consumers(StorePorts ports, EnvelopeCodec codec, Function<QueueName, ConsumeSettings> settings,
+    public Consumers(StorePorts ports, ConsumerFormat format, Function<QueueName, ConsumeSettings> settings,
             WaitLimits limits, Herald herald) {
         LongSupplier nanoTime = System::nanoTime;
         this.herald = herald;
         this.settlements = new Settlements(ports, herald);
-        Router router = new Router(ports);
-        Claimer claimer = new Claimer(ports.messages(), router, codec, this.settlements, nanoTime);
+        Claimer claimer = new Claimer(ports, format, this.settlements, nanoTime);
         this.polls = new LongPolls(claimer, ports.wakeUps(), settings, limits);
         this.settings = settings;
+        this.tokens = format.tokens();
+    }
+
+    LeaseTokens tokens() {
+        return this.tokens;
     }
 
     LongPolls polls() {

@@ -97,11 +97,14 @@ final class Fields {
 
     /** A span of at most {@code longest}, and at least {@code shortest}. */
     Duration millis(String name, Duration absent, Duration shortest, Duration longest) {
+        Duration span = millis(name, shortest, longest);
+        return (span != null) ? span : absent;
+    }
+
+    /** The same; {@code null} if it is absent. */
+    @Nullable Duration millis(String name, Duration shortest, Duration longest) {
         Duration span = millis(name);
-        if (span == null) {
-            return absent;
-        }
-        if (span.compareTo(shortest) < 0 || span.compareTo(longest) > 0) {
+        if (span != null && (span.compareTo(shortest) < 0 || span.compareTo(longest) > 0)) {
             throw ProblemException.invalid("Field '%s%s' is not valid: use %d to %d ms, not %d".formatted(this.place,
                     name, shortest.toMillis(), longest.toMillis(), span.toMillis()));
         }

@@ -10,11 +10,12 @@ import io.delayqueue.QueueName;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.Partition;
+import org.jspecify.annotations.Nullable;
 
 /**
- * All that is needed to settle a message on any node, in the hands of who claimed it. It
- * proves nothing but by the token of the lease that it holds, which the store checks: who
- * makes one up settles nothing.
+ * Holds all that is needed to settle a message on any node. Callers get it signed by a
+ * {@link LeaseSeal}, so that nobody can make one up or change one; whether the lease is
+ * still live is for the store to say.
  *
  * @param lease the lease
  * @param failures handler failures before this attempt
@@ -24,38 +25,42 @@ record LeaseToken(Lease lease, int failures, Instant dueAt) {
 
     private static final int MAX_LENGTH = 128;
 
-    private static final Pattern FORM = Pattern.compile("1\\.(\\d{1,3})\\.(\\d{1,9})\\.(-?\\d{1,19})\\.(\\d{1,20})");
+    private static final Pattern TEXT = Pattern.compile("([A-Za-z0-9_-]+)\\.[A-Za-z0-9_-]+");
+
+    private static final Pattern FIELDS = Pattern.compile("2\\.(\\d{1,3})\\.(\\d{1,9})\\.(-?\\d{1,19})\\.(\\d{1,20})");
 
     static LeaseToken of(ClaimedMessage message) {
         return new LeaseToken(message.lease(), message.failures(), message.dueAt());
     }
 
-    String text() {
-        String plain = "1.%d.%d.%d.%s".formatted(this.lease.partition().index(), this.failures,
-                this.dueAt.toEpochMilli(), this.lease.token());
-        return Base64.getUrlEncoder().withoutPadding().encodeToString(plain.getBytes(StandardCharsets.US_ASCII));
+    /** All of it but the queue and the id, which its caller names. */
+    String fields() {
+        return "2.%d.%d.%d.%s".formatted(this.lease.partition().index(), this.failures, this.dueAt.toEpochMilli(),
+                this.lease.token());
     }
 
     /**
-     * Reads what {@link #text()} wrote.
-     * @throws ProblemException if it is anything else
+     * Reads the fields of a signed token, and does not check the signature.
+     * @return {@code null} if it has another form
      */
-    static LeaseToken parse(QueueName queue, String id, String text) {
+    static @Nullable LeaseToken unverified(QueueName queue, String id, String text) {
+        Matcher parts = TEXT.matcher(text);
+        if (text.length() > MAX_LENGTH || !parts.matches()) {
+            return null;
+        }
         try {
-            if (text.length() <= MAX_LENGTH) {
-                Matcher plain = FORM
-                    .matcher(new String(Base64.getUrlDecoder().decode(text), StandardCharsets.ISO_8859_1));
-                if (plain.matches()) {
-                    Partition partition = new Partition(queue, Integer.parseInt(plain.group(1)));
-                    return new LeaseToken(new Lease(partition, id, plain.group(4)), Integer.parseInt(plain.group(2)),
-                            Instant.ofEpochMilli(Long.parseLong(plain.group(3))));
-                }
+            Matcher fields = FIELDS
+                .matcher(new String(Base64.getUrlDecoder().decode(parts.group(1)), StandardCharsets.ISO_8859_1));
+            if (!fields.matches()) {
+                return null;
             }
+            Partition partition = new Partition(queue, Integer.parseInt(fields.group(1)));
+            return new LeaseToken(new Lease(partition, id, fields.group(4)), Integer.parseInt(fields.group(2)),
+                    Instant.ofEpochMilli(Long.parseLong(fields.group(3))));
         }
         catch (IllegalArgumentException ex) {
-            // Said below.
+            return null;
         }
-        throw ProblemException.invalid("Token is not valid: use the one that the claim answered with the message");
     }
 
 }

@@ -119,9 +119,14 @@ final class Settlements {
     /** Tells of a refusal: the message has passed on. */
     private boolean known(Lease lease, boolean held) {
         if (!held) {
-            this.told.of(lease.queue()).refused();
+            refused(lease.queue());
         }
         return held;
+    }
+
+    /** Counts a settlement that was turned away. */
+    void refused(QueueName queue) {
+        this.told.of(queue).refused();
     }
 
     CompletableFuture<Boolean> deadLetter(LeaseToken token, String reason, boolean failed) {

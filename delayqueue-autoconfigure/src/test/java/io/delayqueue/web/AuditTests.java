@@ -25,10 +25,13 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.SecretStore;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.WakeUps;
 import org.junit.jupiter.api.Test;
@@ -53,6 +56,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 class AuditTests {
 
     private static final Change CHANGE = new Change("ann", "cancel", new QueueName("orders"), "o1");
+
+    private static final LeaseTokens TOKENS = new LeaseTokens(SecretStore.inMemory(), "audit");
 
     private static final Throwable AWAY = new StoreUnavailableException("away", Effect.UNKNOWN, null);
 
@@ -107,12 +112,12 @@ class AuditTests {
             "POST dead-letters/redrive {\"letterId\": \"1~1\"}", "POST dead-letters/purge {\"letterId\": \"1~1\"}",
             "POST dead-letters/redrive-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"c\"}",
             "POST dead-letters/purge-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"c\"}",
-            "POST leases/claim {}", "POST leases/acknowledge {\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\"}",
-            "POST leases/acknowledge-all {\"leases\": [{\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\"}]}",
-            "POST leases/extend {\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\"}",
-            "POST leases/release {\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\"}",
-            "POST leases/retry {\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\", \"failure\": \"f\"}",
-            "POST leases/dead-letter {\"id\": \"1\", \"token\": \"MS4wLjAuMC4x\", \"reason\": \"f\"}" })
+            "POST leases/claim {}", "POST leases/acknowledge {\"id\": \"1\", \"token\": \"TOKEN\"}",
+            "POST leases/acknowledge-all {\"leases\": [{\"id\": \"1\", \"token\": \"TOKEN\"}]}",
+            "POST leases/extend {\"id\": \"1\", \"token\": \"TOKEN\"}",
+            "POST leases/release {\"id\": \"1\", \"token\": \"TOKEN\"}",
+            "POST leases/retry {\"id\": \"1\", \"token\": \"TOKEN\", \"failure\": \"f\"}",
+            "POST leases/dead-letter {\"id\": \"1\", \"token\": \"TOKEN\", \"reason\": \"f\"}" })
     void tellsOfEachRouteThatFails(String call) {
         tellsOf(call, AWAY, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
         tellsOf(call, new StoreUnavailableException("away", Effect.NONE, null), 0, Outcome.FAILED);
@@ -142,7 +147,8 @@ class AuditTests {
         Dispatch dispatch = new Dispatch(
                 new ApiSettings("", 10_000, 10, 10, Duration.ofDays(1), Duration.ZERO, Duration.ofDays(1)),
                 new LoopbackAccess(), routes);
-        String[] parts = call.split(" ", 3);
+        LeaseToken token = new LeaseToken(new Lease(Partition.first(CHANGE.queue()), "1", "1"), 0, Instant.EPOCH);
+        String[] parts = call.replace("TOKEN", TOKENS.seal().join().text(token)).split(" ", 3);
 
         herald.start();
         consumers.start();
@@ -167,8 +173,8 @@ class AuditTests {
                 new PartitionTable(PartitionRecords.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(Duration.ofMinutes(1), 3, 3, ExpiredPolicy.DROP,
                 Duration.ofHours(1), (failures) -> Duration.ZERO);
-        EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.shared());
-        return new Consumers(ports, codec, (queue) -> settings, new WaitLimits(10, 10), herald);
+        return new Consumers(ports, new ConsumerFormat(new EnvelopeCodec(JsonMapper.shared()), TOKENS),
+                (queue) -> settings, new WaitLimits(10, 10), herald);
     }
 
     private static ServerRequest request(String method, String path, String body) {

@@ -48,9 +48,10 @@ class HandOverTests {
 
     private static final String QUEUES = ApiServer.PATH + "/queues/";
 
-    private static final List<TakenMessage> MESSAGES = List
-        .of(new TakenMessage(new ClaimedMessage(new Lease(Partition.first(new QueueName("q")), "1", "1"), Instant.EPOCH,
-                0, 0, false, null, null, new byte[0]), Map.of(), Views.object(), 0, Duration.ofMinutes(1)));
+    private static final List<TakenMessage> MESSAGES = List.of(new TakenMessage(
+            new ClaimedMessage(new Lease(Partition.first(new QueueName("q")), "1", "1"), Instant.EPOCH, 0, 0, false,
+                    null, null, new byte[0]),
+            "token", Map.of(), Views.object(), new TakenMessage.Term(0, Duration.ofMinutes(1))));
 
     private static ApiServer server;
 

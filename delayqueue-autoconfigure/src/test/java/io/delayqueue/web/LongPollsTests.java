@@ -28,6 +28,7 @@ import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.PartitionTable;
+import io.delayqueue.engine.SecretStore;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
@@ -85,7 +86,9 @@ class LongPollsTests {
                 new PartitionTable(PartitionRecords.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(LONG, 3, 3, ExpiredPolicy.DROP, Duration.ofHours(1),
                 (failures) -> Duration.ZERO);
-        this.consumers = new Consumers(ports, this.codec, (queue) -> settings, new WaitLimits(100, 100), this.herald);
+        this.consumers = new Consumers(ports,
+                new ConsumerFormat(this.codec, new LeaseTokens(SecretStore.inMemory(), "polls")), (queue) -> settings,
+                new WaitLimits(100, 100), this.herald);
         this.consumers.start();
     }
 

@@ -1,0 +1,99 @@
+package io.delayqueue.redis;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.engine.SecretStore;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The secret of a namespace: made once, kept by Redis, and a setting like others. */
+class RedisSecretStoreTests {
+
+    private static final String KEY = "secrets:{_directory}:secret";
+
+    private final RedisServer server = RedisServer.shared(RedisBinary.REDIS_7_0);
+
+    private final LettuceConnectionFactory connections = Connections.lettuce(this.server);
+
+    private final RedisAccess redis = RedisAccess.to(this.connections, "secrets", Duration.ofSeconds(30));
+
+    private final SecretStore store = new RedisSecretStore(this.redis);
+
+    @BeforeEach
+    @AfterEach
+    void clear() {
+        this.server.commands().del(KEY);
+    }
+
+    @AfterEach
+    void close() {
+        this.redis.close();
+        this.connections.destroy();
+    }
+
+    private static byte[] candidate() {
+        byte[] candidate = new byte[SecretStore.SECRET_BYTES];
+        new SecureRandom().nextBytes(candidate);
+        return candidate;
+    }
+
+    @Test
+    void allNodesThatFindNoneGetTheSame() {
+        List<byte[]> read = IntStream.range(0, 50)
+            .mapToObj((i) -> this.store.getOrCreate(candidate()))
+            .toList()
+            .stream()
+            .map(CompletableFuture::join)
+            .toList();
+
+        assertThat(read).hasSize(50).allSatisfy((secret) -> assertThat(secret).isEqualTo(read.get(0)));
+        assertThat(this.store.getOrCreate(candidate()).join()).isEqualTo(read.get(0));
+    }
+
+    @Test
+    void anotherIsMadeAfterItWasDeleted() {
+        byte[] first = this.store.getOrCreate(candidate()).join();
+        this.server.commands().del(KEY);
+        byte[] candidate = candidate();
+
+        assertThat(this.store.getOrCreate(candidate).join()).isEqualTo(candidate).isNotEqualTo(first);
+    }
+
+    @Test
+    void oneThatIsTooShortIsRefused() {
+        this.server.commands().set(KEY, "guessed");
+
+        assertThatThrownBy(this.store.getOrCreate(candidate())::join).cause()
+            .isInstanceOf(StoreRefusedException.class)
+            .hasMessageContaining("has 7 bytes, and needs 32: delete the key '" + KEY + "'");
+    }
+
+    @Test
+    void aFullRedisKeepsOneToo() {
+        try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
+            full.commands().configSet("maxmemory", "1");
+            LettuceConnectionFactory connections = Connections.lettuce(full);
+            try (RedisAccess redis = RedisAccess.to(connections, "secrets", Duration.ofSeconds(30))) {
+                byte[] candidate = candidate();
+                assertThat(new RedisSecretStore(redis).getOrCreate(candidate).join()).isEqualTo(candidate);
+            }
+            finally {
+                connections.destroy();
+            }
+        }
+    }
+
+}
