@@ -48,6 +48,9 @@ enum MeterName {
 
     FREE_HANDLERS("handlers.free", "How many more messages the listener could handle now"),
 
+    SUBSCRIBED("wakeups.subscribed",
+            "1 while the wake-ups of the queue are subscribed, 0 while only polls find its messages"),
+
     CLOCK_JUMPS("clock.jumps", "Jumps of the store's clock that this process has noticed");
 
     /** Tags. */

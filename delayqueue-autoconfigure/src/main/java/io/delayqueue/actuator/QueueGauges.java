@@ -11,6 +11,7 @@ import io.delayqueue.QueueOverview;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.LoopState;
 import io.delayqueue.listener.TransferWorker;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +72,22 @@ public final class QueueGauges implements SmartLifecycle {
             MeterName.FREE_HANDLERS.gauge(queue, listener, (it) -> freeHandlers(it, queue))
                 .tag(MeterName.LISTENER, listener.id())
                 .register(this.meters);
+            MeterName.SUBSCRIBED.gauge(queue, listener, (it) -> subscribed(it, queue))
+                .tag(MeterName.LISTENER, listener.id())
+                .register(this.meters);
         }
+    }
+
+    private double subscribed(ListenerContainer listener, String queue) {
+        if (!listener.isRunning()) {
+            return Double.NaN;
+        }
+        boolean all = listener.loops()
+            .stream()
+            .map(LoopState::partition)
+            .filter((partition) -> partition.queue().value().equals(queue))
+            .allMatch(this.worker::isSubscribed);
+        return all ? 1 : 0;
     }
 
     /** One that is stopped has none, and is not busy either. */

@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.StorePorts;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
@@ -116,6 +117,14 @@ public class TransferWorker implements SmartLifecycle {
      */
     public long clockJumps() {
         return this.clocks.count();
+    }
+
+    /**
+     * Whether the wake-ups of a partition that a listener works on are subscribed, as far
+     * as is known; {@code true} where there is nothing to subscribe to.
+     */
+    public boolean isSubscribed(Partition partition) {
+        return this.ports.wakeUps().isHeard(partition);
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
+import io.delayqueue.engine.Signal;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
@@ -41,7 +42,8 @@ import org.springframework.data.redis.listener.Topic;
  * where the application says so. When the masters have changed, all links are made anew,
  * or a master that became a replica would be heard besides its successor. Listeners are
  * told of the subscription on each master, so what came meanwhile is looked for. A link
- * that is lost is made again by the client, and tells of its subscriptions again.
+ * that is lost is made again by the client, which subscribes again; until that is
+ * confirmed for every such link, listeners count as not subscribed.
  * <p>
  * <strong>Threads.</strong> One, given at construction, adds, removes and closes, and
  * takes up every answer of Redis; it waits for nothing but the end. Listeners are called
@@ -64,6 +66,9 @@ final class ClusterSubscription implements TopicSubscription {
 
     private final ScheduledExecutorService thread;
 
+    /** Of heartbeats. */
+    private final Duration period;
+
     private final Map<String, MessageListener> wanted = new ConcurrentHashMap<>();
 
     /** Those for which the connection was made: ids and addresses. */
@@ -73,6 +78,9 @@ final class ClusterSubscription implements TopicSubscription {
     private final Map<String, CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>>> links = new HashMap<>();
 
     private @Nullable CompletableFuture<StatefulRedisClusterPubSubConnection<byte[], byte[]>> connection;
+
+    /** Of the links of the present connection. */
+    private volatile @Nullable SubscriptionWatch watch;
 
     private boolean started;
 
@@ -84,10 +92,12 @@ final class ClusterSubscription implements TopicSubscription {
      * Prepares a subscription, which begins with the first topic.
      * @param factory of connections to a cluster
      * @param thread the one that calls, and a single one
+     * @param period of the heartbeat of each link
      */
-    ClusterSubscription(LettuceConnectionFactory factory, ScheduledExecutorService thread) {
+    ClusterSubscription(LettuceConnectionFactory factory, ScheduledExecutorService thread, Duration period) {
         this.factory = factory;
         this.thread = thread;
+        this.period = period;
     }
 
     @Override
@@ -142,6 +152,7 @@ final class ClusterSubscription implements TopicSubscription {
     private CompletableFuture<StatefulRedisClusterPubSubConnection<byte[], byte[]>> connect() {
         try {
             RedisClusterClient client = (RedisClusterClient) this.factory.getRequiredNativeClient();
+            this.watch = SubscriptionWatch.of(this.factory, new LinkObserver(), this.period);
             return client.refreshPartitionsAsync()
                 .toCompletableFuture()
                 .thenCompose((done) -> this.closed ? CompletableFuture.failedFuture(new CancellationException())
@@ -241,11 +252,18 @@ final class ClusterSubscription implements TopicSubscription {
 
     /** Tells that not every master is heard. */
     private void lost() {
-        this.wanted.forEach((pattern, listener) -> {
-            if (listener instanceof SubscriptionListener subscriptions) {
-                subscriptions.onPatternUnsubscribed(bytes(pattern), 0);
-            }
-        });
+        this.wanted.forEach(ClusterSubscription::lost);
+    }
+
+    private static void lost(String pattern, MessageListener listener) {
+        if (listener instanceof SubscriptionListener subscriptions) {
+            subscriptions.onPatternUnsubscribed(bytes(pattern), 0);
+        }
+    }
+
+    private boolean isEveryLinkWhole() {
+        SubscriptionWatch ours = this.watch;
+        return ours == null || ours.isWhole();
     }
 
     /** Leaves nothing under way: what connects is waited for, and then ended. */
@@ -255,6 +273,10 @@ final class ClusterSubscription implements TopicSubscription {
         this.connection = null;
         this.links.clear();
         this.masters = Map.of();
+        if (this.watch != null) {
+            this.watch.close();
+            this.watch = null;
+        }
         lost();
         if (ours == null) {
             return CompletableFuture.completedFuture(null);
@@ -284,9 +306,50 @@ final class ClusterSubscription implements TopicSubscription {
 
         @Override
         public void psubscribed(RedisClusterNode node, byte[] pattern, long count) {
-            if (ClusterSubscription.this.wanted.get(text(pattern)) instanceof SubscriptionListener listener) {
-                listener.onPatternSubscribed(pattern, count);
+            if (ClusterSubscription.this.wanted.get(text(pattern)) instanceof PartitionListeners listener) {
+                if (isEveryLinkWhole()) {
+                    listener.onPatternSubscribed(pattern, count);
+                }
+                else {
+                    listener.tell(Signal.LOOK); // at least for what this master has
+                }
             }
+        }
+
+    }
+
+    /** Learns of links that the client has lost; called by its threads. */
+    private final class LinkObserver implements SubscriptionWatch.Observer {
+
+        @Override
+        public boolean isOurs(String topic) {
+            return ClusterSubscription.this.wanted.containsKey(topic);
+        }
+
+        @Override
+        public void lost() {
+            ClusterSubscription.this.lost();
+        }
+
+        /** If the master refuses the subscription, the client does not say so. */
+        @Override
+        public void reconnected() {
+            SubscriptionWatch ours = ClusterSubscription.this.watch;
+            ClusterSubscription.this.thread.schedule(() -> {
+                if (ours != null && ours == ClusterSubscription.this.watch && !ours.isWhole()) {
+                    failed(new IllegalStateException("A master has not subscribed this client again"));
+                    disconnect(); // the next look, which is planned, connects
+                }
+            }, LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        public void restored() {
+            ClusterSubscription.this.wanted.forEach((pattern, listener) -> {
+                if (listener instanceof SubscriptionListener subscriptions) {
+                    subscriptions.onPatternSubscribed(bytes(pattern), 0);
+                }
+            });
         }
 
     }

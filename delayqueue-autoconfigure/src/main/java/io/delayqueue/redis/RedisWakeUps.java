@@ -21,12 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.PatternTopic;
-import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 
 /**
  * Wake-ups by Redis' pub/sub. One connection serves all queues of the process, or one to
@@ -74,10 +72,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final WakeUpMode mode;
 
-    /** Whether Spring Data's container will not do. */
-    private final boolean apart;
-
     private final Duration linger;
+
+    /** Of heartbeats. */
+    private final Duration period;
 
     private final Map<Partition, PartitionListeners> alarms = new ConcurrentHashMap<>();
 
@@ -87,12 +85,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         return wakeUps;
     });
 
-    private @Nullable RedisMessageListenerContainer container;
-
     private @Nullable TopicSubscription line;
-
-    /** Of the container's connection, while there is one. */
-    private @Nullable SubscriptionWatch watch;
 
     private boolean away;
 
@@ -108,14 +101,17 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     RedisWakeUps(RedisConnectionFactory factory, RedisAccess redis, WakeUpMode mode, Duration linger) {
+        this(factory, redis, mode, linger, Heartbeat.PERIOD);
+    }
+
+    RedisWakeUps(RedisConnectionFactory factory, RedisAccess redis, WakeUpMode mode, Duration linger, Duration period) {
         this.linger = linger;
+        this.period = period;
         this.thread.setRemoveOnCancelPolicy(true);
         this.thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         this.factory = factory;
         this.redis = redis;
         this.mode = mode;
-        this.apart = !RedisAccess.isLettuce(factory)
-                || (mode == WakeUpMode.KEYSPACE && RedisAccess.isLettuceCluster(factory));
     }
 
     @Override
@@ -204,21 +200,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             return;
         }
         try {
-            if (this.apart) {
-                if (this.line == null) {
-                    this.line = line();
-                }
-                this.line.add(queue.topic(), queue);
-                queue.subscribed(true);
-                return;
+            if (this.line == null) {
+                this.line = connect(queue);
             }
-            if (this.container == null) {
-                // If the server is away Spring Data would log its stack each time.
-                this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
-                this.watch = SubscriptionWatch.of((LettuceConnectionFactory) this.factory, new LossObserver());
-                this.container = connect();
-            }
-            this.container.addMessageListener(queue, queue.topic());
+            this.line.add(queue.topic(), queue);
             queue.subscribed(true);
             this.pause = RETRY;
             if (this.away) {
@@ -231,10 +216,17 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
-    private TopicSubscription line() {
-        return RedisAccess.isLettuceCluster(this.factory)
-                ? new ClusterSubscription((LettuceConnectionFactory) this.factory, this.thread)
-                : new BlockingSubscription(this.factory, this.redis.controlChannel());
+    private TopicSubscription connect(PartitionListeners queue) {
+        if (!RedisAccess.isLettuce(this.factory)) {
+            return new BlockingSubscription(this.factory, this.redis.controlChannel(), this.thread, this.period);
+        }
+        LettuceConnectionFactory lettuce = (LettuceConnectionFactory) this.factory;
+        if (this.mode == WakeUpMode.KEYSPACE && RedisAccess.isLettuceCluster(this.factory)) {
+            return new ClusterSubscription(lettuce, this.thread, this.period);
+        }
+        // If the server is away Spring Data would log its stack each time.
+        this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
+        return new ContainerSubscription(lettuce, new LossObserver(), RETRY, SUBSCRIPTION_LIMIT, this.period);
     }
 
     private PartitionListeners listenersOf(Partition partition) {
@@ -244,20 +236,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
                     (task) -> later(task, KEYSPACE_PAUSE));
         }
         return new PartitionListeners(partition, ChannelTopic.of(keys.wake()), null);
-    }
-
-    private RedisMessageListenerContainer connect() {
-        RedisMessageListenerContainer fresh = new RedisMessageListenerContainer();
-        fresh.setConnectionFactory(this.factory);
-        fresh.setTaskExecutor(Runnable::run);
-        SimpleAsyncTaskExecutor subscriptions = new SimpleAsyncTaskExecutor("delayqueue-subscription-");
-        subscriptions.setDaemon(true);
-        fresh.setSubscriptionExecutor(subscriptions);
-        fresh.setRecoveryInterval(RETRY.toMillis());
-        fresh.setMaxSubscriptionRegistrationWaitingTime(SUBSCRIPTION_LIMIT.toMillis());
-        fresh.afterPropertiesSet();
-        fresh.start();
-        return fresh;
     }
 
     /** A container whose subscription failed is in no state to go on with. */
@@ -287,14 +265,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         else if (subscribed && this.line != null) {
             this.line.remove(queue.topic());
         }
-        else if (subscribed && this.container != null) {
-            try {
-                this.container.removeMessageListener(queue, queue.topic());
-            }
-            catch (RuntimeException ex) {
-                logger.debug("Cannot unsubscribe from queue '{}'", queue.partition(), ex);
-            }
-        }
     }
 
     /** The server may not have what the client has asked for once, and will not again. */
@@ -312,24 +282,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     private void disconnect() {
-        if (this.watch != null) {
-            this.watch.close();
-            this.watch = null;
-        }
-        RedisMessageListenerContainer old = this.container;
-        this.container = null;
+        TopicSubscription old = this.line;
+        this.line = null;
         this.alarms.values().forEach((queue) -> queue.subscribed(false));
-        if (this.line != null) {
-            this.line.close();
-            this.line = null;
-        }
         if (old != null) {
-            try {
-                old.destroy();
-            }
-            catch (Exception ex) {
-                logger.debug("Cannot end the subscription", ex);
-            }
+            old.close();
         }
     }
 

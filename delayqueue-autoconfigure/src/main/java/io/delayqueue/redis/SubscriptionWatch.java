@@ -2,28 +2,43 @@ package io.delayqueue.redis;
 
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.Delegating;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisChannelWriter;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.protocol.DefaultEndpoint;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Notices when Lettuce loses a connection that our subscriptions are on. It connects
- * again and asks once for what was subscribed; that the server will not have it is told
- * to nobody. The client may have subscriptions of the application as well, on connections
- * of their own: which ones are ours is told by what they subscribe to.
+ * Watches the connections of a Lettuce client that our subscriptions are on, and reports
+ * which of them are lost. Lettuce connects again and subscribes once more; a refusal of
+ * that by the server it reports to nobody. A connection that carries nothing any more is
+ * dropped, by the {@link Heartbeat} that each has: its request is a {@code PING}, which a
+ * subscribed connection may send. The client may have subscriptions of the application as
+ * well, on connections of their own: what a connection subscribes to says whether it is
+ * ours.
  * <p>
- * <strong>Threads.</strong> Those of the client, which are not to be kept waiting; any
- * other begins and ends it.
+ * <strong>Threads.</strong> Those of the client, which must not be blocked; any other
+ * thread begins and ends it.
  */
 final class SubscriptionWatch implements RedisConnectionStateListener {
+
+    private static final Logger logger = LoggerFactory.getLogger(SubscriptionWatch.class);
 
     private final AbstractRedisClient client;
 
@@ -32,8 +47,13 @@ final class SubscriptionWatch implements RedisConnectionStateListener {
     /** What listens to each connection that is open. */
     private final Map<RedisChannelHandler<?, ?>, Ear<?, ?>> ears = new ConcurrentHashMap<>();
 
-    /** The last one of ours that was lost: the client connects the same one again. */
-    private volatile @Nullable RedisChannelHandler<?, ?> lost;
+    /**
+     * Those of ours that were lost and have not subscribed again: the client connects the
+     * same ones.
+     */
+    private final Set<RedisChannelHandler<?, ?>> lost = ConcurrentHashMap.newKeySet();
+
+    private @Nullable Future<?> beats;
 
     private SubscriptionWatch(AbstractRedisClient client, Observer observer) {
         this.client = client;
@@ -42,38 +62,64 @@ final class SubscriptionWatch implements RedisConnectionStateListener {
 
     /**
      * Begins to watch the client that a factory has by now.
+     * @param period of the heartbeats
      * @return {@code null} if it has none
      */
-    static @Nullable SubscriptionWatch of(LettuceConnectionFactory factory, Observer observer) {
+    static @Nullable SubscriptionWatch of(LettuceConnectionFactory factory, Observer observer, Duration period) {
         AbstractRedisClient client = factory.getNativeClient();
         if (client == null) {
             return null;
         }
         SubscriptionWatch watch = new SubscriptionWatch(client, observer);
         client.addListener(watch);
+        watch.beats = client.getResources()
+            .eventExecutorGroup()
+            .scheduleWithFixedDelay(watch::beat, period.toMillis(), period.toMillis(), TimeUnit.MILLISECONDS);
         return watch;
     }
 
-    /** Tells nothing from now on. */
+    /** Reports nothing from now on, and drops nothing. */
     void close() {
         this.client.removeListener(this);
+        if (this.beats != null) {
+            this.beats.cancel(false);
+        }
         this.ears.values().forEach((ear) -> ear.ours = false);
-        this.lost = null;
+        this.lost.clear();
+    }
+
+    /** Whether no connection of ours is lost. */
+    boolean isWhole() {
+        return this.lost.isEmpty();
+    }
+
+    private void beat() {
+        for (Ear<?, ?> ear : this.ears.values()) {
+            try {
+                if (ear.ours) {
+                    ear.heartbeat.beat();
+                }
+            }
+            catch (RuntimeException ex) {
+                logger.debug("Cannot check a subscribed connection", ex); // or there
+                                                                          // would be no
+                                                                          // further beat
+            }
+        }
     }
 
     @Override
     public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
         if (connection instanceof StatefulRedisPubSubConnection<?, ?> line) {
-            this.ears.put(connection, listenTo(line));
-            if (connection == this.lost) {
-                this.lost = null;
+            this.ears.put(connection, listenTo(connection, line));
+            if (this.lost.contains(connection)) {
                 this.observer.reconnected();
             }
         }
     }
 
-    private <K, V> Ear<K, V> listenTo(StatefulRedisPubSubConnection<K, V> line) {
-        Ear<K, V> ear = new Ear<>(line);
+    private <K, V> Ear<K, V> listenTo(RedisChannelHandler<?, ?> connection, StatefulRedisPubSubConnection<K, V> line) {
+        Ear<K, V> ear = new Ear<>(connection, line);
         line.addListener(ear);
         return ear;
     }
@@ -84,19 +130,19 @@ final class SubscriptionWatch implements RedisConnectionStateListener {
         if (ear != null) {
             ear.leave();
             if (ear.ours) {
-                this.lost = connection;
+                this.lost.add(connection);
                 this.observer.lost();
             }
         }
     }
 
-    /** Who is told. */
+    /** Learns of losses. */
     interface Observer {
 
         /** Whether this channel or pattern is one of ours. */
         boolean isOurs(String topic);
 
-        /** Nothing is heard that came on the connection. */
+        /** A connection of ours is lost. */
         void lost();
 
         /**
@@ -105,32 +151,80 @@ final class SubscriptionWatch implements RedisConnectionStateListener {
          */
         void reconnected();
 
+        /** Every connection that was lost has subscribed again. */
+        default void restored() {
+        }
+
     }
 
-    /** Hears what a connection subscribes to. */
-    private final class Ear<K, V> extends RedisPubSubAdapter<K, V> {
+    /** Receives what a connection subscribes to and what comes on it. */
+    private final class Ear<K, V> extends RedisPubSubAdapter<K, V> implements Heartbeat.Line {
+
+        private final RedisChannelHandler<?, ?> connection;
 
         private final StatefulRedisPubSubConnection<K, V> line;
 
+        private final Heartbeat heartbeat = new Heartbeat(this);
+
         private volatile boolean ours;
 
-        private Ear(StatefulRedisPubSubConnection<K, V> line) {
+        private Ear(RedisChannelHandler<?, ?> connection, StatefulRedisPubSubConnection<K, V> line) {
+            this.connection = connection;
             this.line = line;
         }
 
         @Override
         public void subscribed(K channel, long count) {
-            hear(channel);
+            subscribedTo(channel);
         }
 
         @Override
         public void psubscribed(K pattern, long count) {
-            hear(pattern);
+            subscribedTo(pattern);
         }
 
-        private void hear(Object topic) {
+        private void subscribedTo(Object topic) {
+            this.heartbeat.received();
             if (!this.ours && topic instanceof byte[] bytes) {
                 this.ours = SubscriptionWatch.this.observer.isOurs(new String(bytes, StandardCharsets.UTF_8));
+            }
+            if (this.ours && SubscriptionWatch.this.lost.remove(this.connection) && isWhole()) {
+                SubscriptionWatch.this.observer.restored();
+            }
+        }
+
+        @Override
+        public void message(K channel, V message) {
+            this.heartbeat.received();
+        }
+
+        @Override
+        public void message(K pattern, K channel, V message) {
+            this.heartbeat.received();
+        }
+
+        /** Any answer will do: an error shows as well that the network carries it. */
+        @Override
+        public boolean request() {
+            this.line.async().ping().whenComplete((pong, failure) -> {
+                if (failure == null || failure instanceof RedisCommandExecutionException) {
+                    this.heartbeat.received();
+                }
+            });
+            return true;
+        }
+
+        /**
+         * Closes the channel beneath the connection, so that the client connects again as
+         * after any loss. To close the connection would end it for good, and to
+         * unsubscribe first would wait for an answer that does not come.
+         */
+        @Override
+        public void drop() {
+            RedisChannelWriter writer = this.connection.getChannelWriter();
+            if (((writer instanceof Delegating<?> wrapper) ? wrapper.unwrap()
+                    : writer) instanceof DefaultEndpoint end) {
+                end.disconnect();
             }
         }
 

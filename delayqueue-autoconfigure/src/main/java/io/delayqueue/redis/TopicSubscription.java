@@ -4,15 +4,17 @@ import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.listener.Topic;
 
 /**
- * A subscription to any number of channels and patterns that is made without waiting for
- * Redis and survives its absence: it tries until it is closed.
+ * Subscribes to any number of channels and patterns. Some implementations retry by
+ * themselves until they are closed; one that cannot throws when a topic is added, and is
+ * to be closed and replaced.
  */
 interface TopicSubscription extends AutoCloseable {
 
     /**
      * Subscribes to one more topic, soon.
-     * @param listener told of messages; and of subscriptions, and of their ends with the
+     * @param listener receives messages; and subscriptions, and their ends with the
      * connection, if it is a {@code SubscriptionListener}
+     * @throws RuntimeException if that failed and is not retried
      */
     void add(Topic topic, MessageListener listener);
 

@@ -150,6 +150,7 @@ class MetersIntegrationTests {
             assertThat(gauge("delayqueue.oldest.due.age")).isPositive();
             assertThat(gauge("delayqueue.handlers.free")).isEqualTo(9);
             assertThat(gauge("delayqueue.paused")).isZero();
+            assertThat(gauge("delayqueue.wakeups.subscribed")).isOne();
         });
         assertThat(this.meters.get("delayqueue.clock.jumps").functionCounter().count()).isZero();
         resume.countDown();
@@ -158,6 +159,7 @@ class MetersIntegrationTests {
         Applications.await(() -> assertThat(gauge("delayqueue.paused")).isOne());
         this.application.listener().stop();
         assertThat(gauge("delayqueue.handlers.free")).as("of nobody who could be busy").isNaN();
+        assertThat(gauge("delayqueue.wakeups.subscribed")).as("of a listener that is stopped").isNaN();
     }
 
     private Instant redisTime() {

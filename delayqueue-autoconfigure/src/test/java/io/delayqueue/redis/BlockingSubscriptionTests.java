@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -142,7 +144,9 @@ class BlockingSubscriptionTests {
         RedisConnection connection = mock(RedisConnection.class);
         given(factory.getConnection()).willReturn(connection);
         given(connection.isSubscribed()).willReturn(true);
-        BlockingSubscription subscription = new BlockingSubscription(factory, "dq:{delayqueue}:control:1");
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        BlockingSubscription subscription = new BlockingSubscription(factory, "dq:{delayqueue}:control:1", timer,
+                Heartbeat.PERIOD);
         subscription.add(Topic.channel("a"), (message, pattern) -> {
         });
 
@@ -150,6 +154,7 @@ class BlockingSubscriptionTests {
         verify(factory, times(1)).getConnection();
         subscription.close();
         verify(connection, timeout(60_000).atLeastOnce()).close();
+        timer.shutdown();
     }
 
 }

@@ -1,5 +1,7 @@
 package io.delayqueue.redis;
 
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,7 +21,12 @@ import io.lettuce.core.KillArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +59,7 @@ class ClusterSubscriptionTests {
 
         @Override
         public void afterChannelInitialized(Channel channel) {
+            channel.pipeline().addFirst(new Swallowing());
             ClusterSubscriptionTests.this.channels.add(channel);
         }
 
@@ -194,6 +202,90 @@ class ClusterSubscriptionTests {
             assertThat(isRung(rung)).isTrue();
         }
         awaitPatterns(1);
+    }
+
+    /** P3: open to both ends, while the network between them carries nothing any more. */
+    @Test
+    void aLinkThatIsHalfOpenIsNoticedAndMadeAgain(CapturedOutput output) throws InterruptedException {
+        try (RedisWakeUps beating = new RedisWakeUps(this.factory, this.redis, WakeUpMode.KEYSPACE, Duration.ZERO,
+                Duration.ofMillis(500))) {
+            Semaphore rung = new Semaphore(0);
+            beating.listen(queue("q"), (signal) -> rung.release());
+            awaitPatterns(1);
+            Awaitility.await().atMost(PATIENCE).until(() -> beating.isHeard(queue("q")));
+            for (RedisServer master : this.cluster.masters()) {
+                int noticed = output.getAll().split("Nothing is received", -1).length;
+                rung.drainPermits();
+
+                assertThat(this.channels.stream()
+                    .filter((channel) -> channel.isOpen()
+                            && ((InetSocketAddress) channel.remoteAddress()).getPort() == master.port())
+                    .filter((channel) -> channel.pipeline().get(Swallowing.class).swallowIfSubscribed())
+                    .count()).isOne();
+
+                assertThat(isRung(rung)).as("to look for what was missed").isTrue();
+                assertThat(output.getAll().split("Nothing is received", -1)).hasSize(noticed + 1);
+                Awaitility.await().atMost(PATIENCE).until(() -> beating.isHeard(queue("q")));
+            }
+            awaitPatterns(1);
+        }
+    }
+
+    @Test
+    void aMasterThatRefusesAfterALossIsNotHeardWhateverOthersSay() throws InterruptedException {
+        Semaphore rung = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+        awaitPatterns(1);
+        Awaitility.await().atMost(PATIENCE).until(() -> this.wakeUps.isHeard(queue("q")));
+        RedisServer strict = this.cluster.masters().get(1);
+        strict.commands()
+            .aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
+        strict.commands().clientKill(KillArgs.Builder.typePubsub());
+        Awaitility.await().atMost(PATIENCE).until(() -> !this.wakeUps.isHeard(queue("q")));
+        rung.drainPermits();
+
+        this.cluster.masters().get(0).commands().clientKill(KillArgs.Builder.typePubsub());
+
+        assertThat(isRung(rung)).isTrue();
+        assertThat(this.wakeUps.isHeard(queue("q"))).isFalse();
+        strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
+        Awaitility.await().atMost(PATIENCE).until(() -> this.wakeUps.isHeard(queue("q")));
+        awaitPatterns(1);
+    }
+
+    /** What the proxy does for a single server. */
+    private static final class Swallowing extends ChannelDuplexHandler {
+
+        private volatile boolean subscribed;
+
+        private volatile boolean swallowing;
+
+        private boolean swallowIfSubscribed() {
+            this.swallowing |= this.subscribed;
+            return this.swallowing;
+        }
+
+        @Override
+        public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+            if (this.swallowing) {
+                ReferenceCountUtil.release(message);
+                promise.setSuccess();
+                return;
+            }
+            this.subscribed |= message instanceof ByteBuf bytes
+                    && bytes.toString(StandardCharsets.ISO_8859_1).contains("SUBSCRIBE");
+            context.write(message, promise);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (this.swallowing) {
+                ReferenceCountUtil.release(message);
+                return;
+            }
+            context.fireChannelRead(message);
+        }
+
     }
 
 }

@@ -24,6 +24,9 @@ public final class TcpProxy implements AutoCloseable {
 
     private static final int BUFFER_SIZE = 64 * 1024;
 
+    /** Of patterns too. */
+    private static final String SUBSCRIBE = "SUBSCRIBE";
+
     private final int target;
 
     private final int port = FreePorts.next();
@@ -72,10 +75,11 @@ public final class TcpProxy implements AutoCloseable {
 
     /**
      * Passes everything, at once, what a black hole held back included; forgets a loss
-     * that has not happened yet.
+     * that has not happened yet, and swallows nothing more.
      */
     public void pass() {
         enter(Mode.PASS, Duration.ZERO);
+        this.connections.forEach((connection) -> connection.swallowing = false);
         listen();
     }
 
@@ -98,6 +102,16 @@ public final class TcpProxy implements AutoCloseable {
     public void blackhole() {
         enter(Mode.BLACKHOLE, Duration.ZERO);
         listen();
+    }
+
+    /**
+     * Discards from now on whatever comes on connections that have subscribed to
+     * something, in both directions, and closes none of them: to both ends they look
+     * open. All others, new ones included, pass.
+     * @return how many connections that are
+     */
+    public long swallowSubscriptions() {
+        return this.connections.stream().filter(Connection::swallowIfSubscribed).count();
     }
 
     /**
@@ -292,6 +306,10 @@ public final class TcpProxy implements AutoCloseable {
 
         private boolean losesReply;
 
+        private volatile boolean subscribed;
+
+        private volatile boolean swallowing;
+
         Connection(Socket client) {
             this.client = client;
         }
@@ -309,6 +327,11 @@ public final class TcpProxy implements AutoCloseable {
             }
         }
 
+        boolean swallowIfSubscribed() {
+            this.swallowing |= this.subscribed;
+            return this.swallowing;
+        }
+
         void reset() {
             TcpProxy.this.connections.remove(this);
             resetQuietly(this.client);
@@ -321,6 +344,10 @@ public final class TcpProxy implements AutoCloseable {
                 int length;
                 while ((length = this.client.getInputStream().read(buffer)) >= 0) {
                     awaitPassage();
+                    if (this.swallowing) {
+                        continue;
+                    }
+                    this.subscribed |= new String(buffer, 0, length, StandardCharsets.ISO_8859_1).contains(SUBSCRIBE);
                     if (!forwardRequest(buffer, length)) {
                         return;
                     }
@@ -329,7 +356,7 @@ public final class TcpProxy implements AutoCloseable {
             catch (IOException ex) {
                 // One side is gone, so the other goes too.
             }
-            reset();
+            end();
         }
 
         // Returns false when the reply pump has the say from here on.
@@ -352,6 +379,9 @@ public final class TcpProxy implements AutoCloseable {
                 int length;
                 while ((length = this.server.getInputStream().read(buffer)) >= 0) {
                     awaitPassage();
+                    if (this.swallowing) {
+                        continue;
+                    }
                     if (losesReply()) {
                         awaitExecution(buffer);
                         break;
@@ -362,7 +392,14 @@ public final class TcpProxy implements AutoCloseable {
             catch (IOException ex) {
                 // One side is gone, so the other goes too.
             }
-            reset();
+            end();
+        }
+
+        // Where packets are lost, so is that of the end.
+        private void end() {
+            if (!this.swallowing) {
+                reset();
+            }
         }
 
         private synchronized boolean losesReply() {
