@@ -2,7 +2,6 @@ package io.delayqueue.autoconfigure;
 
 import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueInspector;
-import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageInspector;
@@ -59,6 +58,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Proxyable;
@@ -88,8 +88,12 @@ public final class DelayQueueAutoConfiguration {
         return new EnvelopeCodec(mapper.getIfAvailable(() -> JsonMapper.builder().build()));
     }
 
+    /**
+     * Operations of the application, such as a fake in a test, are injected before it.
+     */
     @Bean
-    @ConditionalOnMissingBean(DelayQueueOperations.class)
+    @Fallback
+    @ConditionalOnMissingBean
     DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
             ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations) {
         TemplateSettings settings = new TemplateSettings((int) properties.maxPayloadSize().toBytes(),

@@ -113,11 +113,36 @@ class DelayQueueAutoConfigurationTests {
             .run((context) -> verifyNoInteractions(this.away));
     }
 
+    /** As a test would have, whose subject injects either of the two. */
     @Test
-    void backsOffFromOperationsOfTheApplication() {
+    void operationsOfTheApplicationComeBeforeTheTemplateAndLeaveItThere() {
         DelayQueueOperations own = mock();
-        this.application.withBean(DelayQueueOperations.class, () -> own)
-            .run((context) -> assertThat(context.getBean(DelayQueueOperations.class)).isSameAs(own));
+        this.application.withBean("own", DelayQueueOperations.class, () -> own)
+            .withBean(Sender.class)
+            .run((context) -> {
+                assertThat(context).hasNotFailed();
+                assertThat(context.getBean(DelayQueueOperations.class)).isSameAs(own);
+                Sender sender = context.getBean(Sender.class);
+                assertThat(sender.byInterface()).isSameAs(own);
+                assertThat(sender.byClass()).isSameAs(context.getBean("delayQueueTemplate"));
+            });
+    }
+
+    @Test
+    void theTemplateIsInjectedByItsInterfaceToo() {
+        this.application.withBean(Sender.class).run((context) -> {
+            Sender sender = context.getBean(Sender.class);
+            assertThat(sender.byInterface()).isSameAs(sender.byClass());
+        });
+    }
+
+    @Test
+    void backsOffFromATemplateOfTheApplication() {
+        DelayQueueTemplate own = mock();
+        this.application.withBean("own", DelayQueueTemplate.class, () -> own).withBean(Sender.class).run((context) -> {
+            assertThat(context).getBeanNames(DelayQueueOperations.class).containsExactly("own");
+            assertThat(context.getBean(Sender.class)).isEqualTo(new Sender(own, own));
+        });
     }
 
     @Test
@@ -257,6 +282,10 @@ class DelayQueueAutoConfigurationTests {
     record Injected(StringRedisTemplate texts, RedisTemplate<Object, Object> objects,
             RedisTemplate<String, byte[]> bytes, RedisMessageListenerContainer subscriptions, Executor executor,
             TaskExecutor taskExecutor, JsonMapper mapper, DelayQueueOperations queue) {
+    }
+
+    /** One that asks for each of the two types. */
+    record Sender(DelayQueueOperations byInterface, DelayQueueTemplate byClass) {
     }
 
     @Configuration(proxyBeanMethods = false)
