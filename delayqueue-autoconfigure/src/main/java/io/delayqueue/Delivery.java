@@ -34,7 +34,11 @@ public interface Delivery {
     /** Times before when the process that handled the message vanished. */
     int lapses();
 
-    /** When this attempt was due, on the store's clock. */
+    /**
+     * When this attempt was due, on the store's clock: also if it was claimed before, and
+     * given back before a handler began. After a lease that ran out it may be known only
+     * when that lease was given.
+     */
     Instant dueAt();
 
     /** Time from {@link #dueAt()} to the start of the handler, on the store's clock. */
@@ -57,9 +61,9 @@ public interface Delivery {
     boolean extend(Duration leaseTime);
 
     /**
-     * Gives the message back when the handler returns: it is due again after
-     * {@code delay}, and no attempt is burned.
-     * @param delay zero or more
+     * Gives the message back when the handler returns: it is due again {@code delay}
+     * after that, and no attempt is burned.
+     * @param delay zero or more; with zero it comes after what is due by then
      */
     void retryAfter(Duration delay);
 

@@ -34,7 +34,10 @@ public interface ReceivedMessage {
     /** The number of this attempt, from 1: failures so far plus one. */
     int attempt();
 
-    /** When this attempt was due, on the store's clock. */
+    /**
+     * When this attempt was due, on the store's clock. After a lease that ran out it may
+     * be known only when that lease was given.
+     */
     Instant dueAt();
 
     /** Headers given by the sender. */
@@ -72,7 +75,9 @@ public interface ReceivedMessage {
     boolean retry(Duration delay, String failure);
 
     /**
-     * Gives the message back without burning an attempt; due again after {@code delay}.
+     * Gives the message back without burning an attempt.
+     * @param delay due again after it; with zero the message is due when this attempt
+     * was, so that it comes before what became due later, to this caller too
      */
     boolean release(Duration delay);
 

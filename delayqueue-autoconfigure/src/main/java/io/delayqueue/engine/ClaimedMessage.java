@@ -20,6 +20,11 @@ import org.jspecify.annotations.Nullable;
 public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean suspect,
         @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
 
+    /** What is needed to give it back if its attempt is not begun. */
+    public DueLease dueLease() {
+        return new DueLease(this.lease, this.dueAt);
+    }
+
     /**
      * Why nobody shall have it any more; {@code null} if somebody may.
      * @param maxLapses lapses after which a message is dead

@@ -104,6 +104,12 @@ public interface MessageStore {
     CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay);
 
     /**
+     * Gives messages back whose attempts were not begun: each is due when its attempt
+     * was, so that it comes before what became due later; at the latest now.
+     */
+    CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases);
+
+    /**
      * Ends a lease because trying is over. The dead letter is named
      * {@link Lease#letterId()}.
      */

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import org.jspecify.annotations.Nullable;
@@ -79,17 +80,16 @@ final class LeaseKeeper {
     }
 
     private CompletableFuture<Void> releaseBatch(List<HeldLease> batch) {
-        List<Lease> leases = batch.stream().map(HeldLease::lease).toList();
+        List<DueLease> leases = batch.stream().map((lease) -> lease.message().dueLease()).toList();
         MessageStore store = this.context.store();
-        return StoreCalls.send(() -> store.release(this.queue.partition(), leases, Duration.ZERO))
-            .handle((answers, ex) -> {
-                if (ex != null) {
-                    logger.warn(
-                            "Cannot give back {} messages of queue '{}'; they are handled when their leases run out: {}",
-                            leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
-                }
-                return null;
-            });
+        return StoreCalls.send(() -> store.release(this.queue.partition(), leases)).handle((answers, ex) -> {
+            if (ex != null) {
+                logger.warn(
+                        "Cannot give back {} messages of queue '{}'; they are handled when their leases run out: {}",
+                        leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
+            }
+            return null;
+        });
     }
 
     /** Renews what is due for it, without waiting for the answers. */

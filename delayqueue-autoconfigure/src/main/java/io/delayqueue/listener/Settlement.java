@@ -62,7 +62,7 @@ final class Settlement {
     void giveBackLate(HeldLease held) {
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is given back",
                 held.lease().id(), held.lease().queue());
-        StoreCalls.send(() -> this.store.release(held.lease().partition(), List.of(held.lease()), Duration.ZERO));
+        StoreCalls.send(() -> this.store.release(held.lease().partition(), List.of(held.message().dueLease())));
     }
 
     /** Removes a message that must not be handled any more. */

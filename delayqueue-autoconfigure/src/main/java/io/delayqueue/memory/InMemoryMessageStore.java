@@ -24,6 +24,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.EnvelopeCodec;
@@ -150,7 +151,15 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return in(partition, (held, now) -> each(leases, (lease) -> held.release(lease, delay, now)));
+        DueTime due = DueTime.after(delay);
+        return in(partition,
+                (held, now) -> each(leases, (lease) -> held.release(lease, MemoryMessage.dueMillis(due, now))));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
+        return in(partition, (held, now) -> each(leases,
+                (each) -> held.release(each.lease(), Math.min(each.dueAt().toEpochMilli(), Micros.ceilToMillis(now)))));
     }
 
     @Override

@@ -176,11 +176,11 @@ final class MemoryQueue {
         }
         message.failures++;
         message.suspicion = Suspicion.NONE;
-        giveBack(message, delay, now);
+        giveBack(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
         return true;
     }
 
-    boolean release(Lease lease, Duration delay, long now) {
+    boolean release(Lease lease, long due) {
         MemoryMessage message = heldBy(lease);
         if (message == null) {
             return hasGivenBack(lease);
@@ -188,18 +188,18 @@ final class MemoryQueue {
         if (message.suspicion == Suspicion.STARTED) {
             message.suspicion = Suspicion.NONE;
         }
-        giveBack(message, delay, now);
+        giveBack(message, due);
         return true;
     }
 
     /** Ends a lease by its holder: another attempt, unless something else follows. */
-    private void giveBack(MemoryMessage message, Duration delay, long now) {
+    private void giveBack(MemoryMessage message, long due) {
         if (message.isSuperseded()) {
             end(message);
             return;
         }
         message.givenBack = true;
-        backToLane(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
+        backToLane(message, due);
     }
 
     boolean deadLetter(Lease lease, Death death, long now) {

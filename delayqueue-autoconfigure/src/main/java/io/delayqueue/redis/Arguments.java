@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
@@ -27,6 +28,8 @@ final class Arguments {
     private static final int SCHEDULE_HEADER = 2;
 
     private static final int SCHEDULE_FIELDS = 7;
+
+    private static final int RELEASE_FIELDS = 3;
 
     private static final byte[] BURY = bytes("bury");
 
@@ -104,6 +107,22 @@ final class Arguments {
             arguments.add(bytes(end - start));
             leases.subList(start, end).forEach((lease) -> arguments.add(bytesOfName(lease.id())));
         }
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /** Of release.lua: all due again after a time. */
+    static byte[][] ofRelease(List<Lease> leases, Duration delay) {
+        byte[] due = due(DueTime.after(delay));
+        List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
+        leases.forEach((lease) -> arguments.addAll(List.of(bytesOfName(lease.id()), bytes(lease.token()), due)));
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /** Of release.lua: each due again when it was. */
+    static byte[][] ofRelease(List<DueLease> leases) {
+        List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
+        leases.forEach((each) -> arguments.addAll(List.of(bytesOfName(each.lease().id()), bytes(each.lease().token()),
+                bytes(each.dueAt().toEpochMilli()))));
         return arguments.toArray(byte[][]::new);
     }
 

@@ -20,6 +20,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
@@ -207,12 +208,19 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return this.redis
-            .run(RedisScripts.RELEASE, partition, Arguments.idsAndTokens(leases, bytes(DueTime.ceilToMillis(delay))))
-            .thenApply((reply) -> {
-                noticeRefusal(partition, reply.get(0));
-                return Replies.flags(reply, 1);
-            });
+        return release(partition, Arguments.ofRelease(leases, delay));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
+        return release(partition, Arguments.ofRelease(leases));
+    }
+
+    private CompletableFuture<List<Boolean>> release(Partition partition, byte[][] arguments) {
+        return this.redis.run(RedisScripts.RELEASE, partition, arguments).thenApply((reply) -> {
+            noticeRefusal(partition, reply.get(0));
+            return Replies.flags(reply, 1);
+        });
     }
 
     @Override

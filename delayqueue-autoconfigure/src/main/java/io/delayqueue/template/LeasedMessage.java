@@ -102,7 +102,7 @@ final class LeasedMessage implements ReceivedMessage {
     @Override
     public boolean release(Duration delay) {
         Duration wait = MessageWriter.wholeMillis(MessageLimits.requireDelay(delay));
-        return ended(this.hands.leases().release(this.claimed.lease(), wait));
+        return ended(this.hands.leases().release(this.claimed, wait));
     }
 
     @Override

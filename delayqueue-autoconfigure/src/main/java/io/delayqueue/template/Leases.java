@@ -73,7 +73,7 @@ final class Leases {
         Claim claim = awaitOrGiveBack(
                 this.store.claim(partition,
                         new ClaimRequest(1, MessageWriter.wholeMillis(settings.lease()), settings.expired())),
-                "claim", (late) -> late.messages().forEach((message) -> giveBack(message.lease())));
+                "claim", (late) -> late.messages().forEach(this::giveBack));
         this.router.noticed(partition, claim.partitionsVersion());
         QueueEvents told = this.told.of(partition.queue());
         if (claim.expired() > 0) {
@@ -89,8 +89,9 @@ final class Leases {
     }
 
     /** Records that a suspect starts; {@code false} if it has passed on. */
-    boolean start(Lease lease) throws InterruptedException {
-        return known(lease, awaitOrGiveBack(this.store.start(lease), "start", (late) -> giveBack(lease)));
+    boolean start(ClaimedMessage message) throws InterruptedException {
+        Lease lease = message.lease();
+        return known(lease, awaitOrGiveBack(this.store.start(lease), "start", (late) -> giveBack(message)));
     }
 
     private <T> T awaitOrGiveBack(CompletableFuture<T> answer, String operation, Consumer<T> giveBack)
@@ -105,8 +106,9 @@ final class Leases {
     }
 
     /** Gives a message back that nobody has seen, without waiting for the store. */
-    void giveBack(Lease lease) {
-        this.store.release(lease.partition(), List.of(lease), Duration.ZERO).whenComplete((released, failure) -> {
+    void giveBack(ClaimedMessage message) {
+        Lease lease = message.lease();
+        this.store.release(lease.partition(), List.of(message.dueLease())).whenComplete((released, failure) -> {
             if (failure != null) {
                 logger.warn("Cannot give back message '{}' of queue '{}'; it is due again when its lease runs out",
                         lease.id(), lease.queue(), failure);
@@ -128,9 +130,12 @@ final class Leases {
         return retried;
     }
 
-    boolean release(Lease lease, Duration delay) {
+    boolean release(ClaimedMessage message, Duration delay) {
+        Lease lease = message.lease();
         return known(lease,
-                this.calls.await(this.store.release(lease.partition(), List.of(lease), delay), "release").get(0));
+                this.calls.await(delay.isZero() ? this.store.release(lease.partition(), List.of(message.dueLease()))
+                        : this.store.release(lease.partition(), List.of(lease), delay), "release")
+                    .get(0));
     }
 
     boolean extend(Lease lease, Duration leaseTime) {

@@ -243,11 +243,11 @@ final class Receiver {
                 Receiver.this.leases.deadLetter(message, String.valueOf(death), false);
                 return Optional.empty();
             }
-            if (message.suspect() && !Receiver.this.leases.start(message.lease())) {
+            if (message.suspect() && !Receiver.this.leases.start(message)) {
                 return Optional.empty();
             }
             if (isTooLate(message, now, sent)) {
-                Receiver.this.leases.giveBack(message.lease());
+                Receiver.this.leases.giveBack(message);
                 return Optional.empty();
             }
             Hands hands = new Hands(Receiver.this.leases, Receiver.this.codec, Receiver.this.nanoTime,

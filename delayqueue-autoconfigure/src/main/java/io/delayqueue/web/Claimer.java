@@ -18,7 +18,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Envelope;
-import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Router;
@@ -143,7 +143,7 @@ final class Claimer {
         Instant expiresAt = taken.claimed().expiresAt();
         boolean expired = expiresAt != null && !now.plusNanos(elapsed).isBefore(expiresAt);
         if (expired || taken.left(now()).toNanos() <= 0) {
-            this.settlements.giveBack(List.of(taken.claimed().lease()));
+            this.settlements.giveBack(List.of(taken.claimed().dueLease()));
             return Optional.empty();
         }
         return Optional.of(taken);
@@ -154,9 +154,9 @@ final class Claimer {
      * @return completes when they are back; does not fail
      */
     CompletableFuture<Void> giveBack(List<TakenMessage> messages) {
-        Map<Partition, List<Lease>> leases = messages.stream()
-            .map((message) -> message.claimed().lease())
-            .collect(Collectors.groupingBy(Lease::partition));
+        Map<Partition, List<DueLease>> leases = messages.stream()
+            .map((message) -> message.claimed().dueLease())
+            .collect(Collectors.groupingBy((due) -> due.lease().partition()));
         return CompletableFuture.allOf(leases.values()
             .stream()
             .map((some) -> this.threads.call(() -> this.settlements.giveBack(some)))

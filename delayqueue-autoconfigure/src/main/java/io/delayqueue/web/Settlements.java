@@ -18,6 +18,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageStore;
@@ -102,9 +103,11 @@ final class Settlements {
             .thenApply((all) -> known(lease, all.get(0)));
     }
 
-    CompletableFuture<Boolean> release(Lease lease, Duration delay) {
-        return this.store.release(lease.partition(), List.of(lease), delay)
-            .thenApply((all) -> known(lease, all.get(0)));
+    CompletableFuture<Boolean> release(DueLease due, Duration delay) {
+        Lease lease = due.lease();
+        CompletableFuture<List<Boolean>> released = delay.isZero() ? this.store.release(lease.partition(), List.of(due))
+                : this.store.release(lease.partition(), List.of(lease), delay);
+        return released.thenApply((all) -> known(lease, all.get(0)));
     }
 
     CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
@@ -171,9 +174,9 @@ final class Settlements {
      * Gives messages of one partition back that nobody has seen.
      * @return completes when they are back; does not fail
      */
-    CompletableFuture<Void> giveBack(List<Lease> leases) {
-        Lease first = leases.get(0);
-        return this.store.release(first.partition(), leases, Duration.ZERO).handle((released, failure) -> {
+    CompletableFuture<Void> giveBack(List<DueLease> leases) {
+        Lease first = leases.get(0).lease();
+        return this.store.release(first.partition(), leases).handle((released, failure) -> {
             if (failure != null) {
                 logger.warn("Cannot give back {} messages of queue '{}'; they are due again when their leases run out",
                         leases.size(), first.queue(), failure);

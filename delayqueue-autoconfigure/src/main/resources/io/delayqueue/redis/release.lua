@@ -1,14 +1,20 @@
 -- release.lua: gives messages back with no attempt burned.
 --
---   LEASED -> SCHEDULED   due after `delay`; in its place in its group
+--   LEASED -> SCHEDULED   due after a delay, or when its attempt was; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
+--
+-- What nobody has begun to handle goes back to the due time of its attempt, which the claim
+-- answered: so it comes before what became due later, and how late it is can be seen. Never
+-- later than now, whatever the caller says.
 --
 -- A suspect that was never started stays one.
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  delay  ms
--- then     id, token, id, token, ...
+-- ARGV, for each lease:
+--   +0  id
+--   +1  token
+--   +2  due    '+delay', or the due time of the attempt, ms
 --
 -- Returns  { refused, done, done, ... }   done: 1, also for a repeated call that
 --          finds the message as the first one left it; 0 if it is no longer the caller's
@@ -20,7 +26,7 @@ local now = clock()
 local reply = { 0 }
 local earliest
 
-local function give_back(id, token)
+local function give_back(id, token, due)
   redis.call('ZREM', LEASED, id)
   if redis.call('HEXISTS', NEXT, id) == 1 then return succeed(id) end
   redis.call('HDEL', RENEWED, id)
@@ -29,16 +35,17 @@ local function give_back(id, token)
   entry.by, entry.token = 'h', token
   set_attempts(id, entry)
   local _, _, lane = details_of(id)
-  local due = due_time('+' .. ARGV[1], now)
-  redis.call('ZADD', lane_key(lane), digits(due), id)
-  return due
+  local own = tonumber(string.match(due, '^%-?%d+$'))
+  local latest = due_time(own and '+0' or due, now)
+  redis.call('ZADD', lane_key(lane), digits(math.min(own or latest, latest)), id)
+  return latest
 end
 
 rehearse_removal()
-for i = 2, #ARGV, 2 do
+for i = 1, #ARGV, 3 do
   local id, token = ARGV[i], ARGV[i + 1]
   if holds(id, token) then
-    earliest = earlier(earliest, give_back(id, token))
+    earliest = earlier(earliest, give_back(id, token, ARGV[i + 2]))
     reply[#reply + 1] = 1
   else
     reply[#reply + 1] = gave_back(id, token) and 1 or 0

@@ -159,6 +159,21 @@ abstract class GroupCases extends StoreCases {
     }
 
     @Test
+    void keepThePlaceOfWhatIsGivenBackUnbegun() {
+        this.dq.threeOfAGroup();
+        Claimed claim = this.dq.claim();
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.replay(() -> this.dq.giveBack(claim))).containsExactly(true);
+        this.dq.send(dueAt("g", "a", at(0)));
+
+        Claimed again = this.dq.claim();
+        assertThat(again.messages()).extracting(Taken::dueAt).containsExactly(at(1));
+        assertThat(this.dq.acknowledgeAll(again.leases())).containsExactly(true);
+        assertThat(this.dq.drained()).containsExactly("y", "z", "a");
+    }
+
+    @Test
     void keepThePlaceOfALeaseThatRanOut() {
         this.dq.threeOfAGroup();
         Lease stale = this.dq.claimOne();

@@ -64,8 +64,8 @@ public final class RandomTransitions {
 
     private final Checks checks;
 
-    private final List<Deque<Lease>> workers = IntStream.range(0, WORKERS)
-        .<Deque<Lease>>mapToObj((worker) -> new ArrayDeque<>())
+    private final List<Deque<DueLease>> workers = IntStream.range(0, WORKERS)
+        .<Deque<DueLease>>mapToObj((worker) -> new ArrayDeque<>())
         .toList();
 
     private final Deque<String> trail = new ArrayDeque<>();
@@ -226,9 +226,9 @@ public final class RandomTransitions {
     private Claim claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
         Claim claim = both("claim %d for %s, %s".formatted(limit, leaseTime, policy),
                 (ports) -> ports.store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy)));
-        Deque<Lease> held = anyOf(this.workers);
+        Deque<DueLease> held = anyOf(this.workers);
         claim.messages().forEach((message) -> {
-            held.addFirst(message.lease());
+            held.addFirst(message.dueLease());
             tell("claim", message.suspect() ? "a suspect" : "a message");
             tell("claim", (message.lapses() > 0) ? "lapses" : "no lapses");
         });
@@ -241,13 +241,14 @@ public final class RandomTransitions {
 
     /** Ends or extends leases of one worker, live or not. */
     private void settle(int dice) {
-        List<Lease> held = new ArrayList<>(anyOf(this.workers));
+        List<DueLease> held = new ArrayList<>(anyOf(this.workers));
         if (held.isEmpty()) {
             return;
         }
         Collections.shuffle(held, this.random);
-        Lease lease = held.get(0);
-        List<Lease> some = List.copyOf(held.subList(0, 1 + this.random.nextInt(Math.min(3, held.size()))));
+        List<DueLease> due = List.copyOf(held.subList(0, 1 + this.random.nextInt(Math.min(3, held.size()))));
+        List<Lease> some = due.stream().map(DueLease::lease).toList();
+        Lease lease = some.get(0);
         Duration time = delay();
         String failure = "failure " + this.random.nextInt(3);
         Death death = new Death(failure, this.random.nextBoolean(), this.clock.now());
@@ -258,9 +259,13 @@ public final class RandomTransitions {
         else if (dice < 74) {
             tell("retry", both("retry " + lease + " in " + time, (ports) -> ports.store().retry(lease, time, failure)));
         }
-        else if (dice < 79) {
+        else if (dice < 77) {
             both("release " + some + " in " + time, (ports) -> ports.store().release(QUEUE, some, time))
                 .forEach((done) -> tell("release", done));
+        }
+        else if (dice < 79) {
+            both("release " + due, (ports) -> ports.store().release(QUEUE, due))
+                .forEach((done) -> tell("give back", done));
         }
         else if (dice < 84) {
             both("extend " + some + " by " + time, (ports) -> ports.store().extend(QUEUE, some, time))

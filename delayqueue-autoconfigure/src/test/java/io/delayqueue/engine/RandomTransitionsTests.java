@@ -69,7 +69,8 @@ class RandomTransitionsTests {
                         .map((result) -> "redrive " + result))
             .flatMap((values) -> values);
         Stream<String> flags = Stream
-            .of("acknowledge", "retry", "release", "extend", "start", "deadLetter", "purge", "purgeOlderThan")
+            .of("acknowledge", "retry", "release", "give back", "extend", "start", "deadLetter", "purge",
+                    "purgeOlderThan")
             .flatMap((operation) -> Stream.of(operation + " true", operation + " false"));
         Stream<String> claims = Stream.of("claim a message", "claim a suspect", "claim lapses", "claim no lapses",
                 "claim expired", "claim none expired", "send refused");
@@ -151,6 +152,17 @@ class RandomTransitionsTests {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
                 return store.extend((Partition) arguments[0], leases(arguments[1]), Duration.ZERO);
+            }
+        },
+
+        FORGETS_DUE_TIMES("release") {
+            @Override
+            Object answer(MessageStore store, Object[] arguments) {
+                List<Lease> leases = ((List<?>) arguments[1]).stream()
+                    .map((each) -> (each instanceof DueLease due) ? due.lease() : (Lease) each)
+                    .toList();
+                return store.release((Partition) arguments[0], leases,
+                        (arguments.length > 2) ? (Duration) arguments[2] : Duration.ZERO);
             }
         },
 

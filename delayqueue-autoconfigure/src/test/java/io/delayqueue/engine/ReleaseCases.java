@@ -1,11 +1,16 @@
 package io.delayqueue.engine;
 
+import java.time.Duration;
+
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.LEASE;
 import static io.delayqueue.engine.StoreValues.at;
+import static io.delayqueue.engine.StoreValues.called;
 import static io.delayqueue.engine.StoreValues.firstAttempt;
 import static io.delayqueue.engine.StoreValues.held;
+import static io.delayqueue.engine.StoreValues.lease;
 import static io.delayqueue.engine.StoreValues.letter;
 import static io.delayqueue.engine.StoreValues.neverGiven;
 import static io.delayqueue.engine.StoreValues.suspect;
@@ -114,6 +119,91 @@ abstract class ReleaseCases extends StoreCases {
         assertThat(this.dq.replay(() -> this.dq.release(lease, DELAY))).isTrue();
 
         assertThat(this.dq.find()).contains(waiting("first", at(10)));
+    }
+
+    @Test
+    void makesAMessageDueAgainWhenItsAttemptWasIfThatIsNotBegun() {
+        Lease lease = claimedLate();
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.giveBack(lease, at(0))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(0)));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(late(50)));
+    }
+
+    @Test
+    void putsAMessageThatIsNotBegunBeforeWhatBecameDueLater() {
+        this.dq.send(called("z", Duration.ZERO));
+        this.dq.advance(DELAY);
+        Claimed claim = this.dq.claim();
+        this.dq.send(called("b", Duration.ZERO));
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.giveBack(claim)).containsExactly(true);
+
+        assertThat(this.dq.drained()).containsExactly("z", "b");
+    }
+
+    @Test
+    void neverMakesAMessageDueLaterThanNow() {
+        Lease lease = this.dq.leased();
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.giveBack(lease, at(100))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10)));
+    }
+
+    @Test
+    void keepsTheDueTimeOfARetryThatIsNotBegun() {
+        this.dq.retry(this.dq.leased());
+        this.dq.advance(LEASE);
+        Claimed claim = this.dq.claim();
+        this.dq.advance(DELAY);
+
+        assertThat(this.dq.giveBack(claim)).containsExactly(true);
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+    }
+
+    @Test
+    void keepsTheDueTimeOfAnAttemptThatIsNotBegunWhenRepeated() {
+        Lease lease = claimedLate();
+
+        assertThat(this.dq.replay(() -> this.dq.giveBack(lease, at(0)))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(0)));
+    }
+
+    @Test
+    void makesRoomForASuccessorOfAnAttemptThatIsNotBegun() {
+        Lease lease = this.dq.withSuccessor();
+
+        assertThat(this.dq.giveBack(lease, at(0))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("second", at(10)));
+    }
+
+    @Test
+    void isRefusedForAnAttemptThatIsAnothersByNow() {
+        Lease stale = this.dq.leasedByAnother();
+
+        assertThat(this.dq.giveBack(stale, at(0))).isFalse();
+
+        assertThat(this.dq.find()).contains(held("first", at(60)));
+    }
+
+    /** A lease until second 40 of the message that was due at second 0. */
+    private Lease claimedLate() {
+        this.dq.due();
+        this.dq.advance(DELAY);
+        return this.dq.claimOne();
+    }
+
+    /** The message that was due at second 0, by a lease that lasts until then. */
+    private static Taken late(double until) {
+        return new Taken(lease(at(until)), at(0), 0, 0, false, null, null, "first");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.delayqueue.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -180,6 +181,17 @@ final class StoreDriver {
 
     boolean release(Lease lease, Duration delay) {
         return await(store().release(QUEUE, List.of(lease), delay)).get(0);
+    }
+
+    /** Gives a message back whose attempt was due then, and was not begun. */
+    boolean giveBack(Lease lease, Instant due) {
+        return await(store().release(QUEUE, List.of(new DueLease(lease, due)))).get(0);
+    }
+
+    /** Gives back what a claim brought. */
+    List<Boolean> giveBack(Claimed claim) {
+        return await(store().release(QUEUE,
+                claim.messages().stream().map((taken) -> new DueLease(taken.lease(), taken.dueAt())).toList()));
     }
 
     List<Boolean> releaseAll(List<Lease> leases) {

@@ -5,6 +5,8 @@ import java.time.Duration;
 import io.delayqueue.engine.StoreDriver.Bell;
 import org.junit.jupiter.api.Test;
 
+import static io.delayqueue.engine.StoreValues.DELAY;
+import static io.delayqueue.engine.StoreValues.at;
 import static io.delayqueue.engine.StoreValues.called;
 import static io.delayqueue.engine.StoreValues.inLane;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,6 +62,18 @@ abstract class WakeUpCases extends StoreCases {
         Lease lease = this.dq.leased();
         try (Bell bell = this.dq.listen()) {
             this.dq.release(lease);
+
+            assertThat(bell.rings()).isTrue();
+        }
+    }
+
+    @Test
+    void comesWithWhatIsGivenBackUnbegun() {
+        Lease lease = this.dq.leased();
+        this.dq.advance(DELAY);
+        this.dq.claim();
+        try (Bell bell = this.dq.listen()) {
+            this.dq.giveBack(lease, at(0));
 
             assertThat(bell.rings()).isTrue();
         }

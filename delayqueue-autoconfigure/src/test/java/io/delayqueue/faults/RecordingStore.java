@@ -17,6 +17,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
@@ -119,6 +120,12 @@ final class RecordingStore implements MessageStore {
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
         return settling("release", leases, delay, () -> this.store.release(partition, leases, delay));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
+        return settling("release", leases.stream().map(DueLease::lease).toList(), Duration.ZERO,
+                () -> this.store.release(partition, leases));
     }
 
     @Override

@@ -249,7 +249,7 @@ class DeliveryProcessorTests {
         this.bed.runHandlers();
 
         assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] as before");
         assertThat(this.message.failures).isZero();
     }
 
@@ -261,7 +261,7 @@ class DeliveryProcessorTests {
         this.bed.clock.advance(TestBed.LEASE);
         this.bed.runHandlers();
 
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] as before");
     }
 
     @Test

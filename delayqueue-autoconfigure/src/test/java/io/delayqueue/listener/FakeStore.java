@@ -27,6 +27,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.Lease;
@@ -237,13 +238,22 @@ final class FakeStore implements MessageStore, WakeUps {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition queue, List<Lease> leases, Duration delay) {
-        return call("release", ids(leases) + " in " + delay, () -> leases.stream().map((lease) -> {
-            boolean held = holds(lease);
-            if (held) {
-                this.messages.get(lease.id()).end(this.clock.instant().plus(delay));
-            }
-            return held;
-        }).toList());
+        return call("release", ids(leases) + " in " + delay,
+                () -> leases.stream().map((lease) -> release(lease, this.clock.instant().plus(delay))).toList());
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition queue, List<DueLease> leases) {
+        return call("release", ids(leases.stream().map(DueLease::lease).toList()) + " as before",
+                () -> leases.stream().map((each) -> release(each.lease(), each.dueAt())).toList());
+    }
+
+    private boolean release(Lease lease, Instant due) {
+        boolean held = holds(lease);
+        if (held) {
+            this.messages.get(lease.id()).end(due);
+        }
+        return held;
     }
 
     @Override

@@ -182,7 +182,7 @@ class PollLoopKeeperTests {
         loop.stop(Duration.ZERO);
         TestBed.turns(loop);
 
-        assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN, "release [m] in PT0S");
+        assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN, "release [m] as before");
         assertThat(this.kept.count()).isZero();
     }
 

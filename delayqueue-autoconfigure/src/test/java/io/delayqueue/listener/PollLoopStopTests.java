@@ -27,7 +27,7 @@ class PollLoopStopTests {
         TestBed.turns(loop);
 
         assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] as before");
     }
 
     @Test
@@ -65,7 +65,7 @@ class PollLoopStopTests {
         TestBed.turns(loop);
         this.bed.runHandlers();
 
-        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] in PT0S", "acknowledge [a]");
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] as before", "acknowledge [a]");
         assertThat(this.bed.handled).containsExactly("a");
         assertThat(this.bed.store.messages).containsOnlyKeys("b");
     }

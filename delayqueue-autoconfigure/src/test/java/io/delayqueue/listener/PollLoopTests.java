@@ -359,8 +359,8 @@ class PollLoopTests {
         this.bed.clock.advance(pause);
         TestBed.look(loop);
 
-        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] in PT0S", "claim 2",
-                "release [m] in PT0S");
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] as before", "claim 2",
+                "release [m] as before");
         assertThat(this.bed.store.messages.get("m").failures).isZero();
     }
 

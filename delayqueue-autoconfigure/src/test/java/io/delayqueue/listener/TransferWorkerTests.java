@@ -180,7 +180,7 @@ class TransferWorkerTests {
         CountDownLatch stopped = new CountDownLatch(1);
         this.worker.stop(stopped::countDown);
         claimed.complete(null);
-        TestBed.await(() -> this.bed.store.calls.contains("release [b] in PT0S"));
+        TestBed.await(() -> this.bed.store.calls.contains("release [b] as before"));
         assertThat(stopped.getCount()).isOne();
         assertThat(this.bed.store.count("acknowledge")).isZero();
 

@@ -18,6 +18,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
@@ -57,7 +58,7 @@ public final class Conformance {
 
     private final Partition queue;
 
-    private final Map<Integer, Lease> leases = new HashMap<>();
+    private final Map<Integer, DueLease> leases = new HashMap<>();
 
     private final List<String> trail = new ArrayList<>();
 
@@ -126,6 +127,7 @@ public final class Conformance {
             for (Op op : List.of(Op.START, Op.EXTEND, Op.ACKNOWLEDGE, Op.RETRY, Op.RELEASE)) {
                 calls.add(Call.byLease(op, token, (op == Op.EXTEND) ? Moves.LEASE : Moves.DELAY));
             }
+            calls.add(Call.byLease(Op.RELEASE, token, 0));
             calls.add(Call.deadLetter(token, true));
         }
         this.held.letters().stream().limit(2).map(Call::redrive).forEach(calls::add);
@@ -175,7 +177,9 @@ public final class Conformance {
             case EXTEND -> Answer.of(await(this.store.extend(this.queue, List.of(lease(call)), time)).get(0));
             case ACKNOWLEDGE -> Answer.of(await(this.store.acknowledge(this.queue, List.of(lease(call)))).get(0));
             case RETRY -> Answer.of(await(this.store.retry(lease(call), time, "failure")));
-            case RELEASE -> Answer.of(await(this.store.release(this.queue, List.of(lease(call)), time)).get(0));
+            case RELEASE -> Answer.of(await(time.isZero() ? this.store.release(this.queue, List.of(due(call)))
+                    : this.store.release(this.queue, List.of(lease(call)), time))
+                .get(0));
             case DEAD_LETTER -> Answer
                 .of(await(this.store.deadLetter(lease(call), new Death("cause", call.failed(), this.clock.now()))));
             case WRITE_LEASE -> throw new IllegalArgumentException(call.toString());
@@ -190,7 +194,11 @@ public final class Conformance {
     }
 
     private Lease lease(Call call) {
-        return this.leases.getOrDefault(call.token(), new Lease(this.queue, "a", "1"));
+        return due(call).lease();
+    }
+
+    private DueLease due(Call call) {
+        return this.leases.getOrDefault(call.token(), new DueLease(new Lease(this.queue, "a", "1"), this.clock.now()));
     }
 
     private Answer claimed(Call call, Claim claim) {
@@ -198,7 +206,7 @@ public final class Conformance {
             return Answer.of(Code.NOTHING);
         }
         ClaimedMessage message = claim.messages().get(0);
-        this.leases.put(call.token(), message.lease());
+        this.leases.put(call.token(), message.dueLease());
         String envelope = new String(message.envelope(), StandardCharsets.UTF_8);
         return new Answer(Code.GOT, new Grant(call.token(), Integer.parseInt(envelope.replaceAll("\\D", "")),
                 message.failures(), message.lapses(), message.suspect()));

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -24,6 +25,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.ExpiredPolicy;
@@ -232,9 +234,14 @@ class LinearizabilityTests {
                 case EXTEND -> this.store.extend(this.queue, List.of(lease), LONG).join().get(0);
                 case ACKNOWLEDGE -> this.store.acknowledge(this.queue, List.of(lease)).join().get(0);
                 case RETRY -> this.store.retry(lease, of(time), "failure").join();
-                case RELEASE -> this.store.release(this.queue, List.of(lease), of(time)).join().get(0);
+                case RELEASE -> release(lease, time).join().get(0);
                 default -> this.store.deadLetter(lease, new Death("cause", true, Instant.EPOCH)).join();
             }));
+        }
+
+        private CompletableFuture<List<Boolean>> release(Lease lease, int time) {
+            return (time == 0) ? this.store.release(this.queue, List.of(new DueLease(lease, Instant.EPOCH)))
+                    : this.store.release(this.queue, List.of(lease), LONG);
         }
 
         /** Makes a call, whose answer sometimes is not heard. */

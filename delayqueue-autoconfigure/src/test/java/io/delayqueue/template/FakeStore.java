@@ -31,6 +31,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.Home;
@@ -240,6 +241,12 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     @Override
     public CompletableFuture<List<Boolean>> release(Partition queue, List<Lease> leases, Duration delay) {
         return call("release " + leases.get(0).id() + " " + delay, () -> List.of(back(leases.get(0), delay, 0)));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition queue, List<DueLease> leases) {
+        Lease lease = leases.get(0).lease();
+        return call("release " + lease.id() + " as before", () -> List.of(back(lease, Duration.ZERO, 0)));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.delayqueue.web;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -101,6 +102,29 @@ class HttpApiIntegrationTests {
             assertThat(settle("fenced", operation, first).status()).as(operation).isEqualTo(409);
         }
         assertThat(settle("fenced", "acknowledge", second).status()).isEqualTo(204);
+    }
+
+    /** Without a delay it is due when it was; with one, that much later than now. */
+    @Test
+    void keepsTheDueTimeOfWhatIsReleasedWithoutADelay() {
+        server.post(QUEUES + "released/messages", "{\"id\": \"z\", \"payload\": 1}");
+        JsonNode first = claimOne("released", 20_000);
+        Instant due = Instant.parse(first.path("dueAt").asString());
+        server.post(QUEUES + "released/messages", "{\"id\": \"a\", \"payload\": 1}");
+
+        assertThat(settle("released", "release", first).status()).isEqualTo(204);
+        JsonNode again = claimOne("released", 20_000);
+        assertThat(again.path("id").asString()).isEqualTo("z");
+        assertThat(Instant.parse(again.path("dueAt").asString())).isEqualTo(due);
+        Reply delayed = server.post(QUEUES + "released/leases/release",
+                "{\"id\": \"z\", \"token\": \"%s\", \"delayMillis\": 1}".formatted(again.path("token").asString()));
+        assertThat(delayed.status()).isEqualTo(204);
+        for (String id : List.of("a", "z")) {
+            JsonNode message = claimOne("released", 20_000);
+            assertThat(message.path("id").asString()).isEqualTo(id);
+            assertThat(Instant.parse(message.path("dueAt").asString())).isAfter(due);
+            assertThat(settle("released", "acknowledge", message).status()).isEqualTo(204);
+        }
     }
 
     @Test
