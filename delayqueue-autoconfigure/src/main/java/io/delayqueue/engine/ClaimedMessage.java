@@ -20,9 +20,17 @@ import org.jspecify.annotations.Nullable;
 public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean suspect,
         @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
 
+    private static final byte[] NOTHING = new byte[0];
+
     /** What is needed to give it back if its attempt is not begun. */
     public DueLease dueLease() {
         return new DueLease(this.lease, this.dueAt);
+    }
+
+    /** The same without its content, for who has read that. */
+    public ClaimedMessage withoutEnvelope() {
+        return new ClaimedMessage(this.lease, this.dueAt, this.failures, this.lapses, this.suspect, this.expiresAt,
+                this.group, NOTHING);
     }
 
     /**

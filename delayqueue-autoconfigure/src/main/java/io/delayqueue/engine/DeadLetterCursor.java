@@ -20,6 +20,9 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
 
     private static final Instant LATEST = Instant.ofEpochMilli(999_999_999_999_999L);
 
+    /** Most characters of the payloads of a page, unless it has but one letter. */
+    private static final int MAX_SIZE = 1 << 20;
+
     private static final Pattern FORM = Pattern.compile("(-?\\d{1,16}):(.+)");
 
     /** As every partition orders its own: those of one millisecond by their names. */
@@ -44,7 +47,8 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
 
     /**
      * Makes one page of those of several partitions, which began at the same cursor. It
-     * ends where one of them ends that has more: what is behind that is not known of all.
+     * ends where one of them ends that has more, as what is behind that is not known of
+     * all, or where its payloads would be more than about a mebibyte.
      * @param limit most letters of each of them, and of the page
      */
     public static DeadLetterPage merge(List<DeadLetterPage> pages, int limit) {
@@ -60,7 +64,21 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
             .filter((letter) -> end.isEmpty() || LATEST_FIRST.compare(letter, end.get()) <= 0)
             .sorted(LATEST_FIRST)
             .toList();
-        return page(letters, limit, letters.size() > limit || end.isPresent());
+        int most = Math.min(limit, within(letters));
+        return page(letters, most, letters.size() > most || end.isPresent());
+    }
+
+    /** How many of them make a page that is not too large; at least one. */
+    private static int within(List<DeadLetter> letters) {
+        long size = 0;
+        for (int i = 0; i < letters.size(); i++) {
+            String payload = letters.get(i).payload();
+            size += (payload != null) ? payload.length() : 0;
+            if (i > 0 && size > MAX_SIZE) {
+                return i;
+            }
+        }
+        return letters.size();
     }
 
     /** The cursor of a page that begins with what died before that. */

@@ -3,8 +3,10 @@ package io.delayqueue.template;
 import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterFilter;
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 final class StoredDeadLetters implements DeadLetterOperations {
 
     private static final int MAX_PAGE = 100;
+
+    /** Partitions that are read side by side: each may answer a mebibyte. */
+    private static final int AT_ONCE = 8;
 
     private final QueueName queue;
 
@@ -49,11 +54,22 @@ final class StoredDeadLetters implements DeadLetterOperations {
         if (limit < 1 || limit > MAX_PAGE) {
             throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, MAX_PAGE));
         }
-        List<CompletableFuture<DeadLetterPage>> pages = partitions().stream()
+        List<Partition> partitions = partitions();
+        DeadLetterPage page = null;
+        for (int i = 0; i < partitions.size(); i += AT_ONCE) {
+            List<DeadLetterPage> pages = pages(partitions.subList(i, Math.min(i + AT_ONCE, partitions.size())), cursor,
+                    limit);
+            page = DeadLetterCursor
+                .merge((page == null) ? pages : Stream.concat(Stream.of(page), pages.stream()).toList(), limit);
+        }
+        return Objects.requireNonNull(page);
+    }
+
+    private List<DeadLetterPage> pages(List<Partition> partitions, @Nullable String cursor, int limit) {
+        List<CompletableFuture<DeadLetterPage>> pages = partitions.stream()
             .map((partition) -> this.inspector.deadLetters(partition, cursor, limit))
             .toList();
-        return DeadLetterCursor.merge(pages.stream().map((page) -> this.calls.await(page, "deadLetters")).toList(),
-                limit);
+        return pages.stream().map((page) -> this.calls.await(page, "deadLetters")).toList();
     }
 
     @Override

@@ -132,7 +132,7 @@ final class ApiRequest {
     /** The body, an object of these fields. */
     Fields body(String... fields) {
         requireJson();
-        return new Fields(Json.read(bytes()), "", Set.of(fields));
+        return new Fields(BodyReader.read(bytes()), "", Set.of(fields));
     }
 
     private void requireJson() {

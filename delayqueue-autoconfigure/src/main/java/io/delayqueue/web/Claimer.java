@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -19,17 +18,22 @@ import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Envelope;
 import io.delayqueue.engine.DueLease;
+import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Router;
 import io.delayqueue.engine.StorePorts;
-import tools.jackson.databind.JsonNode;
 
 /**
  * Claims messages for callers, and leaves out what nobody may have: what died, what has
  * passed on, and what came too late. Thread-safe; waits for nothing.
  */
 final class Claimer {
+
+    /** As many as a pool of connections has by the defaults of its clients. */
+    private static final int STORE_THREADS = 8;
+
+    private static final int READERS = 2;
 
     private final MessageStore store;
 
@@ -41,24 +45,30 @@ final class Claimer {
 
     private final LongSupplier nanoTime;
 
-    private final StoreThreads threads;
+    /** For calls of a store that wait. */
+    private final ClaimThreads threads;
+
+    /** For reading what was claimed, which may be much, where nobody else waits. */
+    private final ClaimThreads readers;
 
     Claimer(StorePorts ports, ConsumerFormat format, Settlements settlements, LongSupplier nanoTime) {
         this.store = ports.messages();
         this.router = new Router(ports);
-        this.threads = new StoreThreads(this.store.waits());
+        this.threads = new ClaimThreads("delayqueue-web-store-", this.store.waits() ? STORE_THREADS : 0);
+        this.readers = new ClaimThreads("delayqueue-web-reader-", this.store.waits() ? 0 : READERS);
         this.format = format;
         this.settlements = settlements;
         this.nanoTime = nanoTime;
     }
 
-    /** Has threads for calls that wait, if there are any. */
     void start() {
         this.threads.start();
+        this.readers.start();
     }
 
     void stop() {
         this.threads.stop();
+        this.readers.stop();
     }
 
     long now() {
@@ -69,20 +79,15 @@ final class Claimer {
         return this.threads.call(() -> this.router.all(queue, version));
     }
 
-    /**
-     * Claims for a poll.
-     * @param reader reads what was claimed, which may be much, where that would else be
-     * done by a thread of the store's connection
-     */
-    CompletableFuture<Batch> claim(Partition partition, Poll poll, ConsumeSettings settings, Executor reader) {
-        Executor own = this.store.waits() ? Runnable::run : reader;
+    /** Claims for a poll. */
+    CompletableFuture<Batch> claim(Partition partition, Poll poll, ConsumeSettings settings) {
         // Without a seal nobody could settle what the claim brings.
         return this.threads.call(this.format.tokens()::seal)
             .thenCompose((seal) -> this.threads.call(() -> claimNow(partition, poll,
-                    new Terms(settings, seal, new TakenMessage.Term(now(), poll.lease())), own)));
+                    new Terms(settings, seal, new TakenMessage.Term(now(), poll.lease())))));
     }
 
-    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, Terms terms, Executor reader) {
+    private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, Terms terms) {
         return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), terms.settings().expired()))
             .thenComposeAsync((claim) -> {
                 this.router.noticed(partition, claim.partitionsVersion());
@@ -96,7 +101,7 @@ final class Claimer {
                     all.forEach((one) -> one.join().ifPresent(taken::add));
                     return new Batch(claim, taken);
                 });
-            }, reader);
+            }, this.readers);
     }
 
     /**
@@ -111,12 +116,12 @@ final class Claimer {
         TakenMessage taken;
         try {
             Envelope envelope = this.format.codec().read(message.envelope());
-            JsonNode payload = Json.payload(envelope.payload());
-            if (payload == null || payload.isNull()) {
+            String payload = EnvelopeCodec.text(envelope);
+            if (!Json.isReadable(payload) || payload.strip().equals("null")) {
                 return bury(message, Causes.NO_JSON);
             }
-            taken = new TakenMessage(message, terms.seal().text(LeaseToken.of(message)), envelope.headers(), payload,
-                    terms.term());
+            taken = new TakenMessage(message.withoutEnvelope(), terms.seal().text(LeaseToken.of(message)),
+                    envelope.headers(), payload, terms.term());
         }
         catch (PayloadConversionException ex) {
             return bury(message, String.valueOf(ex.getMessage()));

@@ -1,11 +1,12 @@
 package io.delayqueue.web;
 
-import java.nio.charset.StandardCharsets;
+import java.io.Writer;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.StreamWriteConstraints;
@@ -16,6 +17,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.util.RawValue;
 
 /**
  * JSON as the API reads and writes it: numbers keep all their digits, and an object that
@@ -55,43 +58,44 @@ final class Json {
             .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
     }
 
-    /** Reads a request's body. */
-    static JsonNode read(byte[] body) {
-        JsonNode json;
-        try {
-            json = mapper.readTree(body);
+    /** Reads JSON of our own. */
+    static JsonNode read(byte[] json) {
+        return mapper.readTree(json);
+    }
+
+    /**
+     * Whether a payload is JSON, as it is stored. Goes through it without keeping any of
+     * it: a tree may take thirty times its size.
+     */
+    static boolean isReadable(String payload) {
+        try (JsonParser json = lenient.createParser(payload)) {
+            if (json.nextToken() == null) {
+                return false;
+            }
+            json.skipChildren();
+            return json.nextToken() == null;
         }
         catch (JacksonException ex) {
-            String place = (ex.getLocation() == null) ? ""
-                    : " (line %d, column %d)".formatted(ex.getLocation().getLineNr(), ex.getLocation().getColumnNr());
-            throw ProblemException.invalid("The body is no JSON that can be read" + place);
-        }
-        if (json.isMissingNode()) {
-            throw ProblemException.invalid("The body is empty; use a JSON object");
-        }
-        return json;
-    }
-
-    /** A payload as it is stored; {@code null} if that is no JSON. */
-    static @Nullable JsonNode payload(@Nullable String stored) {
-        try {
-            return (stored != null) ? lenient.readTree(stored) : null;
-        }
-        catch (JacksonException | NumberFormatException ex) {
-            return null;
+            return false;
         }
     }
 
-    static @Nullable JsonNode payload(byte[] stored) {
-        return payload(new String(stored, StandardCharsets.UTF_8));
+    /** A payload that is written to the letter as it is stored. */
+    static JsonNode raw(String payload) {
+        return JsonNodeFactory.instance.rawValueNode(new RawValue(payload));
+    }
+
+    /** Reads the body of a request token by token. */
+    static JsonParser parser(byte[] body) {
+        return mapper.createParser(body);
+    }
+
+    static JsonGenerator generator(Writer writer) {
+        return mapper.createGenerator(writer);
     }
 
     static byte[] bytes(JsonNode json) {
         return mapper.writeValueAsBytes(json);
-    }
-
-    static String text(JsonNode json) {
-        return mapper.writeValueAsString(json);
     }
 
     /** In one line, with every character escaped that could show as anything else. */

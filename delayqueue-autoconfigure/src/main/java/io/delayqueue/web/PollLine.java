@@ -159,7 +159,7 @@ final class PollLine {
             return;
         }
         this.underWay = this.polls.claimer()
-            .claim(partitions.get(next), first, this.settings, this::read)
+            .claim(partitions.get(next), first, this.settings)
             .handle((batch, failure) -> {
                 boolean mine = run(() -> {
                     if (failure != null) {
@@ -297,13 +297,6 @@ final class PollLine {
         this.cancelTimer.run();
         this.subscriptions.values().forEach(WakeUps.Subscription::close);
         this.subscriptions.clear();
-    }
-
-    /** Here, or where it is asked for once this thread has ended. */
-    private void read(Runnable task) {
-        if (!this.polls.execute(task)) {
-            task.run();
-        }
     }
 
     private boolean run(Runnable task) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
-import tools.jackson.databind.util.RawValue;
+import tools.jackson.databind.node.POJONode;
 
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -128,7 +128,7 @@ final class SendRoutes {
         }
         try {
             // Its own text: the application's mapper shall not write it in another way.
-            DelayedMessage.Builder builder = DelayedMessage.builder(queue.value(), new RawValue(Json.text(payload)));
+            DelayedMessage.Builder builder = DelayedMessage.builder(queue.value(), ((POJONode) payload).getPojo());
             due(builder, fields, maxDelay);
             identity(builder, fields, id);
             Integer priority = fields.integer("priority");

@@ -4,19 +4,18 @@ import java.time.Duration;
 import java.util.Map;
 
 import io.delayqueue.engine.ClaimedMessage;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
  * A message on its way to who claimed it.
  *
- * @param claimed the message
+ * @param claimed the message, without its content
  * @param token proves the lease, in the hands of the caller
  * @param headers those given by its sender
- * @param payload what it says
+ * @param payload what it says, as JSON
  * @param term how long it is the caller's
  */
-record TakenMessage(ClaimedMessage claimed, String token, Map<String, String> headers, JsonNode payload, Term term) {
+record TakenMessage(ClaimedMessage claimed, String token, Map<String, String> headers, String payload, Term term) {
 
     /** What is left of the lease at this time of the monotonic clock. */
     Duration left(long now) {
@@ -32,7 +31,7 @@ record TakenMessage(ClaimedMessage claimed, String token, Map<String, String> he
             .put("leaseMillis", Math.max(0, left(now).toMillis()))
             .put("group", this.claimed.group());
         json.set("headers", Views.headers(this.headers));
-        json.set("payload", this.payload);
+        json.set("payload", Json.raw(this.payload));
         return json;
     }
 

@@ -126,7 +126,7 @@ final class Views {
             boolean open) {
         json.put("masked", !open);
         if (open) {
-            json.set("payload", Json.payload(payload));
+            json.set("payload", (payload != null && Json.isReadable(payload)) ? Json.raw(payload) : null);
             json.set("headers", headers(headers));
         }
         return json;

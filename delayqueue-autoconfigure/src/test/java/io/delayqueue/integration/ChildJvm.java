@@ -2,7 +2,6 @@ package io.delayqueue.integration;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -22,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A {@link ChildApplication} under way; dies with its object's {@link #close()}. Threads:
  * the test's own, and one that reads what the child says.
  */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
 
     private final Process process;
 
@@ -42,12 +41,24 @@ final class ChildJvm implements AutoCloseable {
      * @param wrapper what to put before the command, such as {@code faketime -f +1h}
      */
     static ChildJvm start(List<String> wrapper, String... properties) {
+        return start(wrapper, "96m", ChildApplication.class, properties);
+    }
+
+    /**
+     * Starts another application.
+     * @param heap most memory for objects
+     * @param application its main class, which says {@code READY} when it is
+     */
+    public static ChildJvm start(String heap, Class<?> application, String... properties) {
+        return start(List.of(), heap, application, properties);
+    }
+
+    private static ChildJvm start(List<String> wrapper, String heap, Class<?> application, String... properties) {
         List<String> command = new ArrayList<>(wrapper);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-Xmx96m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+        command.addAll(List.of("-Xmx" + heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), "-cp",
-                System.getProperty("java.class.path"), ChildApplication.class.getName(),
-                "--spring.main.banner-mode=off"));
+                System.getProperty("java.class.path"), application.getName(), "--spring.main.banner-mode=off"));
         for (String property : RedisUser.asAsked(properties)) {
             command.add("--" + property);
         }
@@ -75,7 +86,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** The next thing it said of itself. */
-    String next() throws InterruptedException {
+    public String next() throws InterruptedException {
         String line = this.news.poll(Applications.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         assertThat(line).as(() -> "news of the child, which said: " + String.join("\n", this.output)).isNotNull();
         return line;
@@ -89,6 +100,11 @@ final class ChildJvm implements AutoCloseable {
     /** Waits until it has logged a line with the text. */
     void awaitOutput(String text) {
         Applications.await(() -> assertThat(this.output).anyMatch((line) -> line.contains(text)));
+    }
+
+    /** What it has said so far. */
+    public List<String> output() {
+        return List.copyOf(this.output);
     }
 
     /** Lets a handler that waits go on. */

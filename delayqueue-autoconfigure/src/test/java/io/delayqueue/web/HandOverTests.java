@@ -51,7 +51,7 @@ class HandOverTests {
     private static final List<TakenMessage> MESSAGES = List.of(new TakenMessage(
             new ClaimedMessage(new Lease(Partition.first(new QueueName("q")), "1", "1"), Instant.EPOCH, 0, 0, false,
                     null, null, new byte[0]),
-            "token", Map.of(), Views.object(), new TakenMessage.Term(0, Duration.ofMinutes(1))));
+            "token", Map.of(), "{}", new TakenMessage.Term(0, Duration.ofMinutes(1))));
 
     private static ApiServer server;
 

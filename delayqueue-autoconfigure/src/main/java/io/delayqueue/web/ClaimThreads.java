@@ -12,40 +12,52 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes calls of the store for those who must not wait. Where no call waits that is the
- * caller's thread; of a client that blocks, a few more threads between start and stop.
+ * Runs work of claims that would hold up others, on a few threads of its own between
+ * start and stop. Before and after, and where it has none, the caller's thread does it.
  * Thread-safe.
  */
-final class StoreThreads {
+final class ClaimThreads implements Executor {
 
-    /** As many as a pool of connections has by the defaults of its clients. */
-    private static final int THREADS = 8;
+    private static final int IDLE_SECONDS = 10;
 
-    private final boolean waiting;
+    private final String name;
+
+    private final int size;
 
     private volatile @Nullable ThreadPoolExecutor threads;
 
     /**
-     * Makes them; none runs yet.
-     * @param waiting whether calls of the store wait
+     * Creates them; none runs yet.
+     * @param name what the names of the threads begin with
+     * @param size how many; 0 for none
      */
-    StoreThreads(boolean waiting) {
-        this.waiting = waiting;
+    ClaimThreads(String name, int size) {
+        this.name = name;
+        this.size = size;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        ThreadPoolExecutor current = this.threads;
+        if (current != null) {
+            current.execute(task);
+        }
+        else {
+            task.run();
+        }
     }
 
     /** Completes as the call does, or with what it threw. */
     <T> CompletableFuture<T> call(Supplier<CompletableFuture<T>> call) {
-        ThreadPoolExecutor current = this.threads;
-        Executor executor = (current != null) ? current : Runnable::run;
-        return CompletableFuture.supplyAsync(call, executor).thenCompose(Function.identity());
+        return CompletableFuture.supplyAsync(call, this).thenCompose(Function.identity());
     }
 
     void start() {
-        if (this.waiting) {
+        if (this.size > 0) {
             AtomicInteger count = new AtomicInteger();
-            ThreadPoolExecutor created = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS,
+            ThreadPoolExecutor created = new ThreadPoolExecutor(this.size, this.size, IDLE_SECONDS, TimeUnit.SECONDS,
                     new LinkedBlockingQueue<>(), (task) -> {
-                        Thread thread = new Thread(task, "delayqueue-web-store-" + count.incrementAndGet());
+                        Thread thread = new Thread(task, this.name + count.incrementAndGet());
                         thread.setDaemon(true);
                         return thread;
                     }, (task, ended) -> task.run());
