@@ -19,6 +19,8 @@ final class GuardedEvents implements MessageEvents {
 
     private final AtomicBoolean warned = new AtomicBoolean();
 
+    private final BackgroundLog log = new BackgroundLog();
+
     GuardedEvents(MessageEvents events) {
         this.events = events;
     }
@@ -57,8 +59,9 @@ final class GuardedEvents implements MessageEvents {
 
     private void failed(String event, RuntimeException failure) {
         if (this.warned.compareAndSet(false, true)) {
-            logger.warn("Event '{}' could not be told and is not counted; others that fail are logged at debug level",
-                    event, failure);
+            this.log.execute(() -> logger.warn(
+                    "Event '{}' could not be told and is not counted; others that fail are logged at debug level",
+                    event, failure));
         }
         else {
             logger.debug("Event '{}' could not be told", event, failure);

@@ -54,6 +54,10 @@ public final class PartitionTable {
 
     private final LongSupplier nanoTime;
 
+    private final int mostQueues;
+
+    private final BackgroundLog log = new BackgroundLog();
+
     private final ConcurrentMap<QueueName, KnownQueue> entries = new ConcurrentHashMap<>();
 
     /**
@@ -64,6 +68,12 @@ public final class PartitionTable {
      * @param nanoTime the monotonic clock
      */
     public PartitionTable(PartitionRecords records, ToIntFunction<QueueName> configured, LongSupplier nanoTime) {
+        this(records, configured, nanoTime, MOST_QUEUES);
+    }
+
+    PartitionTable(PartitionRecords records, ToIntFunction<QueueName> configured, LongSupplier nanoTime,
+            int mostQueues) {
+        this.mostQueues = mostQueues;
         this.records = records;
         this.configured = configured;
         this.nanoTime = nanoTime;
@@ -173,8 +183,12 @@ public final class PartitionTable {
      * @return ends that
      */
     public Runnable watch(QueueName queue, Consumer<Partitions> watcher) {
-        KnownQueue entry = entry(queue);
-        entry.watchers.add(watcher);
+        // In one step, or an entry without watchers could be forgotten before it has one.
+        KnownQueue entry = this.entries.compute(queue, (name, there) -> {
+            KnownQueue watched = (there != null) ? there : new KnownQueue();
+            watched.watchers.add(watcher);
+            return watched;
+        });
         Known known = entry.known.get();
         if (known != null) {
             watcher.accept(known.partitions());
@@ -332,11 +346,11 @@ public final class PartitionTable {
         if (before == null || before.partitions().version() < now.version()) {
             int count = this.configured.applyAsInt(queue);
             if (count > 0 && now.count() != count && entry.warned.compareAndSet(false, true)) {
-                logger.warn(
+                this.log.execute(() -> logger.warn(
                         "Queue '{}' has {} partitions, as is recorded, and not {} as this application is configured "
                                 + "to give it (delayqueue.queues.{}.partitions); "
                                 + "DelayQueueOperations.repartition changes the number",
-                        queue, now.count(), count, queue);
+                        queue, now.count(), count, queue));
             }
             entry.watchers.forEach((watcher) -> watcher.accept(now));
         }
@@ -363,8 +377,10 @@ public final class PartitionTable {
         if (entry != null) {
             return entry;
         }
-        if (this.entries.size() >= MOST_QUEUES) {
-            this.entries.values().removeIf((other) -> other.watchers.isEmpty());
+        if (this.entries.size() >= this.mostQueues) {
+            this.entries.keySet()
+                .forEach((name) -> this.entries.computeIfPresent(name,
+                        (same, other) -> other.watchers.isEmpty() ? null : other));
         }
         return this.entries.computeIfAbsent(queue, (name) -> new KnownQueue());
     }

@@ -6,7 +6,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.PauseResult;
@@ -23,6 +28,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class PartitionTableTests {
 
     private static final QueueName QUEUE = new QueueName("q");
+
+    private static final int ROUNDS = 20_000;
 
     private static final Partitions TWO = new Partitions(2, List.of(1, 4, 2), true);
 
@@ -41,6 +48,43 @@ class PartitionTableTests {
         end.run();
 
         assertThat(this.table.read(QUEUE).join()).isEqualTo(TWO);
+    }
+
+    /** P3: or its node would never learn of later partitions. */
+    @Test
+    void aWatcherThatComesWhileUnwatchedQueuesAreForgottenIsKept() throws Exception {
+        PartitionTable crowded = new PartitionTable(this.records, (queue) -> 0, () -> 0, 1);
+        for (int round = 0; round < ROUNDS; round++) {
+            QueueName queue = new QueueName("q" + round);
+            QueueName other = new QueueName("other" + round);
+            List<Partitions> told = new CopyOnWriteArrayList<>();
+            CyclicBarrier both = new CyclicBarrier(2);
+            CompletableFuture<?> crowd = CompletableFuture.runAsync(() -> {
+                await(both);
+                for (int i = 0; i < 20; i++) {
+                    crowded.of(new QueueName(other.value() + "." + i));
+                }
+            });
+            await(both);
+            Runnable end = crowded.watch(queue, told::add);
+            crowd.join();
+
+            this.records.put(0, TWO);
+            crowded.read(queue).join();
+
+            assertThat(told).as("round " + round).last().isEqualTo(TWO);
+            end.run();
+            this.records.recorded.clear();
+        }
+    }
+
+    private static void await(CyclicBarrier barrier) {
+        try {
+            barrier.await(1, TimeUnit.MINUTES);
+        }
+        catch (InterruptedException | BrokenBarrierException | TimeoutException ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
     @Test
