@@ -24,7 +24,7 @@ enum MeterName {
 
     EXPIRED("expired", "Messages found past their time to live"),
 
-    REFUSED("refused", "Settlements and renewals turned away because the message had passed on"),
+    REFUSED("refused", "Leases that were over when they were to be renewed or settled"),
 
     REDELIVERED("redelivered", "Messages claimed whose lease before had run out"),
 

@@ -214,8 +214,9 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param expired What becomes of a message that was not handled within its time to
      * live.
      * @param autoStartup Whether listeners start with the application.
-     * @param shutdownTimeout How long a stop waits for handlers that run. Should be less
-     * than spring.lifecycle.timeout-per-shutdown-phase.
+     * @param shutdownTimeout How long a stop waits for handlers that run. Those that take
+     * longer are interrupted. Should be some seconds less than
+     * spring.lifecycle.timeout-per-shutdown-phase.
      * @param backoff Waits between the attempts.
      */
     public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,

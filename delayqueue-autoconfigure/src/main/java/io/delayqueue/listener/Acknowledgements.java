@@ -34,6 +34,8 @@ final class Acknowledgements {
 
     private final LeaseKeeper leaseKeeper;
 
+    private final LoopLog log;
+
     private final Queue<HeldLease> finished = new ConcurrentLinkedQueue<>();
 
     /** Of batches that were refused; sent singly, so that no other has to suffer. */
@@ -52,6 +54,7 @@ final class Acknowledgements {
         this.queue = queue;
         this.context = context;
         this.leaseKeeper = leaseKeeper;
+        this.log = new LoopLog(queue, context);
     }
 
     /**
@@ -142,11 +145,7 @@ final class Acknowledgements {
             HeldLease lease = leases.get(i);
             this.leaseKeeper.remove(lease);
             if (!answers.get(i)) {
-                this.queue.refused();
-                logger.warn(
-                        "Message '{}' of queue '{}' outlived its lease on attempt {} and is handled again, unless "
-                                + "a reconnect sent its acknowledgement twice",
-                        lease.lease().id(), lease.lease().queue(), lease.attempt());
+                this.log.refused(lease, "it was handled (or a reconnect has sent its acknowledgement twice)");
             }
         }
     }

@@ -221,7 +221,8 @@ final class Claims {
         StoreClock.Jump jump = this.clock.told(sent.sentAt(), answer.at(), answer.claim().now());
         if (jump != null) {
             this.context.clocks()
-                .jumped(this.queue.partition(), new ClockWatch.Sight(jump, this.clockLookedAt, answer.at()));
+                .jumped(this.queue.partition(), new ClockWatch.Sight(jump, this.clockLookedAt, answer.at()),
+                        this.context::log);
         }
         this.clockLookedAt = (jump != null) ? answer.at() : sent.sentAt();
         this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);

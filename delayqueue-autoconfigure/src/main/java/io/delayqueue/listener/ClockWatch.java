@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.engine.Partition;
@@ -32,20 +33,24 @@ final class ClockWatch {
         return this.count.get();
     }
 
-    void jumped(Partition partition, Sight sight) {
+    /**
+     * Takes notice of a jump.
+     * @param log runs what writes a line
+     */
+    void jumped(Partition partition, Sight sight, Executor log) {
         StoreClock.Jump jump = sight.jump();
         if (!isNews(sight)) {
             logger.debug("The clock of queue '{}' has jumped by {} to {}", partition, jump.least(), jump.most());
             return;
         }
         this.count.incrementAndGet();
-        logger.warn(
+        log.execute(() -> logger.warn(
                 "The store's clock, which queue '{}' goes by, has jumped {} by {} to {} ms, as measured by the "
                         + "monotonic clock of this machine: it was set, another server with another clock has taken "
                         + "over, or this machine was suspended. {}",
                 partition, jump.isForward() ? "forward" : "back", millis(jump, true), millis(jump, false),
                 jump.isForward() ? "Messages are due earlier by that, and leases end earlier: some are handled again"
-                        : "Messages are due later by that, and those of nodes that die come back later");
+                        : "Messages are due later by that, and those of nodes that die come back later"));
     }
 
     /**

@@ -115,14 +115,21 @@ public class DelayedListenerRegistry {
         return true;
     }
 
-    /** The application starts. */
+    /** The application starts; a stop may have overtaken that. */
     synchronized void attach(WorkerRun run) {
+        if (run.isRetired()) {
+            return;
+        }
         this.run = run;
         this.containers.values().forEach((container) -> container.attach(run));
     }
 
-    /** The application stops, unless it has been started anew already. */
+    /**
+     * The application stops: the run is not attached from now on. Another one may be, if
+     * the application was started again already.
+     */
     synchronized void detach(WorkerRun run) {
+        run.retire();
         if (this.run == run) {
             this.run = null;
             this.containers.values().forEach(QueueListenerContainer::detach);

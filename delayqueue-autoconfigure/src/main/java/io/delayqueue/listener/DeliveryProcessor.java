@@ -64,6 +64,7 @@ final class DeliveryProcessor {
             logContext.leave();
         }
         if (end != End.LATER) {
+            this.context.threads().ended(held);
             this.queue.counters().running.decrementAndGet();
             this.finish.finished(held, end == End.ACKNOWLEDGE);
         }
@@ -98,7 +99,7 @@ final class DeliveryProcessor {
     private End expired(HeldLease held) {
         this.queue.expired(1);
         if (this.queue.settings().expiredPolicy() == ExpiredPolicy.DEAD_LETTER) {
-            this.settlement.deadLetter(held, "expired");
+            this.settlement.expire(held);
         }
         else {
             logger.debug("Message '{}' of queue '{}' has expired and is dropped", held.lease().id(),
@@ -138,6 +139,7 @@ final class DeliveryProcessor {
     private End call(Handling handling, MessageHandler.Call call) {
         HandlerTimeout timeout = HandlerTimeout.start(handling.held(), this.queue.settings().timeout(),
                 this.context.timer());
+        this.context.threads().began(handling.held(), timeout);
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
@@ -201,6 +203,10 @@ final class DeliveryProcessor {
         boolean timedOut = timeout.end();
         long nanos = this.context.now() - handling.startedAt();
         HeldLease held = handling.held();
+        if (failure != null && timeout.isStopped()) {
+            this.settlement.giveBackInterrupted(held, failure);
+            return End.SETTLED;
+        }
         if (failure == null) {
             this.queue.handled(HandlerOutcome.SUCCESS, nanos);
             return decided(held, handling.delivery().decision());

@@ -95,7 +95,7 @@ final class HandlerDelivery implements Delivery {
             this.held.renewed(sentAt, leaseTime);
         }
         else {
-            LeaseKeeper.lost(this.held, this.listened);
+            LeaseKeeper.lost(this.held, new LoopLog(this.listened, this.context));
         }
         return extended;
     }

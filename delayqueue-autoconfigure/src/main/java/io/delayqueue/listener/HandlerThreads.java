@@ -1,5 +1,6 @@
 package io.delayqueue.listener;
 
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
@@ -8,6 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.engine.BackgroundLog;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.VirtualThreadTaskExecutor;
@@ -29,6 +31,10 @@ final class HandlerThreads implements WorkerThreads {
     private final Executor executor;
 
     private final @Nullable ThreadPoolExecutor turns;
+
+    private final RunningHandlers running = new RunningHandlers();
+
+    private final BackgroundLog log = new BackgroundLog();
 
     /**
      * Makes threads, none of which runs yet.
@@ -80,7 +86,27 @@ final class HandlerThreads implements WorkerThreads {
         }
     }
 
-    /** Lets threads end once what they do is done; interrupts nothing. */
+    @Override
+    public void began(HeldLease lease, HandlerTimeout handler) {
+        this.running.began(lease, handler);
+    }
+
+    @Override
+    public void ended(HeldLease lease) {
+        this.running.ended(lease);
+    }
+
+    @Override
+    public void log(Runnable line) {
+        this.log.execute(line);
+    }
+
+    /** Interrupts the handlers that still run, and waits a little for them. */
+    void interrupt(Duration limit) throws InterruptedException {
+        this.running.interrupt(limit);
+    }
+
+    /** Lets threads end once what they do is done. */
     void close() {
         if (this.executor instanceof ThreadPoolExecutor pool) {
             pool.shutdown();
@@ -88,6 +114,7 @@ final class HandlerThreads implements WorkerThreads {
         if (this.turns != null) {
             this.turns.shutdown();
         }
+        this.log.close();
     }
 
 }

@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends a handler that takes too long: its lease is not renewed any more, and its thread
- * is interrupted or, once it has returned a future, that future is cancelled.
+ * is interrupted or, once it has returned a future, that future is cancelled. Also
+ * interrupts a handler that outlives the stop of the application.
  * <p>
- * <strong>Threads.</strong> The handler's thread and the timer. A lock makes sure that
- * the interrupt comes while the handler runs or not at all: one that came later would hit
- * whatever the thread does next.
+ * <strong>Threads.</strong> The handler's thread, the timer, and the one that stops the
+ * worker. A lock makes sure that the interrupt comes while the handler runs or not at
+ * all: one that came later would hit whatever the thread does next.
  */
 final class HandlerTimeout {
 
@@ -26,6 +27,8 @@ final class HandlerTimeout {
     private boolean over;
 
     private boolean fired;
+
+    private boolean stopped;
 
     private Timer.@Nullable Scheduled scheduled;
 
@@ -61,6 +64,36 @@ final class HandlerTimeout {
         }
         if (task != null) {
             task.run();
+        }
+    }
+
+    /**
+     * Interrupts the handler as the application stops.
+     * @return {@code false} if it does not run on a thread any more
+     */
+    boolean interrupt() {
+        this.lock.lock();
+        try {
+            if (this.thread == null) {
+                return false;
+            }
+            this.stopped = !this.fired;
+            this.thread.interrupt();
+            return true;
+        }
+        finally {
+            this.lock.unlock();
+        }
+    }
+
+    /** Whether it was interrupted by the stop, and its time was not over before. */
+    boolean isStopped() {
+        this.lock.lock();
+        try {
+            return this.stopped;
+        }
+        finally {
+            this.lock.unlock();
         }
     }
 

@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -38,6 +39,8 @@ final class HeldLease {
     private volatile boolean settling;
 
     private volatile boolean lost;
+
+    private final AtomicBoolean refused = new AtomicBoolean();
 
     HeldLease(ClaimedMessage message, Times times, Duration leaseTime) {
         this.message = message;
@@ -134,7 +137,7 @@ final class HeldLease {
 
     /**
      * Notes that the store turned a renewal away.
-     * @return whether that is news
+     * @return {@code false} if that means nothing, or was noted before
      */
     boolean lose() {
         if (this.settling || this.lost) {
@@ -142,6 +145,11 @@ final class HeldLease {
         }
         this.lost = true;
         return true;
+    }
+
+    /** Notes that the store turned something away; returns whether for the first time. */
+    boolean refused() {
+        return this.refused.compareAndSet(false, true);
     }
 
     private enum Stage {

@@ -33,6 +33,8 @@ final class LeaseKeeper {
 
     private final WorkerContext context;
 
+    private final LoopLog log;
+
     private final Duration leaseTime;
 
     private final long renewalAge;
@@ -44,6 +46,7 @@ final class LeaseKeeper {
     LeaseKeeper(ListenedQueue queue, WorkerContext context) {
         this.queue = queue;
         this.context = context;
+        this.log = new LoopLog(queue, context);
         this.leaseTime = queue.settings().lease();
         this.renewalAge = Nanos.of(this.leaseTime) / 3;
     }
@@ -84,9 +87,9 @@ final class LeaseKeeper {
         MessageStore store = this.context.store();
         return StoreCalls.send(() -> store.release(this.queue.partition(), leases)).handle((answers, ex) -> {
             if (ex != null) {
-                logger.warn(
+                this.context.log(() -> logger.warn(
                         "Cannot give back {} messages of queue '{}'; they are handled when their leases run out: {}",
-                        leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString());
+                        leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString()));
             }
             return null;
         });
@@ -138,16 +141,14 @@ final class LeaseKeeper {
             lease.renewed(sentAt, this.leaseTime);
         }
         else if (this.held.contains(lease)) {
-            lost(lease, this.queue);
+            lost(lease, this.log);
         }
     }
 
-    /** Counts and tells, once, that the store turned a renewal away. */
-    static void lost(HeldLease lease, ListenedQueue queue) {
+    /** Counts and logs, once, that the store turned a renewal away. */
+    static void lost(HeldLease lease, LoopLog log) {
         if (lease.lose()) {
-            queue.refused();
-            logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} while it was handled "
-                    + "and is being handled again", lease.lease().id(), lease.lease().queue(), lease.attempt());
+            log.refused(lease, "its lease cannot be renewed");
         }
     }
 

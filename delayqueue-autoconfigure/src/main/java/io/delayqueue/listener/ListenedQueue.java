@@ -1,6 +1,7 @@
 package io.delayqueue.listener;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.ExpiredSummary;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.QueueEvents;
 
@@ -14,13 +15,14 @@ import io.delayqueue.engine.QueueEvents;
  * @param counters the listener's counts, shared by its queues
  * @param events told of the same, by queue
  * @param lateness how late its handlers began, on all partitions of the queue
+ * @param expirations counts what expired on all of them, for the log
  */
 record ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
-        ListenerCounters counters, QueueEvents events, LatenessCounts lateness) {
+        ListenerCounters counters, QueueEvents events, LatenessCounts lateness, ExpiredSummary expirations) {
 
     ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
             ListenerCounters counters, QueueEvents events) {
-        this(listenerId, partition, settings, handler, counters, events, new LatenessCounts());
+        this(listenerId, partition, settings, handler, counters, events, new LatenessCounts(), new ExpiredSummary());
     }
 
     ListenedQueue(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
@@ -31,7 +33,7 @@ record ListenedQueue(String listenerId, Partition partition, ListenerSettings se
     /** The same listener on another partition of the queue. */
     ListenedQueue at(Partition other) {
         return new ListenedQueue(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
-                this.lateness);
+                this.lateness, this.expirations);
     }
 
     QueueName name() {
@@ -61,6 +63,7 @@ record ListenedQueue(String listenerId, Partition partition, ListenerSettings se
     void expired(long messages) {
         if (messages > 0) {
             this.counters.expired.add(messages);
+            this.expirations.add(messages);
             this.events.expired(messages);
         }
     }

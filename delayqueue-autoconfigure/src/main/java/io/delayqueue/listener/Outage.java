@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -33,6 +34,8 @@ final class Outage {
 
     private final LongSupplier nanoTime;
 
+    private final Executor log;
+
     private final Set<Failing> failing = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean down = new AtomicBoolean();
@@ -40,7 +43,17 @@ final class Outage {
     private final AtomicLong lastWarning;
 
     Outage(LongSupplier nanoTime) {
+        this(nanoTime, Runnable::run);
+    }
+
+    /**
+     * Notes no outage yet.
+     * @param nanoTime the clock for spans
+     * @param log runs what writes a line
+     */
+    Outage(LongSupplier nanoTime, Executor log) {
         this.nanoTime = nanoTime;
+        this.log = log;
         this.lastWarning = new AtomicLong(nanoTime.getAsLong() - REPEAT);
     }
 
@@ -55,7 +68,8 @@ final class Outage {
         long last = this.lastWarning.get();
         if (first || (now - last >= REPEAT && this.lastWarning.compareAndSet(last, now))) {
             this.lastWarning.set(now);
-            logger.warn("Cannot {} queue '{}'; trying again until the store answers", operation, partition, cause);
+            this.log.execute(() -> logger.warn("Cannot {} queue '{}'; trying again until the store answers", operation,
+                    partition, cause));
         }
         else {
             logger.debug("Cannot {} queue '{}' still: {}", operation, partition, cause.toString());
@@ -65,7 +79,7 @@ final class Outage {
     /** Notes that the operation worked. */
     void recovered(String operation, Partition partition) {
         if (!this.failing.isEmpty() && this.failing.remove(new Failing(operation, partition)) && isOver()) {
-            logger.info("The store answers again; queues are served as before");
+            this.log.execute(() -> logger.info("The store answers again; queues are served as before"));
         }
     }
 

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Lease;
@@ -59,6 +58,8 @@ final class PollLoop {
 
     private final DeliveryProcessor processor;
 
+    private final LoopLog log;
+
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
     /** The calls whose answers are waited for. */
@@ -87,6 +88,7 @@ final class PollLoop {
         this.queue = queue;
         this.context = context;
         this.handlers = handlers;
+        this.log = new LoopLog(queue, context);
         handlers.join();
         this.alarm = new Alarm(this::turn, context::turn, context.timer(), context.nanoTime());
         this.claims = new Claims(queue, context, handlers, this.alarm);
@@ -95,11 +97,21 @@ final class PollLoop {
         this.processor = new DeliveryProcessor(queue, context, this::finished);
     }
 
+    /** Complete once the loop has ended, after a stop. */
+    CompletableFuture<Void> end() {
+        return this.end;
+    }
+
     /**
-     * Begins with the turns.
-     * @return complete once the loop has ended, after a stop
+     * Begins with the turns, unless it was stopped before.
+     * @return {@link #end()}
      */
     CompletableFuture<Void> start(WakeUps wakeUps) {
+        if (this.stopped) {
+            this.ended = true;
+            this.end.complete(null);
+            return this.end;
+        }
         try {
             onEnd(wakeUps.listen(this.queue.partition(), this::heard)::close);
             onEnd(this.leaseKeeper.start()::cancel);
@@ -177,8 +189,7 @@ final class PollLoop {
                 this.end.complete(null);
             }
             Duration wait = backoff();
-            logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}", this.queue.listenerId(),
-                    this.queue.name(), wait, ex);
+            this.log.failed(ex, wait);
             return wait;
         }
     }
@@ -262,17 +273,10 @@ final class PollLoop {
         this.context.outage().recovered(Outage.CLAIM, this.queue.partition());
         this.context.partitions().noticed(this.queue.partition(), claim.partitionsVersion());
         this.queue.expired(claim.expired());
-        tell(claim.buried());
+        this.log.died(claim.buried());
+        this.log.summarize();
         logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.room(), this.queue.name());
         return dispatched;
-    }
-
-    private void tell(List<DeadLetterEvent> deaths) {
-        for (DeadLetterEvent death : deaths) {
-            this.queue.died();
-            logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
-        }
-        this.context.tellElsewhere(deaths);
     }
 
     private List<HeldLease> hold(List<ClaimedMessage> messages, HeldLease.Times times) {
@@ -293,8 +297,7 @@ final class PollLoop {
             return true;
         }
         catch (Throwable ex) {
-            logger.error("No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
-                    this.queue.listenerId(), this.queue.name(), ex);
+            this.log.noThread(ex);
             giveBackUnstarted();
             return false;
         }
@@ -362,11 +365,9 @@ final class PollLoop {
         }
         this.ended = true;
         this.context.outage().forget(this.queue.partition());
+        this.log.close();
         if (!isIdle()) {
-            logger.warn(
-                    "{} handlers of listener '{}' on queue '{}' outlive the shutdown timeout; their messages are "
-                            + "handled again unless they end within their leases",
-                    this.claims.held(), this.queue.listenerId(), this.queue.name());
+            this.log.outlived(this.claims.held());
         }
         CompletableFuture.allOf(this.givenBack, flush()).whenComplete((done, ex) -> this.end.complete(null));
         return null;

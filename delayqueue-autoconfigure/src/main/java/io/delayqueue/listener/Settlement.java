@@ -29,10 +29,13 @@ final class Settlement {
 
     private final MessageStore store;
 
+    private final LoopLog log;
+
     Settlement(ListenedQueue queue, WorkerContext context) {
         this.queue = queue;
         this.context = context;
         this.store = context.store();
+        this.log = new LoopLog(queue, context);
     }
 
     /** Records that the handler of a suspect starts; {@code false} if it must not. */
@@ -41,7 +44,7 @@ final class Settlement {
         try {
             boolean recorded = StoreCalls.send(() -> this.store.start(lease)).join();
             if (!recorded) {
-                refused(held, "its handler was to start");
+                this.log.refused(held, "its handler was to start");
             }
             return recorded;
         }
@@ -63,6 +66,18 @@ final class Settlement {
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is given back",
                 held.lease().id(), held.lease().queue());
         StoreCalls.send(() -> this.store.release(held.lease().partition(), List.of(held.message().dueLease())));
+    }
+
+    /**
+     * Gives back a message whose handler was interrupted by the stop, which is no
+     * failure.
+     */
+    void giveBackInterrupted(HeldLease held, Throwable failure) {
+        logger.warn(
+                "The handler of message '{}' of queue '{}' outlived the shutdown timeout and was interrupted on "
+                        + "attempt {}; the message is given back and the attempt does not count: {}",
+                held.lease().id(), held.lease().queue(), held.attempt(), FailureText.line(failure));
+        release(held, Duration.ZERO);
     }
 
     /** Removes a message that must not be handled any more. */
@@ -107,6 +122,13 @@ final class Settlement {
         }
     }
 
+    /** Makes an expired message a dead letter; such messages are logged together. */
+    void expire(HeldLease held) {
+        if (deadLetter(held, "expired", false, "expired")) {
+            publish(held, false, "expired");
+        }
+    }
+
     private boolean deadLetter(HeldLease held, String cause, boolean failed, String line) {
         Death death = new Death(cause, failed, held.message().dueAt());
         Answer answer = settle(held, () -> this.store.deadLetter(held.lease(), death), "was to die of: " + line);
@@ -131,7 +153,7 @@ final class Settlement {
                 if (StoreCalls.send(call).join()) {
                     return Answer.DONE;
                 }
-                refused(held, "it " + what);
+                this.log.refused(held, "it " + what);
                 return Answer.REFUSED;
             }
             catch (RuntimeException ex) {
@@ -144,12 +166,6 @@ final class Settlement {
                 }
             }
         }
-    }
-
-    private void refused(HeldLease held, String what) {
-        this.queue.refused();
-        logger.warn("Message '{}' of queue '{}' outlived its lease on attempt {} and is being handled again; here {}",
-                held.lease().id(), held.lease().queue(), held.attempt(), what);
     }
 
     private boolean mayTryAgain(HeldLease held, Throwable cause, int failures) {

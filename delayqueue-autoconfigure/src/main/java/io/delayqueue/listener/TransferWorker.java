@@ -15,8 +15,9 @@ import org.springframework.context.SmartLifecycle;
  * <p>
  * A stop goes in this order: no more claims; a claim under way is awaited and, with what
  * no handler has begun with, given back; handlers that run are waited for up to the
- * shutdown timeout; what they finished is acknowledged; renewal ends. A handler that
- * takes longer keeps its lease until that runs out, and is not interrupted.
+ * shutdown timeout; what they finished is acknowledged; those that still run are
+ * interrupted, and what they then leave by an exception is given back; renewal ends. A
+ * handler that does not heed the interrupt keeps its lease until that runs out.
  * <p>
  * <strong>Threads.</strong> The context's life-cycle thread; a stop with a callback runs
  * on a thread of its own.

@@ -47,7 +47,8 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Worke
             this.threads.execute(() -> deaths.forEach(this::tell));
         }
         catch (RejectedExecutionException | OutOfMemoryError ex) {
-            logger.warn("No thread to tell listeners of {} dead letters; the letters are kept", deaths.size(), ex);
+            log(() -> logger.warn("No thread to tell listeners of {} dead letters; the letters are kept", deaths.size(),
+                    ex));
         }
     }
 
@@ -81,6 +82,14 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Worke
      */
     void turn(Runnable task) {
         this.threads.turn(task);
+    }
+
+    /**
+     * Writes a log line where an appender that blocks holds nobody up. To be used by all
+     * that may run on the client's thread: turns, and answers of the store.
+     */
+    void log(Runnable line) {
+        this.threads.log(line);
     }
 
     long now() {

@@ -28,6 +28,11 @@ final class WorkerRun {
     /** Room for the last acknowledgements, once the shutdown timeout is over. */
     private static final Duration GRACE = Duration.ofMillis(500);
 
+    /**
+     * Room for handlers that were interrupted to end, and to give their messages back.
+     */
+    private static final Duration INTERRUPT_GRACE = Duration.ofSeconds(1);
+
     private final WorkerContext context;
 
     private final WakeUps wakeUps;
@@ -49,6 +54,8 @@ final class WorkerRun {
 
     private final AtomicBoolean reports = new AtomicBoolean();
 
+    private volatile boolean retired;
+
     WorkerRun(StorePorts ports, ApplicationEventPublisher events, ClockWatch clocks, WorkerSettings settings,
             NodeReporter reporter) {
         this.reporter = reporter;
@@ -56,7 +63,7 @@ final class WorkerRun {
         this.notes = ports.notes();
         this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits());
         this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
-                new Outage(System::nanoTime), clocks, ports.partitions(),
+                new Outage(System::nanoTime, this.handlerThreads::log), clocks, ports.partitions(),
                 this.wakeUps.tellsOfKeepers() ? new KeptPartitions(settings.safetyPoll(), System::nanoTime) : null,
                 settings, System::nanoTime);
         this.housekeeping = new Housekeeping(this.context);
@@ -87,10 +94,21 @@ final class WorkerRun {
         });
     }
 
+    /** Its end is known before it begins, or a stop meanwhile would not wait for it. */
     private void start(PollLoop loop) {
-        CompletableFuture<Void> end = loop.start(this.wakeUps);
+        CompletableFuture<Void> end = loop.end();
         this.ends.add(end);
         end.whenComplete((done, ex) -> this.ends.remove(end));
+        loop.start(this.wakeUps);
+    }
+
+    /** No listener is to be launched by it from now on. */
+    void retire() {
+        this.retired = true;
+    }
+
+    boolean isRetired() {
+        return this.retired;
     }
 
     void stop(List<QueueLoops> loops) {
@@ -113,6 +131,12 @@ final class WorkerRun {
         }
         catch (TimeoutException | ExecutionException ex) {
             // Told by each loop that has not ended.
+        }
+        catch (InterruptedException ex) {
+            interrupted = true;
+        }
+        try {
+            this.handlerThreads.interrupt(INTERRUPT_GRACE);
         }
         catch (InterruptedException ex) {
             interrupted = true;

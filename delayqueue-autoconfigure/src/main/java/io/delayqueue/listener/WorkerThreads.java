@@ -13,4 +13,17 @@ interface WorkerThreads extends Executor {
         task.run();
     }
 
+    /** A handler begins; a stop may interrupt it. */
+    default void began(HeldLease lease, HandlerTimeout handler) {
+    }
+
+    /** What becomes of the message of a handler that began is decided. */
+    default void ended(HeldLease lease) {
+    }
+
+    /** Writes a log line, without blocking the caller if an appender blocks. */
+    default void log(Runnable line) {
+        line.run();
+    }
+
 }

@@ -181,6 +181,7 @@ final class BlockingSubscription implements TopicSubscription, Heartbeat.Line {
 
     @Override
     public void drop() {
+        Heartbeat.warn();
         lost(); // before another link can subscribe
         Link old = this.link;
         if (this.left.get() < MOST_LEFT && old != null) {

@@ -331,6 +331,11 @@ final class ClusterSubscription implements TopicSubscription {
             ClusterSubscription.this.lost();
         }
 
+        @Override
+        public void dropped() {
+            ClusterSubscription.this.thread.execute(Heartbeat::warn);
+        }
+
         /** If the master refuses the subscription, the client does not say so. */
         @Override
         public void reconnected() {

@@ -56,10 +56,14 @@ final class Heartbeat {
         }
         else if (this.silent >= DROP_AFTER) {
             this.silent = 0;
-            logger.warn("Nothing is received on the connection that is subscribed to wake-ups, not even the answer to "
-                    + "a request; it is closed and opened again, meanwhile messages are found by the safety poll");
             this.line.drop();
         }
+    }
+
+    /** Logs that a connection is dropped; not to be called on the client's threads. */
+    static void warn() {
+        logger.warn("Nothing is received on the connection that is subscribed to wake-ups, not even the answer to "
+                + "a request; it is closed and opened again, meanwhile messages are found by the safety poll");
     }
 
     /** A subscribed connection. */

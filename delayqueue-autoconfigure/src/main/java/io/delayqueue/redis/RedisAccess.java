@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
+import io.delayqueue.engine.BackgroundLog;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.Partition;
 
@@ -36,6 +37,8 @@ public final class RedisAccess implements AutoCloseable {
     private final Map<Partition, RedisKeys> keys = new ConcurrentHashMap<>();
 
     private final AtomicBoolean refused = new AtomicBoolean();
+
+    private final BackgroundLog log = new BackgroundLog();
 
     RedisAccess(ScriptRunner runner, String namespace) {
         this(runner, runner, namespace);
@@ -180,8 +183,14 @@ public final class RedisAccess implements AutoCloseable {
         return this.refused.compareAndSet(false, true);
     }
 
+    /** Writes a log line from the client's thread, which must not be blocked. */
+    void log(Runnable line) {
+        this.log.execute(line);
+    }
+
     @Override
     public void close() {
+        this.log.close();
         this.runner.close();
         this.sends.close();
     }

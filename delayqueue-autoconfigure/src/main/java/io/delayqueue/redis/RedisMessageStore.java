@@ -284,10 +284,10 @@ public final class RedisMessageStore implements MessageStore {
      */
     private void noticeRefusal(Partition partition) {
         if (this.redis.noticeRefusal()) {
-            logger.warn(
+            this.redis.log(() -> logger.warn(
                     "The Redis user may not publish to channel '{}', nor probably to those of other queues; "
                             + "workers find messages by their safety poll, up to some seconds late",
-                    this.redis.keysOf(partition).wake());
+                    this.redis.keysOf(partition).wake()));
         }
     }
 

@@ -345,6 +345,11 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
 
         @Override
+        public void dropped() {
+            submit(Heartbeat::warn);
+        }
+
+        @Override
         public void reconnected() {
             later(RedisWakeUps.this::checkReconnected, SUBSCRIPTION_LIMIT);
         }

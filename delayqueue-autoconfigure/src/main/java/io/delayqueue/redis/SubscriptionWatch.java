@@ -145,6 +145,9 @@ final class SubscriptionWatch implements RedisConnectionStateListener {
         /** A connection of ours is lost. */
         void lost();
 
+        /** A connection of ours is about to be dropped, as it carries nothing. */
+        void dropped();
+
         /**
          * The connection is there again, and has asked for its subscriptions or soon
          * will.
@@ -221,6 +224,7 @@ final class SubscriptionWatch implements RedisConnectionStateListener {
          */
         @Override
         public void drop() {
+            SubscriptionWatch.this.observer.dropped();
             RedisChannelWriter writer = this.connection.getChannelWriter();
             if (((writer instanceof Delegating<?> wrapper) ? wrapper.unwrap()
                     : writer) instanceof DefaultEndpoint end) {

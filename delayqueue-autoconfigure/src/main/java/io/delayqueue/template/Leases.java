@@ -2,7 +2,9 @@ package io.delayqueue.template;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -13,6 +15,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.ExpiredSummary;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageStore;
@@ -39,6 +42,9 @@ final class Leases {
 
     private static final int MAX_LINE = 500;
 
+    /** Names may be made up without end; then some are reported earlier. */
+    private static final int MOST_QUEUES = 10_000;
+
     private final MessageStore store;
 
     private final MessageEvents told;
@@ -48,6 +54,8 @@ final class Leases {
     private final StoreCalls calls;
 
     private final ApplicationEventPublisher events;
+
+    private final Map<QueueName, ExpiredSummary> expirations = new ConcurrentHashMap<>();
 
     Leases(StorePorts ports, Router router, StoreCalls calls, ApplicationEventPublisher events) {
         this.store = ports.messages();
@@ -78,14 +86,29 @@ final class Leases {
         QueueEvents told = this.told.of(partition.queue());
         if (claim.expired() > 0) {
             told.expired(claim.expired());
+            expired(partition.queue(), claim.expired(), settings);
         }
         claim.messages().stream().filter(ClaimedMessage::suspect).forEach((message) -> told.redelivered());
         claim.buried().forEach((death) -> {
             told.died();
-            logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
+            if (!ExpiredSummary.isExpired(death)) {
+                logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(), death.reason());
+            }
             publish(death);
         });
         return claim;
+    }
+
+    private void expired(QueueName queue, int messages, ReceiveSettings settings) {
+        if (this.expirations.size() >= MOST_QUEUES) {
+            this.expirations.clear();
+        }
+        ExpiredSummary summary = this.expirations.computeIfAbsent(queue, (name) -> new ExpiredSummary());
+        summary.add(messages);
+        long reported = summary.take(System.nanoTime());
+        if (reported > 0) {
+            logger.warn(ExpiredSummary.text(reported, queue, settings.expired()));
+        }
     }
 
     /** Records that a suspect starts; {@code false} if it has passed on. */

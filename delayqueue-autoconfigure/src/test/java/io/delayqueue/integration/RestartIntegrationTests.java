@@ -186,11 +186,40 @@ class RestartIntegrationTests {
     }
 
     @Test
+    void aHandlerThatTheStopInterruptsHasItsMessageGivenBackAtOnce(CapturedOutput output) throws Exception {
+        Application stopping = this.applications.withHandler(this.redis, LONG_LEASE,
+                "delayqueue.listener.shutdown-timeout=100ms");
+        Application other = this.applications.withHandler(this.redis, LONG_LEASE);
+        other.listener().pause();
+        stopping.handler().does((order, delivery) -> this.go.await());
+        stopping.queue().send("orders", new Order(1), Duration.ZERO);
+        stopping.handler().next();
+        other.listener().resume();
+
+        stopping.close();
+
+        Handled handled = other.handler().next();
+        assertThat(handled.delivery().attempt()).isEqualTo(1);
+        assertThat(handled.delivery().lapses()).isZero();
+        assertThat(LogCount.of(output, "WARN", "outlived the shutdown timeout and was interrupted")).isEqualTo(1);
+        this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    @Test
     void aHandlerThatOutlivesTheStopKeepsItsLeaseUntilThatRunsOut(CapturedOutput output) throws Exception {
         Application stopping = this.applications.withHandler(this.redis, "delayqueue.listener.lease=3s",
                 "delayqueue.listener.shutdown-timeout=100ms");
         Application sender = this.applications.withoutHandler(this.redis);
-        stopping.handler().does((order, delivery) -> this.go.await());
+        stopping.handler().does((order, delivery) -> {
+            while (this.go.getCount() > 0) {
+                try {
+                    this.go.await();
+                }
+                catch (InterruptedException ex) {
+                    continue; // does not heed it
+                }
+            }
+        });
         SendResult sent = sender.queue().send("orders", new Order(1), Duration.ZERO);
         stopping.handler().next();
         stopping.close();

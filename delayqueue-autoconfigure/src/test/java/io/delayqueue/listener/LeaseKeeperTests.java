@@ -126,6 +126,27 @@ class LeaseKeeperTests {
         }
     }
 
+    /** As in a process that was suspended: one message, one line and one count. */
+    @Test
+    void tellsOfALeaseThatIsLostOnceThoughItsSettlementIsRefusedToo() {
+        HeldLease handled = hold("a");
+        HeldLease failed = hold("b");
+        this.bed.store.messages.values().forEach((entry) -> entry.token = "another");
+        try (LogCapture log = new LogCapture()) {
+            this.bed.clock.advance(ROUND.multipliedBy(2));
+            this.keeper.renew();
+            assertThat(this.bed.counters.snapshot().refused()).isEqualTo(2);
+
+            Acknowledgements acknowledgements = new Acknowledgements(this.bed.queue(), this.bed.context, this.keeper);
+            acknowledgements.add(handled);
+            acknowledgements.accept(acknowledgements.send());
+            new Settlement(this.bed.queue(), this.bed.context).retry(failed, new IllegalStateException("boom"));
+
+            assertThat(this.bed.counters.snapshot().refused()).isEqualTo(2);
+            assertThat(log.lines(Level.WARN)).hasSize(2);
+        }
+    }
+
     @Test
     void takesNoOffenceAtARenewalThatCrossesASettlement() {
         HeldLease lease = hold("m");

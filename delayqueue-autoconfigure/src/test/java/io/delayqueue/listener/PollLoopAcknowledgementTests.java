@@ -141,8 +141,9 @@ class PollLoopAcknowledgementTests {
 
             assertThat(this.bed.counters.snapshot().refused()).isOne();
             assertThat(log.lines(Level.WARN)).containsExactly(
-                    "Message 'm' of queue 'orders' outlived its lease on attempt 1 and is handled again, unless a "
-                            + "reconnect sent its acknowledgement twice");
+                    "Message 'm' of queue 'orders' outlived its lease on attempt 1 and is handled again, unless it "
+                            + "was cancelled or replaced meanwhile; here it was handled (or a reconnect has sent its "
+                            + "acknowledgement twice)");
         }
     }
 

@@ -20,6 +20,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PollLoopTroubleTests {
 
+    private static final String EXPIRED = " of queue 'orders' expired before they were handled, and were dropped; "
+            + "this is logged once a minute";
+
     private final TestBed bed = new TestBed();
 
     private final CompletableFuture<Object> stuck = new CompletableFuture<>();
@@ -303,6 +306,38 @@ class PollLoopTroubleTests {
         this.bed.store.fail("claim");
         PollLoop loop = TestBed.loop(queue(), context);
         assertThat(List.of(loop.turn(), loop.turn(), loop.turn())).allMatch((wait) -> wait.compareTo(safetyPoll) <= 0);
+    }
+
+    @Test
+    void whatExpiredIsLoggedInOneLineAMinute() {
+        for (int i = 0; i < 50; i++) {
+            this.bed.store.buried.add(new DeadLetterEvent("orders", "m" + i, "m" + i + "~", 0, "expired"));
+        }
+        PollLoop loop = this.bed.loop();
+        try (LogCapture log = new LogCapture()) {
+            TestBed.look(loop);
+            assertThat(log.lines(Level.WARN)).containsExactly("50 messages" + EXPIRED);
+
+            for (int i = 0; i < 3; i++) {
+                TestBed.look(loop);
+                this.bed.clock.advance(Duration.ofSeconds(20));
+            }
+            this.bed.store.buried.clear();
+            TestBed.look(loop);
+            assertThat(log.lines(Level.WARN)).containsExactly("50 messages" + EXPIRED, "150 messages" + EXPIRED);
+
+            this.bed.store.add("late", Duration.ZERO).expiresAt = TestClock.START;
+            this.bed.handleOnce(loop);
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            assertThat(log.lines(Level.WARN)).containsExactly("50 messages" + EXPIRED, "150 messages" + EXPIRED,
+                    "1 message" + EXPIRED);
+            assertThat(log.lines(Level.ERROR)).isEmpty();
+        }
+        this.bed.runHandlers();
+        assertThat(this.bed.events).hasSize(200);
+        assertThat(this.bed.counters.snapshot().expired()).isEqualTo(201);
+        assertThat(this.bed.counters.snapshot().dead()).isEqualTo(200);
     }
 
 }

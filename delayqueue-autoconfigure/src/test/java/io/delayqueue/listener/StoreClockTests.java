@@ -154,7 +154,7 @@ class StoreClockTests {
     }
 
     private void seen(Jump jump, long since, long at) {
-        this.watch.jumped(Partition.first(new QueueName("a")), new ClockWatch.Sight(jump, since, at));
+        this.watch.jumped(Partition.first(new QueueName("a")), new ClockWatch.Sight(jump, since, at), Runnable::run);
     }
 
     private static Jump jump(long least, long most) {

@@ -224,7 +224,9 @@ class ClusterSubscriptionTests {
                     .count()).isOne();
 
                 assertThat(isRung(rung)).as("to look for what was missed").isTrue();
-                assertThat(output.getAll().split("Nothing is received", -1)).hasSize(noticed + 1);
+                Awaitility.await()
+                    .atMost(PATIENCE)
+                    .until(() -> output.getAll().split("Nothing is received", -1).length == noticed + 1);
                 Awaitility.await().atMost(PATIENCE).until(() -> beating.isHeard(queue("q")));
             }
             awaitPatterns(1);

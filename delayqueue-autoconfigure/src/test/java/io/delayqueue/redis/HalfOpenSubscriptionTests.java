@@ -84,7 +84,7 @@ class HalfOpenSubscriptionTests {
             assertThat(this.proxy.swallowSubscriptions()).isOne();
 
             assertThat(isRung()).as("to look for what was missed").isTrue();
-            assertThat(output).contains("Nothing is received");
+            Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Nothing is received"));
             awaitHeard(wakeUps, true);
             this.rung.drainPermits();
             wake(redis, mode);

@@ -1,0 +1,100 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.engine.ExpiredSummary;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs for the loops of a listener what became of single messages, which it counts as
+ * well, and what failed in a loop. Writes on another thread, as the caller may be the
+ * client's, which an appender that blocks would hold up.
+ * <p>
+ * <strong>Threads.</strong> Any.
+ */
+final class LoopLog {
+
+    private static final Logger logger = LoggerFactory.getLogger(LoopLog.class);
+
+    private final ListenedQueue queue;
+
+    private final WorkerContext context;
+
+    LoopLog(ListenedQueue queue, WorkerContext context) {
+        this.queue = queue;
+        this.context = context;
+    }
+
+    /** Dead letters that a claim has made; publishes their events as well. */
+    void died(List<DeadLetterEvent> deaths) {
+        for (DeadLetterEvent death : deaths) {
+            this.queue.died();
+            if (!ExpiredSummary.isExpired(death)) {
+                this.context.log(() -> logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(),
+                        death.reason()));
+            }
+        }
+        this.context.tellElsewhere(deaths);
+    }
+
+    /**
+     * A renewal or settlement was refused: counted and logged once for each lease, as
+     * those that follow say nothing new.
+     * @param what what was to happen, as the end of a sentence
+     */
+    void refused(HeldLease held, String what) {
+        if (!held.refused()) {
+            this.context
+                .log(() -> logger.debug("Message '{}' of queue '{}' has outlived its lease, as was logged; here {}",
+                        held.lease().id(), held.lease().queue(), what));
+            return;
+        }
+        this.queue.refused();
+        this.context.log(() -> logger.warn(
+                "Message '{}' of queue '{}' outlived its lease on attempt {} and is handled "
+                        + "again, unless it was cancelled or replaced meanwhile; here {}",
+                held.lease().id(), held.lease().queue(), held.attempt(), what));
+    }
+
+    /** A turn failed. */
+    void failed(Throwable failure, Duration wait) {
+        this.context.log(() -> logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}",
+                this.queue.listenerId(), this.queue.name(), wait, failure));
+    }
+
+    /** What was claimed cannot be handed out. */
+    void noThread(Throwable failure) {
+        this.context.log(() -> logger.error(
+                "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
+                this.queue.listenerId(), this.queue.name(), failure));
+    }
+
+    /** The loop ends while handlers run. */
+    void outlived(int handlers) {
+        this.context.log(() -> logger
+            .warn("{} handlers of listener '{}' on queue '{}' outlive the shutdown timeout; if the application stops "
+                    + "they are interrupted. Messages of those that run on are handled again unless they end "
+                    + "within their leases", handlers, this.queue.listenerId(), this.queue.name()));
+    }
+
+    /** Logs how many messages have expired, if it is time. */
+    void summarize() {
+        expired(this.queue.expirations().take(this.context.now()));
+    }
+
+    /** Logs the rest, as the loop ends. */
+    void close() {
+        expired(this.queue.expirations().takeAll());
+    }
+
+    private void expired(long messages) {
+        if (messages > 0) {
+            String line = ExpiredSummary.text(messages, this.queue.name(), this.queue.settings().expiredPolicy());
+            this.context.log(() -> logger.warn(line));
+        }
+    }
+
+}
