@@ -1,0 +1,99 @@
+package io.delayqueue.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.cache.CacheManager;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Logs that Boot keeps the application's cache in Redis where that may be a mere
+ * consequence of the starter: Boot prefers Redis to caches in the process as soon as
+ * there is a connection factory.
+ */
+final class CacheProviderCheck implements ApplicationListener<ContextRefreshedEvent> {
+
+    private static final Logger logger = LoggerFactory.getLogger(CacheProviderCheck.class);
+
+    private static final String BOOTS_CHOICE = "org.springframework.boot.cache.autoconfigure.RedisCacheConfiguration";
+
+    private static final String TYPE = "spring.cache.type";
+
+    private final ApplicationContext context;
+
+    CacheProviderCheck(ApplicationContext context) {
+        this.context = context;
+    }
+
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext() != this.context || this.context.getEnvironment().containsProperty(TYPE)) {
+            return;
+        }
+        Provider.present(this.context.getClassLoader())
+            .filter((provider) -> hasChosenRedis())
+            .ifPresent((provider) -> logger.warn(
+                    "Boot keeps the application's cache in Redis, as there is a connection factory for Redis, although "
+                            + "{} is on the class path. Set {}={} to have the cache there, or {}=redis if Redis is "
+                            + "intended",
+                    provider.title, TYPE, provider.type, TYPE));
+    }
+
+    private boolean hasChosenRedis() {
+        if (!(this.context instanceof ConfigurableApplicationContext configurable)) {
+            return false;
+        }
+        ConfigurableListableBeanFactory beans = configurable.getBeanFactory();
+        return Arrays.stream(beans.getBeanNamesForType(CacheManager.class, true, false))
+            .filter(beans::containsBeanDefinition)
+            .map(beans::getMergedBeanDefinition)
+            .anyMatch((definition) -> definition instanceof RootBeanDefinition root
+                    && isMadeByBoot(root.getResolvedFactoryMethod()));
+    }
+
+    private static boolean isMadeByBoot(@Nullable Method factoryMethod) {
+        return factoryMethod != null && factoryMethod.getDeclaringClass().getName().equals(BOOTS_CHOICE);
+    }
+
+    /** What Boot would take without Redis. */
+    private enum Provider {
+
+        CAFFEINE("Caffeine", "caffeine", "com.github.benmanes.caffeine.cache.Caffeine",
+                "org.springframework.cache.caffeine.CaffeineCacheManager"),
+
+        CACHE2K("Cache2k", "cache2k", "org.cache2k.Cache2kBuilder",
+                "org.cache2k.extra.spring.SpringCache2kCacheManager");
+
+        private final String title;
+
+        private final String type;
+
+        private final String[] classes;
+
+        Provider(String title, String type, String... classes) {
+            this.title = title;
+            this.type = type;
+            this.classes = classes;
+        }
+
+        static Optional<Provider> present(@Nullable ClassLoader classLoader) {
+            return Arrays.stream(values())
+                .filter((provider) -> Arrays.stream(provider.classes)
+                    .allMatch((type) -> ClassUtils.isPresent(type, classLoader)))
+                .findFirst();
+        }
+
+    }
+
+}

@@ -1,0 +1,24 @@
+package io.delayqueue.autoconfigure;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration for what is checked once the application context is complete, and
+ * only logged.
+ */
+@AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
+public final class DelayQueueStartChecksAutoConfiguration {
+
+    DelayQueueStartChecksAutoConfiguration() {
+    }
+
+    @Bean
+    CacheProviderCheck delayQueueCacheProviderCheck(ApplicationContext context) {
+        return new CacheProviderCheck(context);
+    }
+
+}
