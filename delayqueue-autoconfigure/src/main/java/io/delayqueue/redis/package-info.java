@@ -11,7 +11,8 @@
  * <ul>
  * <li>Lua moves, Java decides: a script changes state atomically and takes its limits as
  * arguments; retry policy, conversion and logging stay in Java.</li>
- * <li>All keys of a queue share one hash tag, so a queue lives in one cluster slot.</li>
+ * <li>All keys of a partition share one hash tag, so a partition lives in one cluster
+ * slot; a queue has one partition unless it was given more.</li>
  * <li>Every key a script touches is in {@code KEYS}; no script builds a key name.</li>
  * <li>Time is the Redis server's, read by one function of the prelude.</li>
  * </ul>

@@ -177,6 +177,19 @@ class DocumentationTests {
     }
 
     @Test
+    void everyPackageIsInTheTable() throws IOException {
+        String page = read(ROOT.resolve("docs/README.md"));
+        Path sources = Path.of("src/main/java");
+        try (Stream<Path> files = Files.walk(sources)) {
+            List<String> packages = files.filter((file) -> file.endsWith("package-info.java"))
+                .map((file) -> sources.relativize(file.getParent()).toString().replace('/', '.'))
+                .toList();
+            assertThat(packages).hasSizeGreaterThan(5)
+                .allSatisfy((name) -> assertThat(page).containsPattern("(?m)^\\| .*`" + name + "`"));
+        }
+    }
+
+    @Test
     void guardsAreWhereThePageSays() {
         List<String> lost = find(GUARD, read(GUARANTEES))
             .filter((guard) -> !sourceOf(guard.group(1)).contains(guard.group(2)))

@@ -1,5 +1,8 @@
 package io.delayqueue.sample;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -73,6 +76,14 @@ class OperationsProfileIntegrationTests {
 
         assertThat(answer.getStatusCode().value()).isEqualTo(201);
         await().until(() -> state(id).equals("CANCELLED"));
+    }
+
+    @Test
+    void senderWhoLooksIsAnsweredAsTheReadmeSays() throws IOException {
+        ResponseEntity<String> answer = get(SENDER, API + "/queues/order-timeout");
+
+        assertThat(answer.getStatusCode().value()).isEqualTo(403);
+        assertThat(Files.readString(Path.of("README.md"))).contains("\n" + answer.getBody() + "\n");
     }
 
     @Test
