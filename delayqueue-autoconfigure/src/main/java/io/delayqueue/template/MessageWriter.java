@@ -3,6 +3,7 @@ package io.delayqueue.template;
 import java.time.Duration;
 
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.NewMessage;
@@ -26,7 +27,7 @@ final class MessageWriter {
     PreparedMessage prepare(DelayedMessage message) {
         byte[] envelope = this.codec.write(message.payload(), message.headers());
         if (envelope.length > this.maxPayloadSize) {
-            throw new IllegalArgumentException(
+            throw new PayloadTooLargeException(
                     "Payload of %s for queue '%s' is too large: written with its headers it has %d bytes, and %s is %d"
                         .formatted(message.payload().getClass().getName(), message.queue(), envelope.length,
                                 TemplateSettings.MAX_PAYLOAD_SIZE, this.maxPayloadSize));

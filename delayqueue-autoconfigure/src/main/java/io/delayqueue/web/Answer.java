@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import jakarta.servlet.http.HttpServletResponse;
@@ -40,14 +41,16 @@ final class Answer {
      * An answer whose body is made by the thread that writes it, whole and before any of
      * it is written.
      * @param writing writes, or has it written
+     * @param failed learns of a failure, on the thread that writes
      */
-    static ServerResponse made(Supplier<byte[]> body, Writing writing) {
+    static ServerResponse made(Supplier<byte[]> body, Writing writing, Consumer<Throwable> failed) {
         return builder(200).build((request, response) -> {
             byte[] bytes;
             try {
                 bytes = body.get();
             }
             catch (RuntimeException ex) {
+                failed.accept(ex);
                 Problem problem = Problems.of(ex);
                 response.setStatus(problem.kind().status());
                 write(response, PROBLEM, Json.bytes(problem.toJson()));
@@ -75,20 +78,41 @@ final class Answer {
     }
 
     static ServerResponse problem(Problem problem, @Nullable String allow) {
-        byte[] body = Json.bytes(problem.toJson());
-        ServerResponse.BodyBuilder builder = builder(problem.kind().status());
+        ServerResponse.BodyBuilder builder = builder(problem);
         if (allow != null) {
             builder.header("Allow", allow);
         }
+        return write(builder, PROBLEM, Json.bytes(problem.toJson()));
+    }
+
+    /**
+     * The problem that a failure is for the caller.
+     * @param failed learns of the failure, on the thread that writes
+     */
+    static ServerResponse problem(Throwable failure, Consumer<Throwable> failed) {
+        Problem problem = Problems.of(failure);
+        byte[] body = Json.bytes(problem.toJson());
+        return builder(problem).build((request, response) -> {
+            failed.accept(failure);
+            write(response, PROBLEM, body);
+            return null;
+        });
+    }
+
+    private static ServerResponse.BodyBuilder builder(Problem problem) {
+        ServerResponse.BodyBuilder builder = builder(problem.kind().status());
         if (problem.kind() == Problem.Kind.STORE_UNAVAILABLE || problem.kind() == Problem.Kind.TOO_MANY_WAITING) {
             builder.header("Retry-After", "1");
         }
-        return write(builder, PROBLEM, body);
+        return builder;
     }
 
-    /** Without the wait limit of the container, which may be shorter. */
-    static ServerResponse later(CompletableFuture<ServerResponse> answer, Duration limit) {
-        return ServerResponse.async(answer.exceptionally((failure) -> problem(Problems.of(failure))), limit);
+    /**
+     * Without the wait limit of the container, which may be shorter.
+     * @param failed learns of a failure, on a thread of the container
+     */
+    static ServerResponse later(CompletableFuture<ServerResponse> answer, Duration limit, Consumer<Throwable> failed) {
+        return ServerResponse.async(answer.exceptionally((failure) -> problem(failure, failed)), limit);
     }
 
     private static ServerResponse written(int status, @Nullable String type, byte[] body) {

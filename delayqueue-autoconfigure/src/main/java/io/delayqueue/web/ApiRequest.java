@@ -28,9 +28,13 @@ final class ApiRequest {
 
     private final ApiSettings settings;
 
+    private final FailureLog failures;
+
     private final Map<String, List<String>> query;
 
-    ApiRequest(HttpServletRequest servlet, Map<String, String> variables, Access access, ApiSettings settings) {
+    ApiRequest(HttpServletRequest servlet, Map<String, String> variables, Access access, ApiSettings settings,
+            FailureLog failures) {
+        this.failures = failures;
         this.servlet = servlet;
         this.variables = variables;
         this.access = access;
@@ -44,6 +48,11 @@ final class ApiRequest {
 
     ApiSettings settings() {
         return this.settings;
+    }
+
+    /** Logs why this request failed; to be called by a thread that may be blocked. */
+    void failed(Throwable failure) {
+        this.failures.log(this.servlet, failure);
     }
 
     String who() {
@@ -60,12 +69,13 @@ final class ApiRequest {
     }
 
     QueueName queue() {
-        return new QueueName(this.variables.getOrDefault("queue", ""));
+        return ProblemException.valid(() -> new QueueName(this.variables.getOrDefault("queue", "")));
     }
 
     /** The id that the query names. */
     String id() {
-        return MessageLimits.requireId(required("id"));
+        String id = required("id");
+        return ProblemException.valid(() -> MessageLimits.requireId(id));
     }
 
     String required(String name) {

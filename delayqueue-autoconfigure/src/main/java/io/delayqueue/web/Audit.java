@@ -11,7 +11,6 @@ import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
-import io.delayqueue.PayloadConversionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -66,7 +65,7 @@ final class Audit {
     void failed(Change change, Throwable failure) {
         Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
                 : failure;
-        if (isRefusal(cause)) {
+        if (cause instanceof ProblemException) {
             return;
         }
         if (cause instanceof BatchSendException batch && batch.unknown().isEmpty()) {
@@ -79,11 +78,6 @@ final class Audit {
             case UNKNOWN -> tell(change, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
             case STORED -> tell(change, 1, Outcome.DONE);
         }
-    }
-
-    private static boolean isRefusal(Throwable failure) {
-        return failure instanceof IllegalArgumentException || failure instanceof PayloadConversionException
-                || failure instanceof ProblemException;
     }
 
     void tell(Change change, long count, Outcome outcome) {

@@ -93,12 +93,12 @@ final class ConsumeRoutes {
                 this.audit.failed(change, failure);
             }
         });
-        HandOver handOver = HandOver.of(request.servlet(), claim, this.polls.claimer()::giveBack);
+        HandOver handOver = HandOver.of(request.servlet(), claim, this.polls.claimer()::giveBack, request::failed);
         return Answer.later(
                 claim.thenApply((messages) -> messages.isEmpty() ? Answer.json(claimed(messages))
                         : handOver.answer(messages, this::claimed, (outcome) -> this.audit.tell(change,
                                 (outcome == Outcome.DONE) ? messages.size() : AuditedOperationEvent.UNKNOWN, outcome))),
-                wait.plus(MARGIN));
+                wait.plus(MARGIN), request::failed);
     }
 
     /** Leaves out what was leased for so short that it is over by now. */
@@ -129,7 +129,7 @@ final class ConsumeRoutes {
                 .of(change, this.settlements.acknowledgeAll(leases),
                         (results) -> results.values().stream().filter(Boolean::booleanValue).count())
                 .thenApply((results) -> Answer.json(acknowledged(leases, results)));
-        }), MARGIN);
+        }), MARGIN, request::failed);
     }
 
     private static ObjectNode acknowledged(List<Lease> leases, Map<Lease, Boolean> results) {
@@ -189,7 +189,7 @@ final class ConsumeRoutes {
                                 .formatted(id)));
                 }
                 return Answer.done();
-            }), MARGIN);
+            }), MARGIN, request::failed);
     }
 
     /**
@@ -220,7 +220,8 @@ final class ConsumeRoutes {
     }
 
     private static String id(Fields fields) {
-        return MessageLimits.requireId(fields.text("id", MessageLimits.MAX_ID_LENGTH));
+        String id = fields.text("id", MessageLimits.MAX_ID_LENGTH);
+        return ProblemException.valid(() -> MessageLimits.requireId(id));
     }
 
 }

@@ -69,7 +69,7 @@ final class DashboardRoutes {
         Fields body = request.body("filter", "cursor");
         DeadLetterFilter filter = DeadLetterRoutes.filter(request, body);
         DeadLetterPage page = this.operations.deadLetters(request.queue().value())
-            .list(body.text("cursor"), request.limit());
+            .list(DeadLetterRoutes.cursor(body.text("cursor")), request.limit());
         boolean open = request.permits(Authority.PAYLOAD);
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("letters");

@@ -9,6 +9,7 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
+import io.delayqueue.engine.DeadLetterCursor;
 import io.delayqueue.web.Problem.Kind;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -50,7 +51,7 @@ final class DeadLetterRoutes {
 
     private ServerResponse list(ApiRequest request) {
         request.onlyQuery("cursor", "limit");
-        DeadLetterPage page = letters(request).list(request.query("cursor"), request.limit());
+        DeadLetterPage page = letters(request).list(cursor(request.query("cursor")), request.limit());
         boolean open = request.permits(Authority.PAYLOAD);
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("letters");
@@ -107,9 +108,17 @@ final class DeadLetterRoutes {
         Fields body = request.body("dryRun", "filter", "cursor");
         DeadLetterFilter filter = filter(request, body);
         boolean dryRun = body.value("dryRun") == null || body.flag("dryRun");
-        String cursor = body.text("cursor");
+        String cursor = cursor(body.text("cursor"));
         ObjectNode json = dryRun ? this.sweeps.count(queue, filter, cursor) : step.take(request, filter, cursor);
         return Answer.json(json.put("dryRun", dryRun));
+    }
+
+    /** What a caller says was the end of a page. */
+    static @Nullable String cursor(@Nullable String given) {
+        if (given != null) {
+            ProblemException.valid(() -> DeadLetterCursor.parse(given));
+        }
+        return given;
     }
 
     /** The filter that a body names. By causes only those search who may read them. */

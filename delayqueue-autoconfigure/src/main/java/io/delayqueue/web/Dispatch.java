@@ -22,6 +22,8 @@ final class Dispatch {
 
     private final ApiRoutes routes;
 
+    private final FailureLog failures = new FailureLog(System::nanoTime);
+
     Dispatch(ApiSettings settings, Access access, ApiRoutes routes) {
         this.settings = settings;
         this.access = access;
@@ -48,7 +50,7 @@ final class Dispatch {
             return answer(request.servletRequest(), request.requestPath().pathWithinApplication());
         }
         catch (RuntimeException ex) {
-            return Answer.problem(Problems.of(ex));
+            return Answer.problem(ex, (failure) -> this.failures.log(request.servletRequest(), failure));
         }
     }
 
@@ -64,7 +66,9 @@ final class Dispatch {
         if (!CrossSiteGuard.permits(request)) {
             return Answer.problem(new Problem(Kind.CROSS_SITE, "Only pages of this site may change anything"));
         }
-        return match.route().handler().handle(new ApiRequest(request, match.variables(), this.access, this.settings));
+        return match.route()
+            .handler()
+            .handle(new ApiRequest(request, match.variables(), this.access, this.settings, this.failures));
     }
 
     private static ServerResponse absent(Set<String> methods) {

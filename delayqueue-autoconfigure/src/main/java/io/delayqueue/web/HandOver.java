@@ -30,9 +30,13 @@ final class HandOver implements DeferredResultProcessingInterceptor {
 
     private final Consumer<List<TakenMessage>> giveBack;
 
+    private final Consumer<Throwable> failed;
+
     private final AtomicBoolean decided = new AtomicBoolean();
 
-    private HandOver(CompletableFuture<List<TakenMessage>> claim, Consumer<List<TakenMessage>> giveBack) {
+    private HandOver(CompletableFuture<List<TakenMessage>> claim, Consumer<List<TakenMessage>> giveBack,
+            Consumer<Throwable> failed) {
+        this.failed = failed;
         this.claim = claim;
         this.giveBack = giveBack;
     }
@@ -41,10 +45,11 @@ final class HandOver implements DeferredResultProcessingInterceptor {
      * Follows a request to its end.
      * @param claim completes with its messages
      * @param giveBack for messages that it did not take
+     * @param failed learns why no answer could be made
      */
     static HandOver of(HttpServletRequest request, CompletableFuture<List<TakenMessage>> claim,
-            Consumer<List<TakenMessage>> giveBack) {
-        HandOver handOver = new HandOver(claim, giveBack);
+            Consumer<List<TakenMessage>> giveBack, Consumer<Throwable> failed) {
+        HandOver handOver = new HandOver(claim, giveBack, failed);
         WebAsyncUtils.getAsyncManager(request).registerDeferredResultInterceptor(HandOver.class, handOver);
         return handOver;
     }
@@ -57,7 +62,7 @@ final class HandOver implements DeferredResultProcessingInterceptor {
      */
     ServerResponse answer(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body,
             Consumer<Outcome> told) {
-        return Answer.made(() -> made(messages, body), (write) -> write(write, told));
+        return Answer.made(() -> made(messages, body), (write) -> write(write, told), this.failed);
     }
 
     private byte[] made(List<TakenMessage> messages, Function<List<TakenMessage>, JsonNode> body) {

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoredMessage;
@@ -67,6 +68,9 @@ final class MessageRoutes {
         if ((dueAt != null) == (body.value("delayMillis") != null)) {
             throw ProblemException.invalid("Field 'delayMillis' or 'dueAt' is needed, and only one of them");
         }
+        if (dueAt != null) {
+            ProblemException.valid(() -> MessageLimits.requireDueAt(dueAt));
+        }
         RescheduleResult result = this.audit.of(request.change("reschedule", request.id()),
                 () -> (dueAt != null) ? this.operations.reschedule(queue.value(), request.id(), dueAt)
                         : this.operations.reschedule(queue.value(), request.id(),
@@ -83,7 +87,7 @@ final class MessageRoutes {
 
     private ServerResponse cancelAll(ApiRequest request) {
         request.onlyQuery();
-        List<String> ids = request.body("ids").strings("ids", request.settings().maxBatch());
+        List<String> ids = ids(request, request.body("ids"));
         return many(request, new Many("cancel", ids), () -> this.operations.cancelAll(request.queue().value(), ids),
                 (result) -> result != CancelResult.NOT_FOUND);
     }
@@ -91,7 +95,7 @@ final class MessageRoutes {
     private ServerResponse rescheduleAll(ApiRequest request) {
         request.onlyQuery();
         Fields body = request.body("ids", "delayMillis");
-        List<String> ids = body.strings("ids", request.settings().maxBatch());
+        List<String> ids = ids(request, body);
         if (body.value("delayMillis") == null) {
             throw ProblemException.invalid("Field 'delayMillis' is needed");
         }
@@ -99,6 +103,12 @@ final class MessageRoutes {
         return many(request, new Many("reschedule", ids),
                 () -> this.operations.rescheduleAll(request.queue().value(), ids, delay),
                 (result) -> result == RescheduleResult.RESCHEDULED);
+    }
+
+    private static List<String> ids(ApiRequest request, Fields body) {
+        List<String> ids = body.strings("ids", request.settings().maxBatch());
+        ids.forEach((id) -> ProblemException.valid(() -> MessageLimits.requireId(id)));
+        return ids;
     }
 
     /** What happened to each. The audit names them all. */

@@ -13,40 +13,38 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.web.Problem.Kind;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.StringNode;
 
 /**
- * Turns what was thrown into problems. Of a defect only the log tells more than that
- * there was one.
+ * Turns what was thrown into problems. Only the application's log says more of a defect
+ * than that there was one, and of what the store refused; see {@link FailureLog}.
  */
 final class Problems {
-
-    private static final Logger logger = LoggerFactory.getLogger(Problems.class);
 
     private Problems() {
     }
 
     static Problem of(Throwable thrown) {
+        Throwable failure = causeOf(thrown);
+        if (failure instanceof ProblemException known) {
+            return known.problem();
+        }
+        if (failure instanceof DelayQueueException ex && !(ex instanceof PayloadConversionException)) {
+            return ofStore(ex);
+        }
+        return new Problem(Kind.DEFECT, "The log of the application tells more");
+    }
+
+    /** What failed, without what futures wrap it into. */
+    static Throwable causeOf(Throwable thrown) {
         Throwable failure = thrown;
         while ((failure instanceof CompletionException || failure instanceof ExecutionException)
                 && failure.getCause() != null) {
             failure = failure.getCause();
         }
-        if (failure instanceof ProblemException known) {
-            return known.problem();
-        }
-        if (failure instanceof IllegalArgumentException || failure instanceof PayloadConversionException) {
-            return new Problem(Kind.INVALID, String.valueOf(failure.getMessage()));
-        }
-        if (failure instanceof DelayQueueException ex) {
-            return ofStore(ex);
-        }
-        logger.error("A request to the API of the delay queue failed", failure);
-        return new Problem(Kind.DEFECT, "The log of the application tells more");
+        return failure;
     }
 
     private static Problem ofStore(DelayQueueException failure) {
@@ -54,15 +52,15 @@ final class Problems {
             return ofBatch(batch);
         }
         if (failure instanceof StoreUnavailableException) {
-            logger.warn("A request to the API of the delay queue failed: {}", failure.getMessage());
             return new Problem(Kind.STORE_UNAVAILABLE, "Trying again may help").with("effect", effect(failure));
         }
         if (failure instanceof NotReplicatedException) {
             return new Problem(Kind.NOT_REPLICATED, "It is stored, and a failover may undo that").with("effect",
                     effect(failure));
         }
-        logger.error("A request to the API of the delay queue was refused by the store", failure);
-        return new Problem(Kind.STORE_REFUSED, "Somebody has to mend the cause; the log of the application tells it")
+        return new Problem(Kind.STORE_REFUSED,
+                "The store refused the request. See the application log for the cause; retrying does not help until "
+                        + "it is fixed.")
             .with("effect", effect(failure));
     }
 
@@ -71,7 +69,6 @@ final class Problems {
     }
 
     private static Problem ofBatch(BatchSendException batch) {
-        logger.warn("A batch sent to the API of the delay queue failed: {}", batch.getMessage());
         ArrayNode stored = JsonNodeFactory.instance.arrayNode();
         batch.stored().stream().map(SendResult::id).forEach(stored::add);
         return new Problem(Kind.BATCH, "Sending those that are not stored again, with ids, does no harm",

@@ -13,6 +13,7 @@ import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueuePage;
 import io.delayqueue.ResumeResult;
+import io.delayqueue.engine.MessagePosition;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -47,7 +48,11 @@ final class QueueRoutes {
 
     private ServerResponse list(ApiRequest request) {
         request.onlyQuery("cursor", "limit");
-        QueuePage page = this.inspector.queues(request.query("cursor"), request.limit());
+        String cursor = request.query("cursor");
+        if (cursor != null) {
+            ProblemException.valid(() -> new QueueName(cursor));
+        }
+        QueuePage page = this.inspector.queues(cursor, request.limit());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("queues");
         this.inspector.overviews(page.queues()).forEach((overview) -> array.add(Views.overview(overview)));
@@ -83,8 +88,12 @@ final class QueueRoutes {
 
     private ServerResponse messages(ApiRequest request) {
         request.onlyQuery("listing", "cursor", "limit");
-        MessagePage page = this.inspector.messages(request.queue().value(), listing(request), request.query("cursor"),
-                request.limit());
+        MessageListing listing = listing(request);
+        String cursor = request.query("cursor");
+        if (cursor != null) {
+            ProblemException.valid(() -> MessagePosition.parse(cursor, listing));
+        }
+        MessagePage page = this.inspector.messages(request.queue().value(), listing, cursor, request.limit());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("messages");
         page.messages().forEach((message) -> array.add(Views.summary(message)));
@@ -111,6 +120,9 @@ final class QueueRoutes {
         Instant until = body.instant("until");
         if (until != null && body.value("forMillis") != null) {
             throw ProblemException.invalid("Fields 'forMillis' and 'until' are both there; use one or none");
+        }
+        if (until != null) {
+            ProblemException.valid(() -> MessageLimits.requireDueAt(until));
         }
         if (until != null && !until.isAfter(this.inspector.overview(queue.value()).now())) {
             throw ProblemException.invalid("Field 'until' is not valid: %s has passed".formatted(until));

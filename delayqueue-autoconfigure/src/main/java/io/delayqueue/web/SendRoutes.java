@@ -14,6 +14,8 @@ import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
@@ -92,6 +94,9 @@ final class SendRoutes {
         List<SendResult> results;
         try {
             results = call.get();
+        }
+        catch (PayloadTooLargeException | PayloadConversionException ex) {
+            throw ProblemException.invalid(String.valueOf(ex.getMessage()));
         }
         catch (RuntimeException ex) {
             this.audit.failed(request.change("send", id), ex);

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
-import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.AuditedOperationEvent.Outcome;
+import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DelayQueueException.Effect;
@@ -17,6 +17,7 @@ import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.NotReplicatedException;
+import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
@@ -76,7 +77,9 @@ class AuditTests {
                         Outcome.FAILED),
                 arguments(new BatchSendException(List.of(stored), List.of(), List.of(message), AWAY), -1,
                         Outcome.UNKNOWN),
-                arguments(new IllegalStateException("a defect"), -1, Outcome.UNKNOWN));
+                arguments(new IllegalStateException("a defect"), -1, Outcome.UNKNOWN),
+                arguments(new IllegalArgumentException("a defect"), -1, Outcome.UNKNOWN),
+                arguments(new PayloadConversionException("a stored message is broken", null), 0, Outcome.FAILED));
     }
 
     @ParameterizedTest
@@ -97,8 +100,8 @@ class AuditTests {
     @Test
     void saysNothingOfWhatIsNotValid() {
         assertThatThrownBy(() -> this.audit.of(CHANGE, () -> {
-            throw new IllegalArgumentException("no id");
-        }, (answer) -> 1)).isInstanceOf(IllegalArgumentException.class);
+            throw ProblemException.invalid("no id");
+        }, (answer) -> 1)).isInstanceOf(ProblemException.class);
 
         assertThat(this.events).isEmpty();
     }
@@ -110,8 +113,8 @@ class AuditTests {
             "POST messages {\"payload\": 1}", "PUT message?id=1 {\"payload\": 1}",
             "POST batch {\"messages\": [{\"payload\": 1}]}", "POST pause {}", "POST resume {}", "POST forget {}",
             "POST dead-letters/redrive {\"letterId\": \"1~1\"}", "POST dead-letters/purge {\"letterId\": \"1~1\"}",
-            "POST dead-letters/redrive-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"c\"}",
-            "POST dead-letters/purge-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"c\"}",
+            "POST dead-letters/redrive-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"1:c\"}",
+            "POST dead-letters/purge-matching {\"dryRun\": false, \"filter\": {}, \"cursor\": \"1:c\"}",
             "POST leases/claim {}", "POST leases/acknowledge {\"id\": \"1\", \"token\": \"TOKEN\"}",
             "POST leases/acknowledge-all {\"leases\": [{\"id\": \"1\", \"token\": \"TOKEN\"}]}",
             "POST leases/extend {\"id\": \"1\", \"token\": \"TOKEN\"}",

@@ -65,7 +65,9 @@ class HandOverTests {
 
     private final List<String> told = new ArrayList<>();
 
-    private final HandOver handOver = HandOver.of(this.request, this.claim, this.back::addAll);
+    private final List<Throwable> failures = new ArrayList<>();
+
+    private final HandOver handOver = HandOver.of(this.request, this.claim, this.back::addAll, this.failures::add);
 
     @BeforeAll
     static void start() {
@@ -172,6 +174,7 @@ class HandOverTests {
         assertThat(this.back).isEqualTo(MESSAGES);
         assertThat(this.response.getStatus()).isEqualTo(500);
         assertThat(this.response.getContentType()).isEqualTo("application/problem+json");
+        assertThat(this.failures).singleElement().extracting(Throwable::getMessage).isEqualTo("cannot be made");
         assertThat(this.told).isEmpty();
     }
 
@@ -199,7 +202,7 @@ class HandOverTests {
     @Test
     void endsAClaimThatStillWaits() {
         CompletableFuture<List<TakenMessage>> waiting = new CompletableFuture<>();
-        HandOver.of(this.request, waiting, this.back::addAll).afterCompletion(null, null);
+        HandOver.of(this.request, waiting, this.back::addAll, this.failures::add).afterCompletion(null, null);
 
         assertThat(waiting).isCompletedWithValue(List.of());
         assertThat(this.back).isEmpty();
