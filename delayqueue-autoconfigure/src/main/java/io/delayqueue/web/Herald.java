@@ -1,6 +1,7 @@
 package io.delayqueue.web;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -17,14 +18,15 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Tells the application's listeners what was learnt on a thread that must not be blocked:
- * that of the store's connection, or the one that lets claims wait. Events of one kind
- * are told one after the other, in their order. What cannot be told, as a listener hangs
- * and too many events wait for it, is logged instead.
+ * Publishes events, and logs, for callers that must not be blocked: the thread of the
+ * store's connection, and the one that lets claims wait. Events of one kind are published
+ * one after the other, in their order. What cannot be published, as a listener hangs and
+ * too many events wait for it, is logged instead.
  * <p>
- * <strong>Threads.</strong> One for each kind of events, which ends when it has nothing
- * to do; any may have something told, and waits for nothing. Its life ends after that of
- * the web server, so that what the last requests did is told too.
+ * <strong>Threads.</strong> One for each kind of events, and one that logs, as an
+ * appender may block; each ends when it has nothing to do. Any may call, and waits for
+ * nothing. Its life ends after that of the web server, so that what the last requests did
+ * is published too.
  */
 public final class Herald implements SmartLifecycle {
 
@@ -45,6 +47,8 @@ public final class Herald implements SmartLifecycle {
     private final Duration stopLimit;
 
     private final AtomicInteger untold = new AtomicInteger();
+
+    private final AtomicInteger unlogged = new AtomicInteger();
 
     private volatile @Nullable Threads threads;
 
@@ -87,7 +91,32 @@ public final class Herald implements SmartLifecycle {
         catch (RejectedExecutionException ex) {
             this.untold.decrementAndGet();
         }
-        logUntold(summary);
+        log(() -> logUntold(summary));
+    }
+
+    /**
+     * Has a line logged. If more lines wait for that than events may wait, it is only
+     * counted.
+     * @param line logs it
+     */
+    void log(Runnable line) {
+        Threads current = this.threads;
+        if (current == null) {
+            line.run();
+            return;
+        }
+        try {
+            current.log().execute(() -> {
+                line.run();
+                int lost = this.unlogged.getAndSet(0);
+                if (lost > 0) {
+                    logger.error("{} lines were not logged here, as logging is behind", lost);
+                }
+            });
+        }
+        catch (RejectedExecutionException ex) {
+            this.unlogged.incrementAndGet();
+        }
     }
 
     private static void logUntold(Object summary) {
@@ -102,7 +131,8 @@ public final class Herald implements SmartLifecycle {
 
     @Override
     public void start() {
-        this.threads = new Threads(thread("delayqueue-web-audit"), thread("delayqueue-web-deaths"));
+        this.threads = new Threads(thread("delayqueue-web-audit"), thread("delayqueue-web-deaths"),
+                thread("delayqueue-web-log"));
     }
 
     private ThreadPoolExecutor thread(String name) {
@@ -122,25 +152,28 @@ public final class Herald implements SmartLifecycle {
         Threads last = this.threads;
         this.threads = null;
         if (last != null) {
-            end(last.audit());
-            end(last.deaths());
+            for (ThreadPoolExecutor thread : List.of(last.audit(), last.deaths())) {
+                for (Runnable task : end(thread)) {
+                    this.untold.decrementAndGet();
+                    logUntold(((Telling) task).summary);
+                }
+            }
+            end(last.log());
         }
     }
 
-    private void end(ThreadPoolExecutor thread) {
+    /** Ends a thread; returns what it has not done. */
+    private List<Runnable> end(ThreadPoolExecutor thread) {
         thread.shutdown();
         try {
             if (thread.awaitTermination(this.stopLimit.toNanos(), TimeUnit.NANOSECONDS)) {
-                return;
+                return List.of();
             }
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
         }
-        for (Runnable task : thread.shutdownNow()) {
-            this.untold.decrementAndGet();
-            logUntold(((Telling) task).summary);
-        }
+        return thread.shutdownNow();
     }
 
     @Override
@@ -181,12 +214,13 @@ public final class Herald implements SmartLifecycle {
     }
 
     /**
-     * One thread for each kind of events.
+     * One thread for each kind of events, and one that logs.
      *
-     * @param audit tells of changes
-     * @param deaths tells of dead letters
+     * @param audit publishes changes
+     * @param deaths publishes dead letters
+     * @param log logs
      */
-    private record Threads(ThreadPoolExecutor audit, ThreadPoolExecutor deaths) {
+    private record Threads(ThreadPoolExecutor audit, ThreadPoolExecutor deaths, ThreadPoolExecutor log) {
     }
 
 }

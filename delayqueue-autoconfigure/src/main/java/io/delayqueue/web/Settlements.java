@@ -165,8 +165,8 @@ final class Settlements {
 
     private void publish(DeadLetterEvent death) {
         this.told.of(new QueueName(death.queue())).died();
-        logger.error("Message '{}' of queue '{}' is dead after {} failures: {}", death.id(), death.queue(),
-                death.failures(), death.reason());
+        this.herald.log(() -> logger.error("Message '{}' of queue '{}' is dead after {} failures: {}", death.id(),
+                death.queue(), death.failures(), death.reason()));
         this.herald.tell(death);
     }
 
@@ -178,8 +178,9 @@ final class Settlements {
         Lease first = leases.get(0).lease();
         return this.store.release(first.partition(), leases).handle((released, failure) -> {
             if (failure != null) {
-                logger.warn("Cannot give back {} messages of queue '{}'; they are due again when their leases run out",
-                        leases.size(), first.queue(), failure);
+                this.herald.log(() -> logger.warn(
+                        "Cannot give back {} messages of queue '{}'; they are due again when their leases run out",
+                        leases.size(), first.queue(), failure));
             }
             return null;
         });

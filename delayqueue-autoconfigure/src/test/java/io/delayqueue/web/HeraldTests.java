@@ -69,6 +69,24 @@ class HeraldTests {
         assertThat(this.told).containsExactly(event(0), event(1), event(2));
     }
 
+    @Test
+    void anAppenderThatHangsHoldsUpNobodyAndWhatItMissesIsCounted(CapturedOutput output) {
+        CountDownLatch hanging = new CountDownLatch(1);
+        List<Integer> logged = new CopyOnWriteArrayList<>();
+        Herald herald = new Herald(this.told::add, 2, LONG);
+        herald.start();
+
+        IntStream.range(0, 10).forEach((i) -> herald.log(() -> {
+            await(hanging);
+            logged.add(i);
+        }));
+        hanging.countDown();
+        herald.stop();
+
+        assertThat(logged).containsExactly(0, 1, 2);
+        assertThat(output).contains("7 lines were not logged here, as logging is behind");
+    }
+
     /** Somebody may have to answer for what was done: a number would not do. */
     @ParameterizedTest
     @ValueSource(booleans = { false, true })

@@ -1,12 +1,21 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 
-import io.delayqueue.DelayQueueException;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
@@ -22,10 +31,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
@@ -46,10 +57,11 @@ class SettlementsTests {
 
     private final MessageStore store = mock(MessageStore.class);
 
-    private final Settlements settlements = new Settlements(new StorePorts(this.store, mock(MessageInspector.class),
-            mock(WakeUps.class), new PartitionTable(PartitionRecords.NONE, (queue) -> 2, System::nanoTime)),
-            new Herald((event) -> {
-            }));
+    private final StorePorts ports = new StorePorts(this.store, mock(MessageInspector.class), mock(WakeUps.class),
+            new PartitionTable(PartitionRecords.NONE, (queue) -> 2, System::nanoTime));
+
+    private final Settlements settlements = new Settlements(this.ports, new Herald((event) -> {
+    }));
 
     static Stream<Arguments> answers() {
         return Stream.of(arguments(List.of(false), NOTHING, Effect.UNKNOWN),
@@ -89,6 +101,43 @@ class SettlementsTests {
         assertThat(this.settlements.acknowledgeAll(leases).join()).containsOnlyKeys(lease(0, "a"), lease(1, "b"))
             .containsEntry(lease(0, "a"), true)
             .containsEntry(lease(1, "b"), false);
+    }
+
+    /** An appender may block, and would hold up everything that the connection does. */
+    @Test
+    void theThreadOfTheStoreLogsNothing() throws Exception {
+        Map<String, String> logged = new ConcurrentHashMap<>();
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                logged.put(event.getFormattedMessage().split(" ")[0], Thread.currentThread().getName());
+            }
+        };
+        Logger logger = (Logger) LoggerFactory.getLogger("io.delayqueue.web");
+        appender.start();
+        logger.addAppender(appender);
+        ExecutorService connection = Executors.newSingleThreadExecutor((task) -> new Thread(task, "connection"));
+        Herald herald = new Herald((event) -> {
+        }, 1, Duration.ofMinutes(1));
+        herald.start();
+        try {
+            Settlements settling = new Settlements(this.ports, herald);
+            given(this.store.deadLetter(any(), any()))
+                .willReturn(CompletableFuture.supplyAsync(() -> true, connection));
+            given(this.store.release(any(), any(), any())).willReturn(CompletableFuture.supplyAsync(() -> {
+                throw NOTHING;
+            }, connection));
+            settling.deadLetter(new LeaseToken(lease(0, "a"), 0, Instant.EPOCH), "r", false).join();
+            settling.giveBack(List.of(lease(0, "b"))).join();
+            await().until(() -> logged.size() == 2);
+        }
+        finally {
+            herald.stop();
+            connection.shutdown();
+            logger.detachAppender(appender);
+        }
+        assertThat(logged).containsOnlyKeys("Message", "Cannot");
+        assertThat(logged.values()).containsOnly("delayqueue-web-log");
     }
 
     @SuppressWarnings("unchecked")
