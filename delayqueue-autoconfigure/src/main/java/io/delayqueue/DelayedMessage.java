@@ -207,11 +207,15 @@ public final class DelayedMessage {
             return this;
         }
 
+        private static Object text(Object time) {
+            return (time instanceof Duration delay) ? MessageLimits.describe(delay) : time;
+        }
+
         private void requireOneTime(@Nullable Object other, Object given) {
             if (this.timeGiven && other != null) {
                 throw new IllegalArgumentException(
-                        "A message has a delay or a due time, not both: was given %s, and now %s".formatted(other,
-                                given));
+                        "A message has a delay or a due time, not both: was given %s, and now %s".formatted(text(other),
+                                text(given)));
             }
             this.timeGiven = true;
         }

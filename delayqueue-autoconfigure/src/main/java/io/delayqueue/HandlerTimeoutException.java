@@ -8,7 +8,8 @@ public final class HandlerTimeoutException extends DelayQueueException {
     private static final long serialVersionUID = 1L;
 
     public HandlerTimeoutException(Duration timeout) {
-        super("The handler did not end within its timeout of %s".formatted(timeout), Effect.UNKNOWN, null);
+        super("The handler did not end within its timeout of %s".formatted(MessageLimits.describe(timeout)),
+                Effect.UNKNOWN, null);
     }
 
 }

@@ -1,5 +1,7 @@
 package io.delayqueue;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -80,7 +82,7 @@ public final class MessageLimits {
         Objects.requireNonNull(delay, "A delay is needed; Duration.ZERO for now");
         if (delay.isNegative() || delay.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException(
-                    "Delay %s is not valid: use zero to %d days".formatted(delay, MAX_DURATION.toDays()));
+                    "Delay %s is not valid: use zero to %d days".formatted(describe(delay), MAX_DURATION.toDays()));
         }
         return delay;
     }
@@ -95,7 +97,7 @@ public final class MessageLimits {
     public static Duration requirePositive(String name, Duration span) {
         if (span.isNegative() || span.isZero() || span.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException("%s %s is not valid: use more than zero and at most %d days"
-                .formatted(name, span, MAX_DURATION.toDays()));
+                .formatted(name, describe(span), MAX_DURATION.toDays()));
         }
         return span;
     }
@@ -127,6 +129,41 @@ public final class MessageLimits {
                 .formatted(priority, MIN_PRIORITY, MAX_PRIORITY));
         }
         return priority;
+    }
+
+    /**
+     * Words a time span for a message: its two largest units, and seconds with at most
+     * three decimals.
+     * @param span any
+     * @return such as {@code 250 ms}, {@code 1.5 s}, {@code 2 min 30 s}, {@code 30 d}
+     */
+    public static String describe(Duration span) {
+        if (span.isNegative()) {
+            return (span.getSeconds() == Long.MIN_VALUE) ? span.toString() : "-" + describe(span.negated());
+        }
+        if (span.compareTo(Duration.ofSeconds(1)) < 0) {
+            return (span.toMillis() > 0) ? decimal(span.toNanos(), 6, 3) + " ms"
+                    : decimal(span.toNanos(), 6, 6) + (span.isZero() ? " s" : " ms");
+        }
+        if (span.compareTo(Duration.ofMinutes(1)) < 0) {
+            return decimal(span.toMillis(), 3, 3) + " s";
+        }
+        if (span.compareTo(Duration.ofHours(1)) < 0) {
+            return units(span.toMinutes(), "min", span.toSecondsPart(), "s");
+        }
+        return (span.compareTo(Duration.ofDays(1)) < 0) ? units(span.toHours(), "h", span.toMinutesPart(), "min")
+                : units(span.toDays(), "d", span.toHoursPart(), "h");
+    }
+
+    private static String decimal(long value, int scale, int decimals) {
+        return BigDecimal.valueOf(value, scale)
+            .setScale(decimals, RoundingMode.DOWN)
+            .stripTrailingZeros()
+            .toPlainString();
+    }
+
+    private static String units(long many, String unit, long rest, String lesserUnit) {
+        return many + " " + unit + ((rest > 0) ? " " + rest + " " + lesserUnit : "");
     }
 
     /**

@@ -56,9 +56,9 @@ class DelayedMessageTests {
         DelayedMessage.Builder dated = DelayedMessage.builder("q", "x").dueAt(Instant.EPOCH);
 
         assertThatIllegalArgumentException().isThrownBy(() -> delayed.dueAt(Instant.EPOCH))
-            .withMessage("A message has a delay or a due time, not both: was given PT1S, and now 1970-01-01T00:00:00Z");
+            .withMessage("A message has a delay or a due time, not both: was given 1 s, and now 1970-01-01T00:00:00Z");
         assertThatIllegalArgumentException().isThrownBy(() -> dated.delay(SECOND))
-            .withMessage("A message has a delay or a due time, not both: was given 1970-01-01T00:00:00Z, and now PT1S");
+            .withMessage("A message has a delay or a due time, not both: was given 1970-01-01T00:00:00Z, and now 1 s");
         assertThat(delayed.build().delay()).hasValue(SECOND);
         assertThat(dated.build().dueAt()).hasValue(Instant.EPOCH);
     }
@@ -142,7 +142,7 @@ class DelayedMessageTests {
         assertThatIllegalArgumentException().isThrownBy(() -> builder.dueAt(MessageLimits.MAX_DUE_AT));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.priority(10));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.timeToLive(Duration.ZERO))
-            .withMessageStartingWith("Time to live PT0S is not valid");
+            .withMessageStartingWith("Time to live 0 s is not valid");
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.time.Instant;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,6 +13,21 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 /** What is refused before anything is stored, and in what words. */
 class MessageLimitsTests {
+
+    @ParameterizedTest
+    @CsvSource({ "PT0S, 0 s", "PT0.000001S, 0.001 ms", "PT0.0015S, 1.5 ms", "PT0.25S, 250 ms", "PT1S, 1 s",
+            "PT1.034S, 1.034 s", "PT30S, 30 s", "PT59.9999S, 59.999 s", "PT1M, 1 min", "PT2M30.5S, 2 min 30 s",
+            "PT1H, 1 h", "PT1H1M1S, 1 h 1 min", "P1D, 1 d", "P2DT3H4M, 2 d 3 h", "P36500D, 36500 d",
+            "PT-1.5S, -1.5 s" })
+    void aSpanIsDescribedInWords(Duration span, String words) {
+        assertThat(MessageLimits.describe(span)).isEqualTo(words);
+    }
+
+    @Test
+    void noSpanIsTooLongToBeDescribed() {
+        assertThat(MessageLimits.describe(Duration.ofSeconds(Long.MIN_VALUE))).isNotBlank();
+        assertThat(MessageLimits.describe(Duration.ofSeconds(Long.MAX_VALUE))).contains(" d");
+    }
 
     @ParameterizedTest
     @ValueSource(strings = { "a", "-", "order:42", "a@b.c/d+e=f~g_h-i", "0" })
@@ -50,7 +66,7 @@ class MessageLimitsTests {
         assertThat(MessageLimits.requireDelay(Duration.ZERO)).isZero();
         assertThat(MessageLimits.requireDelay(MessageLimits.MAX_DURATION)).hasDays(36_500);
         assertThatIllegalArgumentException().isThrownBy(() -> MessageLimits.requireDelay(Duration.ofNanos(-1)))
-            .withMessage("Delay PT-0.000000001S is not valid: use zero to 36500 days");
+            .withMessage("Delay -0.000001 ms is not valid: use zero to 36500 days");
         assertThatIllegalArgumentException()
             .isThrownBy(() -> MessageLimits.requireDelay(MessageLimits.MAX_DURATION.plusNanos(1)));
         assertThatIllegalArgumentException()
@@ -61,7 +77,7 @@ class MessageLimitsTests {
     void spansThatMustNotBeEmptyAreMoreThanZero() {
         assertThat(MessageLimits.requirePositive("Lease", Duration.ofNanos(1))).hasNanos(1);
         assertThatIllegalArgumentException().isThrownBy(() -> MessageLimits.requirePositive("Lease", Duration.ZERO))
-            .withMessage("Lease PT0S is not valid: use more than zero and at most 36500 days");
+            .withMessage("Lease 0 s is not valid: use more than zero and at most 36500 days");
         assertThatIllegalArgumentException()
             .isThrownBy(() -> MessageLimits.requirePositive("Lease", Duration.ofNanos(-1)));
         assertThatIllegalArgumentException()

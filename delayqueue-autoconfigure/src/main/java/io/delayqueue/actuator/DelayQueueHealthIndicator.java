@@ -12,6 +12,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.engine.Texts;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
@@ -115,25 +116,25 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
             return "paused, %d due".formatted(queue.due());
         }
         if (oldest != null && most != null && oldest.compareTo(most) > 0) {
-            problems
-                .add(("Queue '%s' is behind: %d messages are due, the oldest for %s (delayqueue.health.max-due-age is "
-                        + "%s). Handlers are too few or too slow, or nobody listens")
-                    .formatted(queue.queue(), queue.due(), oldest, most));
+            problems.add(("Queue '%s' is behind: %d due, the oldest for %s (delayqueue.health.max-due-age is "
+                    + "%s). Handlers are too few or too slow, or nobody listens")
+                .formatted(queue.queue(), queue.due(), Texts.span(oldest), Texts.span(most)));
         }
-        return (oldest != null) ? "%d due, the oldest for %s".formatted(queue.due(), oldest) : "nothing due";
+        return (oldest != null) ? "%d due, the oldest for %s".formatted(queue.due(), Texts.span(oldest))
+                : "nothing due";
     }
 
     private String stateOf(ListenerContainer listener, List<String> problems) {
         for (LoopState loop : listener.loops()) {
             if (!loop.isAlive()) {
                 problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
-                    .formatted(listener.id(), loop.partition(), loop.silence()));
+                    .formatted(listener.id(), loop.partition(), Texts.span(loop.silence())));
             }
             if (!this.wakeUps.isHeard(loop.partition())) {
                 problems
                     .add(("Listener '%s' hears no wake-ups of queue '%s': its messages are found by the safety poll, "
                             + "up to %s late")
-                        .formatted(listener.id(), loop.partition(), loop.safetyPoll()));
+                        .formatted(listener.id(), loop.partition(), Texts.span(loop.safetyPoll())));
             }
         }
         if (!listener.isRunning()) {

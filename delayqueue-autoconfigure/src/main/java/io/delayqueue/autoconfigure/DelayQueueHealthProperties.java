@@ -20,7 +20,7 @@ record DelayQueueHealthProperties(@DefaultValue("10m") Duration maxDueAge) {
     DelayQueueHealthProperties {
         if (maxDueAge.isNegative() || maxDueAge.compareTo(MessageLimits.MAX_DURATION) > 0) {
             throw new IllegalArgumentException("delayqueue.health.max-due-age must be zero to %d days, but was %s"
-                .formatted(MessageLimits.MAX_DURATION.toDays(), maxDueAge));
+                .formatted(MessageLimits.MAX_DURATION.toDays(), MessageLimits.describe(maxDueAge)));
         }
     }
 

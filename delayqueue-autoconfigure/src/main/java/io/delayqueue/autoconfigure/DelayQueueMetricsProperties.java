@@ -2,6 +2,8 @@ package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
 
+import io.delayqueue.MessageLimits;
+
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -25,7 +27,8 @@ record DelayQueueMetricsProperties(@DefaultValue("true") boolean enabled, @Defau
 
     DelayQueueMetricsProperties {
         if (interval.compareTo(SHORTEST) < 0 || interval.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException("delayqueue.metrics.interval must be 100ms to 1h, but was " + interval);
+            throw new IllegalArgumentException(
+                    "delayqueue.metrics.interval must be 100ms to 1h, but was " + MessageLimits.describe(interval));
         }
         if (maxQueues < 0) {
             throw new IllegalArgumentException(

@@ -2,6 +2,8 @@ package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
 
+import io.delayqueue.MessageLimits;
+
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -19,8 +21,8 @@ record DelayQueueObservationProperties(@DefaultValue("false") boolean enabled, @
 
     DelayQueueObservationProperties {
         if (linkAfter.isNegative()) {
-            throw new IllegalArgumentException(
-                    "delayqueue.observation.link-after must be zero or more, but was " + linkAfter);
+            throw new IllegalArgumentException("delayqueue.observation.link-after must be zero or more, but was "
+                    + MessageLimits.describe(linkAfter));
         }
     }
 

@@ -11,6 +11,7 @@ import io.delayqueue.engine.Partition;
 import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.listener.RetryPolicy;
 import io.delayqueue.listener.WorkerSettings;
+import io.delayqueue.engine.Texts;
 import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.WakeUpMode;
 import io.delayqueue.template.ReceiveSettings;
@@ -78,7 +79,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         require(durability.waitReplicas() == 0
                 || isWithin(durability.waitTimeout(), Duration.ofMillis(1), commandTimeout.dividedBy(2)),
                 "delayqueue.durability.wait-timeout",
-                "1ms to half of delayqueue.command-timeout (%s)".formatted(commandTimeout), durability.waitTimeout());
+                "1ms to half of delayqueue.command-timeout (%s)".formatted(Texts.span(commandTimeout)),
+                durability.waitTimeout());
         require(durability.waitReplicas() == 0 || store == StoreType.REDIS, "delayqueue.durability.wait-replicas",
                 "0 with delayqueue.store 'memory', which has no replicas", durability.waitReplicas());
         check("delayqueue.listener.", () -> listener.settings(null));
@@ -123,7 +125,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
 
     private static void require(boolean met, String property, String rule, Object value) {
         if (!met) {
-            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule, value));
+            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule,
+                    (value instanceof Duration span) ? Texts.span(span) : value));
         }
     }
 

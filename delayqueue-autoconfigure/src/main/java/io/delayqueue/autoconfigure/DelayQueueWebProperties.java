@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Texts;
 import io.delayqueue.web.ApiSettings;
 import io.delayqueue.web.WaitLimits;
 
@@ -26,7 +27,8 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
 
     private static void require(boolean met, String property, String rule, Object value) {
         if (!met) {
-            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule, value));
+            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(property, rule,
+                    (value instanceof Duration span) ? Texts.span(span) : value));
         }
     }
 
@@ -37,7 +39,7 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
 
     private static void requireWithin(String property, Duration value, Duration shortest, Duration longest) {
         require(value.compareTo(shortest) >= 0 && value.compareTo(longest) <= 0, property,
-                "%s to %s".formatted(shortest, longest), value);
+                "%s to %s".formatted(Texts.span(shortest), Texts.span(longest)), value);
     }
 
     private static void requireWithin(String property, int value, int most) {

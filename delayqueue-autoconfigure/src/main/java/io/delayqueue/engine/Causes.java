@@ -22,11 +22,10 @@ public final class Causes {
     private static final Pattern TYPE = Pattern.compile("((?:[a-z_][\\w$]*\\.)+[A-Z][\\w$]*)(?::|\\R|$)");
 
     private static final List<Pattern> REASONS = List.of(Pattern.compile("missing|expired"),
-            Pattern.compile("Its lease ran out \\d+ times after it had started; at most \\d+ are allowed"),
-            Pattern.compile("Its lease ran out \\d+ times while it was handled \\(max-lapses is \\d+\\): "
+            Pattern.compile("Its lease ran out \\d+ times? after it had started \\(max-lapses is \\d+\\)"),
+            Pattern.compile("Its lease ran out \\d+ times? while it was handled \\(max-lapses is \\d+\\): "
                     + "its handler may end or stall the process"),
-            Pattern.compile("It failed \\d+ times; at most \\d+ attempts are allowed"),
-            Pattern.compile("It has failed \\d+ times \\(max-attempts is \\d+\\)"),
+            Pattern.compile("It has failed \\d+ times? \\(max-attempts is \\d+\\)"),
             Pattern.compile("The handler gave no reason"), Pattern.compile(Pattern.quote(NO_JSON)));
 
     private Causes() {

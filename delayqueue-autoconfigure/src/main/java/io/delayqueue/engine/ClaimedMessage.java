@@ -40,11 +40,11 @@ public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapse
      */
     public @Nullable String deathBy(int maxLapses, int maxAttempts) {
         if (this.lapses >= maxLapses) {
-            return "Its lease ran out %d times after it had started; at most %d are allowed".formatted(this.lapses,
-                    maxLapses);
+            return "Its lease ran out %s after it had started (max-lapses is %d)"
+                .formatted(Texts.count(this.lapses, "time"), maxLapses);
         }
         if (this.failures >= maxAttempts) {
-            return "It failed %d times; at most %d attempts are allowed".formatted(this.failures, maxAttempts);
+            return "It has failed %s (max-attempts is %d)".formatted(Texts.count(this.failures, "time"), maxAttempts);
         }
         return null;
     }

@@ -55,9 +55,9 @@ public final class ExpiredSummary {
 
     /** The line that reports them. */
     public static String text(long messages, QueueName queue, ExpiredPolicy policy) {
-        return "%s of queue '%s' expired before they were handled, and %s; this is logged once a minute".formatted(
-                (messages == 1) ? "1 message" : messages + " messages", queue,
-                (policy == ExpiredPolicy.DEAD_LETTER) ? "are dead letters" : "were dropped");
+        return "Expired and %s: %s of queue '%s'; further ones are summed up once a minute".formatted(
+                (policy == ExpiredPolicy.DEAD_LETTER) ? "made dead letters" : "dropped",
+                Texts.count(messages, "message"), queue);
     }
 
     /** Takes all that were not reported yet, as nobody will ask again. */

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Texts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,10 +46,10 @@ final class ClockWatch {
         }
         this.count.incrementAndGet();
         log.execute(() -> logger.warn(
-                "The store's clock, which queue '{}' goes by, has jumped {} by {} to {} ms, as measured by the "
+                "The store's clock, which queue '{}' goes by, has jumped {} by {} to {}, as measured by the "
                         + "monotonic clock of this machine: it was set, another server with another clock has taken "
                         + "over, or this machine was suspended. {}",
-                partition, jump.isForward() ? "forward" : "back", millis(jump, true), millis(jump, false),
+                partition, jump.isForward() ? "forward" : "back", text(jump, true), text(jump, false),
                 jump.isForward() ? "Messages are due earlier by that, and leases end earlier: some are handled again"
                         : "Messages are due later by that, and those of nodes that die come back later"));
     }
@@ -77,8 +78,9 @@ final class ClockWatch {
         }
     }
 
-    private static long millis(StoreClock.Jump jump, boolean smaller) {
-        return ((jump.isForward() == smaller) ? jump.least() : jump.most()).abs().toMillis();
+    private static String text(StoreClock.Jump jump, boolean smaller) {
+        Duration bound = ((jump.isForward() == smaller) ? jump.least() : jump.most()).abs();
+        return Texts.span(Duration.ofMillis(bound.toMillis()));
     }
 
     /**

@@ -10,6 +10,7 @@ import io.delayqueue.HandlerTimeoutException;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.QueueEvents.HandlerOutcome;
+import io.delayqueue.engine.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,14 +84,14 @@ final class DeliveryProcessor {
         ListenerSettings settings = this.queue.settings();
         if (message.lapses() >= settings.maxLapses()) {
             this.settlement.deadLetter(held,
-                    ("Its lease ran out %d times while it was handled (max-lapses is %d): "
+                    ("Its lease ran out %s while it was handled (max-lapses is %d): "
                             + "its handler may end or stall the process")
-                        .formatted(message.lapses(), settings.maxLapses()));
+                        .formatted(Texts.count(message.lapses(), "time"), settings.maxLapses()));
             return End.SETTLED;
         }
         if (message.failures() >= settings.maxAttempts()) {
-            this.settlement.deadLetter(held, "It has failed %d times (max-attempts is %d)".formatted(message.failures(),
-                    settings.maxAttempts()));
+            this.settlement.deadLetter(held, "It has failed %s (max-attempts is %d)"
+                .formatted(Texts.count(message.failures(), "time"), settings.maxAttempts()));
             return End.SETTLED;
         }
         return handle(held);

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,8 +89,8 @@ final class LeaseKeeper {
         return StoreCalls.send(() -> store.release(this.queue.partition(), leases)).handle((answers, ex) -> {
             if (ex != null) {
                 this.context.log(() -> logger.warn(
-                        "Cannot give back {} messages of queue '{}'; they are handled when their leases run out: {}",
-                        leases.size(), this.queue.name(), StoreCalls.unwrap(ex).toString()));
+                        "Cannot give back {} of queue '{}', to be handled when their leases run out: {}",
+                        Texts.count(leases.size(), "message"), this.queue.name(), StoreCalls.unwrap(ex).toString()));
             }
             return null;
         });

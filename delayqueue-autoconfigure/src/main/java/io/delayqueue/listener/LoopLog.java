@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.ExpiredSummary;
+import io.delayqueue.engine.Texts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,7 +63,7 @@ final class LoopLog {
     /** A turn failed. */
     void failed(Throwable failure, Duration wait) {
         this.context.log(() -> logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}",
-                this.queue.listenerId(), this.queue.name(), wait, failure));
+                this.queue.listenerId(), this.queue.name(), Texts.span(wait), failure));
     }
 
     /** What was claimed cannot be handed out. */
@@ -74,10 +75,11 @@ final class LoopLog {
 
     /** The loop ends while handlers run. */
     void outlived(int handlers) {
-        this.context.log(() -> logger
-            .warn("{} handlers of listener '{}' on queue '{}' outlive the shutdown timeout; if the application stops "
-                    + "they are interrupted. Messages of those that run on are handled again unless they end "
-                    + "within their leases", handlers, this.queue.listenerId(), this.queue.name()));
+        this.context.log(() -> logger.warn(
+                "Listener '{}' on queue '{}' has {} that outlive the shutdown timeout; if the application stops they are "
+                        + "interrupted. Messages of those that run on are handled again unless they end within their "
+                        + "leases",
+                this.queue.listenerId(), this.queue.name(), Texts.count(handlers, "handler")));
     }
 
     /** Logs how many messages have expired, if it is time. */

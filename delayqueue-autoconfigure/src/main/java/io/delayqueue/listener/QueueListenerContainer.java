@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
 
+import io.delayqueue.engine.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,8 +84,8 @@ final class QueueListenerContainer implements ListenerContainer {
     private void launch(WorkerRun run) {
         this.loops = run.launch(this.queues, this.paused);
         ListenerSettings settings = this.queues.get(0).settings();
-        logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {} attempts", this.id, queues(),
-                settings.concurrency(), settings.lease(), settings.maxAttempts());
+        logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {}", this.id, queues(),
+                settings.concurrency(), Texts.span(settings.lease()), Texts.count(settings.maxAttempts(), "attempt"));
     }
 
     @Override

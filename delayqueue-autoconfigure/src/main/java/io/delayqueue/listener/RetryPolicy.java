@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.DoubleSupplier;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.engine.Texts;
 
 /**
  * How long to wait before a failed message is tried again:
@@ -22,7 +23,7 @@ public record RetryPolicy(Duration initial, double multiplier, Duration max, dou
                 "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), initial);
         Settings.check(multiplier >= 1 && Double.isFinite(multiplier), "backoff.multiplier", "at least 1", multiplier);
         Settings.check(max.compareTo(initial) >= 0 && max.compareTo(MessageLimits.MAX_DURATION) <= 0, "backoff.max",
-                "at least backoff.initial (%s) and at most %d days".formatted(initial,
+                "at least backoff.initial (%s) and at most %d days".formatted(Texts.span(initial),
                         MessageLimits.MAX_DURATION.toDays()),
                 max);
         Settings.check(jitter >= 0 && jitter <= 1, "backoff.jitter", "0 to 1", jitter);

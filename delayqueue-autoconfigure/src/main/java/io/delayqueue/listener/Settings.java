@@ -1,5 +1,9 @@
 package io.delayqueue.listener;
 
+import java.time.Duration;
+
+import io.delayqueue.engine.Texts;
+
 /** Words for settings that are wrong. */
 final class Settings {
 
@@ -8,7 +12,8 @@ final class Settings {
 
     static void check(boolean met, String name, String rule, Object value) {
         if (!met) {
-            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(name, rule, value));
+            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(name, rule,
+                    (value instanceof Duration span) ? Texts.span(span) : value));
         }
     }
 

@@ -10,6 +10,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.Texts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -94,7 +95,7 @@ final class Settlement {
             this.queue.retried();
             Lease lease = held.lease();
             logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
-                    lease.queue(), held.attempt(), delay, line);
+                    lease.queue(), held.attempt(), Texts.span(delay), line);
             logger.debug("Message '{}' failed", lease.id(), failure);
         }
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
+import io.delayqueue.engine.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -211,7 +212,7 @@ final class BlockingSubscription implements TopicSubscription, Heartbeat.Line {
         if (!isClosed() && !this.away) {
             this.away = true;
             logger.warn("Cannot subscribe to {}; trying again every {}, meanwhile messages are found by the safety "
-                    + "poll: {}", this.wanted.keySet(), RETRY, failure.toString());
+                    + "poll: {}", this.wanted.keySet(), Texts.span(RETRY), failure.toString());
         }
     }
 

@@ -1,6 +1,7 @@
 package io.delayqueue.template;
 
 import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.Texts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -204,8 +205,8 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     @Override
     public Optional<ReceivedMessage> receive(String queue, Duration timeout) {
         if (timeout.isNegative() || timeout.compareTo(MessageLimits.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException("Timeout %s is not valid: use zero to %d days".formatted(timeout,
-                    MessageLimits.MAX_DURATION.toDays()));
+            throw new IllegalArgumentException("Timeout %s is not valid: use zero to %d days"
+                .formatted(Texts.span(timeout), MessageLimits.MAX_DURATION.toDays()));
         }
         return this.receiver.receive(new QueueName(queue), timeout);
     }

@@ -23,6 +23,7 @@ import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.QueueEvents;
 import io.delayqueue.engine.Router;
 import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.Texts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -189,8 +190,8 @@ final class Leases {
     private void tell(ClaimedMessage message, String reason, boolean failed) {
         Lease lease = message.lease();
         int failures = message.failures() + (failed ? 1 : 0);
-        logger.error("Message '{}' of queue '{}' is dead after {} failures and {} lapses: {}", lease.id(),
-                lease.queue(), failures, message.lapses(), reason);
+        logger.error("Message '{}' of queue '{}' is dead after {} and {}: {}", lease.id(), lease.queue(),
+                Texts.count(failures, "failure"), Texts.count(message.lapses(), "lapse"), reason);
         publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures, reason));
     }
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.engine.Texts;
 import io.delayqueue.observation.MessageObservations;
 
 /**
@@ -36,7 +37,8 @@ public record TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration
                     "%s must be at least 1 byte, but was %d".formatted(MAX_PAYLOAD_SIZE, maxPayloadSize));
         }
         if (waitLimit.isNegative() || waitLimit.isZero()) {
-            throw new IllegalArgumentException("The wait limit must be more than zero, but was " + waitLimit);
+            throw new IllegalArgumentException(
+                    "The wait limit must be more than zero, but was " + Texts.span(waitLimit));
         }
     }
 

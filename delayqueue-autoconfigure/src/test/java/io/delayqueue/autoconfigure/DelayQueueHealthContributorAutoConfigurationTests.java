@@ -70,7 +70,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             await().untilAsserted(() -> assertThat(health(context).getStatus()).isEqualTo(Status.DOWN));
             assertThat(problems(health(context))).singleElement()
                 .asString()
-                .startsWith("Queue 'orders' is behind: 1 messages are due, the oldest for ");
+                .startsWith("Queue 'orders' is behind: 1 due, the oldest for ");
 
             context.getBean(DelayQueueOperations.class).pause("orders");
             await().untilAsserted(() -> assertThat(health(context).getStatus()).isEqualTo(Status.UP));
@@ -101,7 +101,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
                 .health();
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
             assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
-                    + "messages are found by the safety poll, up to PT5S late");
+                    + "messages are found by the safety poll, up to 5 s late");
         });
     }
 

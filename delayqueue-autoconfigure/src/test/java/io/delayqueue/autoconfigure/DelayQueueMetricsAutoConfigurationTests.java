@@ -127,7 +127,7 @@ class DelayQueueMetricsAutoConfigurationTests {
     void refusesAnIntervalThatIsNone() {
         this.application.withPropertyValues("delayqueue.metrics.interval=1ms")
             .run((context) -> assertThat(context).getFailure()
-                .hasStackTraceContaining("delayqueue.metrics.interval must be 100ms to 1h, but was PT0.001S"));
+                .hasStackTraceContaining("delayqueue.metrics.interval must be 100ms to 1h, but was 1 ms"));
     }
 
     /** Several, in another order than they are declared in. */

@@ -154,42 +154,42 @@ class DelayQueuePropertiesTests {
             textBlock = """
                     delayqueue.namespace                        | a{b}      | delayqueue.namespace: namespace 'a{b}' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_', ':' and '-', beginning with a letter or a digit
                     delayqueue.namespace                        | :a        | delayqueue.namespace: namespace ':a' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_', ':' and '-', beginning with a letter or a digit
-                    delayqueue.command-timeout                  | 99ms      | delayqueue.command-timeout must be 100ms to 1h, but was PT0.099S
-                    delayqueue.command-timeout                  | 61m       | delayqueue.command-timeout must be 100ms to 1h, but was PT1H1M
-                    delayqueue.command-timeout                  | -5s       | delayqueue.command-timeout must be 100ms to 1h, but was PT-5S
-                    delayqueue.safety-poll                      | 99ms      | delayqueue.safety-poll must be 100ms to 1h, but was PT0.099S
-                    delayqueue.safety-poll                      | 61m       | delayqueue.safety-poll must be 100ms to 1h, but was PT1H1M
+                    delayqueue.command-timeout                  | 99ms      | delayqueue.command-timeout must be 100ms to 1h, but was 99 ms
+                    delayqueue.command-timeout                  | 61m       | delayqueue.command-timeout must be 100ms to 1h, but was 1 h 1 min
+                    delayqueue.command-timeout                  | -5s       | delayqueue.command-timeout must be 100ms to 1h, but was -5 s
+                    delayqueue.safety-poll                      | 99ms      | delayqueue.safety-poll must be 100ms to 1h, but was 99 ms
+                    delayqueue.safety-poll                      | 61m       | delayqueue.safety-poll must be 100ms to 1h, but was 1 h 1 min
                     delayqueue.max-payload-size                 | 0         | delayqueue.max-payload-size must be 1B to 16MB, but was 0B
                     delayqueue.max-payload-size                 | 17MB      | delayqueue.max-payload-size must be 1B to 16MB, but was 17825792B
-                    delayqueue.dead-letters.retention           | -1d       | delayqueue.dead-letters.retention must be zero to 36500 days, but was PT-24H
-                    delayqueue.dead-letters.retention           | 36501d    | delayqueue.dead-letters.retention must be zero to 36500 days, but was PT876024H
+                    delayqueue.dead-letters.retention           | -1d       | delayqueue.dead-letters.retention must be zero to 36500 days, but was -1 d
+                    delayqueue.dead-letters.retention           | 36501d    | delayqueue.dead-letters.retention must be zero to 36500 days, but was 36501 d
                     delayqueue.durability.wait-replicas         | -1        | delayqueue.durability.wait-replicas must be 0 to 100, but was -1
                     delayqueue.durability.wait-replicas         | 101       | delayqueue.durability.wait-replicas must be 0 to 100, but was 101
                     delayqueue.durability.wait-replicas         | 1         | delayqueue.durability.wait-replicas must be 0 with delayqueue.store 'memory', which has no replicas, but was 1
-                    delayqueue.max-reconnect-delay              | 9ms       | delayqueue.max-reconnect-delay must be 0, or 10ms to 1h, but was PT0.009S
-                    delayqueue.max-reconnect-delay              | 61m       | delayqueue.max-reconnect-delay must be 0, or 10ms to 1h, but was PT1H1M
+                    delayqueue.max-reconnect-delay              | 9ms       | delayqueue.max-reconnect-delay must be 0, or 10ms to 1h, but was 9 ms
+                    delayqueue.max-reconnect-delay              | 61m       | delayqueue.max-reconnect-delay must be 0, or 10ms to 1h, but was 1 h 1 min
                     delayqueue.listener.concurrency             | 0         | delayqueue.listener.concurrency must be 1 to 10000, but was 0
                     delayqueue.listener.concurrency             | 10001     | delayqueue.listener.concurrency must be 1 to 10000, but was 10001
-                    delayqueue.listener.lease                   | 999ms     | delayqueue.listener.lease must be at least 1s and at most 36500 days, but was PT0.999S
-                    delayqueue.listener.timeout                 | -1s       | delayqueue.listener.timeout must be more than zero and at most 36500 days, but was PT-1S
+                    delayqueue.listener.lease                   | 999ms     | delayqueue.listener.lease must be at least 1s and at most 36500 days, but was 999 ms
+                    delayqueue.listener.timeout                 | -1s       | delayqueue.listener.timeout must be more than zero and at most 36500 days, but was -1 s
                     delayqueue.listener.max-attempts            | 0         | delayqueue.listener.max-attempts must be at least 1, but was 0
                     delayqueue.listener.max-lapses              | 0         | delayqueue.listener.max-lapses must be at least 1, but was 0
-                    delayqueue.listener.shutdown-timeout        | -1s       | delayqueue.listener.shutdown-timeout must be zero to 36500 days, but was PT-1S
-                    delayqueue.listener.backoff.initial         | -1s       | delayqueue.listener.backoff.initial must be zero to 36500 days, but was PT-1S
+                    delayqueue.listener.shutdown-timeout        | -1s       | delayqueue.listener.shutdown-timeout must be zero to 36500 days, but was -1 s
+                    delayqueue.listener.backoff.initial         | -1s       | delayqueue.listener.backoff.initial must be zero to 36500 days, but was -1 s
                     delayqueue.listener.backoff.multiplier      | 0.9       | delayqueue.listener.backoff.multiplier must be at least 1, but was 0.9
                     delayqueue.listener.backoff.multiplier      | NaN       | delayqueue.listener.backoff.multiplier must be at least 1, but was NaN
-                    delayqueue.listener.backoff.max             | 999ms     | delayqueue.listener.backoff.max must be at least backoff.initial (PT1S) and at most 36500 days, but was PT0.999S
+                    delayqueue.listener.backoff.max             | 999ms     | delayqueue.listener.backoff.max must be at least backoff.initial (1 s) and at most 36500 days, but was 999 ms
                     delayqueue.listener.backoff.jitter          | 1.1       | delayqueue.listener.backoff.jitter must be 0 to 1, but was 1.1
                     delayqueue.queues.orders.concurrency        | 0         | delayqueue.queues.orders.concurrency must be 1 to 10000, but was 0
-                    delayqueue.queues.orders.lease              | 999ms     | delayqueue.queues.orders.lease must be at least 1s and at most 36500 days, but was PT0.999S
-                    delayqueue.queues.orders.timeout            | -1s       | delayqueue.queues.orders.timeout must be more than zero and at most 36500 days, but was PT-1S
+                    delayqueue.queues.orders.lease              | 999ms     | delayqueue.queues.orders.lease must be at least 1s and at most 36500 days, but was 999 ms
+                    delayqueue.queues.orders.timeout            | -1s       | delayqueue.queues.orders.timeout must be more than zero and at most 36500 days, but was -1 s
                     delayqueue.queues.orders.max-attempts       | 0         | delayqueue.queues.orders.max-attempts must be at least 1, but was 0
                     delayqueue.queues.orders.max-lapses         | 0         | delayqueue.queues.orders.max-lapses must be at least 1, but was 0
-                    delayqueue.queues.orders.backoff.initial    | 11m       | delayqueue.queues.orders.backoff.max must be at least backoff.initial (PT11M) and at most 36500 days, but was PT10M
+                    delayqueue.queues.orders.backoff.initial    | 11m       | delayqueue.queues.orders.backoff.max must be at least backoff.initial (11 min) and at most 36500 days, but was 10 min
                     delayqueue.queues.orders.backoff.multiplier | 0         | delayqueue.queues.orders.backoff.multiplier must be at least 1, but was 0.0
-                    delayqueue.queues.orders.backoff.max        | 0         | delayqueue.queues.orders.backoff.max must be at least backoff.initial (PT1S) and at most 36500 days, but was PT0S
+                    delayqueue.queues.orders.backoff.max        | 0         | delayqueue.queues.orders.backoff.max must be at least backoff.initial (1 s) and at most 36500 days, but was 0 s
                     delayqueue.queues.orders.backoff.jitter     | -1        | delayqueue.queues.orders.backoff.jitter must be 0 to 1, but was -1.0
-                    delayqueue.queues[a.B].lease                | 0         | delayqueue.queues[a.B].lease must be at least 1s and at most 36500 days, but was PT0S
+                    delayqueue.queues[a.B].lease                | 0         | delayqueue.queues[a.B].lease must be at least 1s and at most 36500 days, but was 0 s
                     delayqueue.queues[a b].lease                | 2s        | delayqueue.queues: queue name 'a b' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit
                     """)
     void valueThatCannotWorkIsRefusedAtStart(String property, String value, String reason) {
@@ -205,7 +205,7 @@ class DelayQueuePropertiesTests {
             .withPropertyValues("delayqueue.durability.wait-replicas=1",
                     "delayqueue.durability.wait-timeout=" + timeout)
             .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).contains(
-                    "delayqueue.durability.wait-timeout must be 1ms to half of delayqueue.command-timeout (PT5S)"));
+                    "delayqueue.durability.wait-timeout must be 1ms to half of delayqueue.command-timeout (5 s)"));
     }
 
     @ParameterizedTest

@@ -45,11 +45,10 @@ class ExpiredSummaryTests {
     @Test
     void saysWhatBecameOfThem() {
         QueueName queue = new QueueName("orders");
-        assertThat(ExpiredSummary.text(1, queue, ExpiredPolicy.DROP)).startsWith("1 message of queue 'orders' expired")
-            .contains("were dropped");
+        assertThat(ExpiredSummary.text(1, queue, ExpiredPolicy.DROP))
+            .startsWith("Expired and dropped: 1 message of queue 'orders'");
         assertThat(ExpiredSummary.text(20, queue, ExpiredPolicy.DEAD_LETTER))
-            .startsWith("20 messages of queue 'orders' expired")
-            .contains("are dead letters");
+            .startsWith("Expired and made dead letters: 20 messages of queue 'orders'");
     }
 
 }

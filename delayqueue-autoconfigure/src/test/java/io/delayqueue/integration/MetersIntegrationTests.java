@@ -49,7 +49,7 @@ class MetersIntegrationTests {
         send(message(3).id("later").delay(LATER));
         send(message(4).id("later").delay(LATER).onDuplicate(OnDuplicate.REPLACE));
         this.application.handler().next();
-        send(message(5).id("one").delay(LATER));
+        send(message(5).id("one").delay(LATER).onDuplicate(OnDuplicate.AFTER_CURRENT));
         resume.countDown();
         this.application.queue().sendAll(List.of(message(6).delay(LATER).build(), message(7).delay(LATER).build()));
         this.application.queue().sendAsync(message(8).delay(LATER).build()).get(1, TimeUnit.MINUTES);

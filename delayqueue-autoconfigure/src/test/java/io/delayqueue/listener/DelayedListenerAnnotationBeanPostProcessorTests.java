@@ -279,7 +279,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
 
     @Test
     void refusesALeaseThatIsTooShort() {
-        assertThat(refused(ShortLease.class).problem()).startsWith("lease must be at least 1s").endsWith("PT0.5S");
+        assertThat(refused(ShortLease.class).problem()).startsWith("lease must be at least 1s").endsWith("500 ms");
     }
 
     @Test

@@ -106,7 +106,7 @@ class DeliveryProcessorTests {
         PollLoop loop = this.bed.loop();
         this.bed.handleOnce(loop);
         assertThat(this.log.lines(Level.WARN)).containsExactly("Message 'm' of queue 'orders' failed on attempt 1 "
-                + "and is due again in PT1S: java.lang.IllegalStateException: boom");
+                + "and is due again in 1 s: java.lang.IllegalStateException: boom");
 
         this.bed.clock.advance(Duration.ofSeconds(1));
         this.bed.handleOnce(loop);
@@ -428,7 +428,7 @@ class DeliveryProcessorTests {
         handle();
 
         assertThat(this.message.failures).isOne();
-        assertThat(this.log.lines(Level.WARN)).hasSize(1).first().asString().contains("is due again in PT1S");
+        assertThat(this.log.lines(Level.WARN)).hasSize(1).first().asString().contains("is due again in 1 s");
     }
 
     @Test
@@ -532,7 +532,7 @@ class DeliveryProcessorTests {
             .first()
             .asString()
             .contains(HandlerTimeoutException.class.getSimpleName())
-            .contains("PT10S");
+            .contains("10 s");
     }
 
     @Test
@@ -607,7 +607,7 @@ class DeliveryProcessorTests {
         assertThat(this.log.lines(Level.WARN)).hasSize(1)
             .first()
             .asString()
-            .endsWith("is due again in PT1S: java.lang.IllegalStateException: boom");
+            .endsWith("is due again in 1 s: java.lang.IllegalStateException: boom");
     }
 
     @Test

@@ -20,8 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PollLoopTroubleTests {
 
-    private static final String EXPIRED = " of queue 'orders' expired before they were handled, and were dropped; "
-            + "this is logged once a minute";
+    private static final String EXPIRED = " of queue 'orders'; further ones are summed up once a minute";
 
     private final TestBed bed = new TestBed();
 
@@ -316,7 +315,7 @@ class PollLoopTroubleTests {
         PollLoop loop = this.bed.loop();
         try (LogCapture log = new LogCapture()) {
             TestBed.look(loop);
-            assertThat(log.lines(Level.WARN)).containsExactly("50 messages" + EXPIRED);
+            assertThat(log.lines(Level.WARN)).containsExactly("Expired and dropped: 50 messages" + EXPIRED);
 
             for (int i = 0; i < 3; i++) {
                 TestBed.look(loop);
@@ -324,14 +323,15 @@ class PollLoopTroubleTests {
             }
             this.bed.store.buried.clear();
             TestBed.look(loop);
-            assertThat(log.lines(Level.WARN)).containsExactly("50 messages" + EXPIRED, "150 messages" + EXPIRED);
+            assertThat(log.lines(Level.WARN)).containsExactly("Expired and dropped: 50 messages" + EXPIRED,
+                    "Expired and dropped: 150 messages" + EXPIRED);
 
             this.bed.store.add("late", Duration.ZERO).expiresAt = TestClock.START;
             this.bed.handleOnce(loop);
             loop.stop(Duration.ZERO);
             TestBed.turns(loop);
-            assertThat(log.lines(Level.WARN)).containsExactly("50 messages" + EXPIRED, "150 messages" + EXPIRED,
-                    "1 message" + EXPIRED);
+            assertThat(log.lines(Level.WARN)).containsExactly("Expired and dropped: 50 messages" + EXPIRED,
+                    "Expired and dropped: 150 messages" + EXPIRED, "Expired and dropped: 1 message" + EXPIRED);
             assertThat(log.lines(Level.ERROR)).isEmpty();
         }
         this.bed.runHandlers();

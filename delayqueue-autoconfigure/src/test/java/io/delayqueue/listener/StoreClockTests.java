@@ -121,10 +121,10 @@ class StoreClockTests {
             seen(jump(3_599_900, 3_600_100), 0, 11);
             assertThat(log.lines(Level.WARN)).singleElement()
                 .asString()
-                .contains("queue 'a'", "forward by 3599000 to 3601000 ms");
+                .contains("queue 'a'", "forward by 59 min 59 s to 1 h,");
 
             seen(jump(-3_601_000, -3_599_000), 10, 20);
-            assertThat(log.lines(Level.WARN)).hasSize(2).last().asString().contains("back by 3599000 to 3601000 ms");
+            assertThat(log.lines(Level.WARN)).hasSize(2).last().asString().contains("back by 59 min 59 s to 1 h,");
         }
         assertThat(this.watch.count()).isEqualTo(2);
     }

@@ -61,7 +61,7 @@ class LeasedMessageTests {
         assertThat(message.extend(Duration.ofSeconds(40).plusNanos(1))).isTrue();
         assertThat(message.leasedFor()).isEqualTo(Duration.ofSeconds(40).plusMillis(1));
         assertThatIllegalArgumentException().isThrownBy(() -> message.extend(Duration.ZERO))
-            .withMessageContaining("PT0S");
+            .withMessageContaining("Lease time 0 s is not valid");
     }
 
     @Test

@@ -339,7 +339,7 @@ class ReceiverTests {
         assertThat(this.template.receive("q", Duration.ZERO)).map(ReceivedMessage::id).hasValue("b");
 
         assertThat(this.store.letters()).extracting(DeadLetter::cause)
-            .containsExactly("Its lease ran out 2 times after it had started; at most 2 are allowed");
+            .containsExactly("Its lease ran out 2 times after it had started (max-lapses is 2)");
         assertThat(this.store.calls).noneMatch((call) -> call.startsWith("start a"));
     }
 
@@ -359,7 +359,7 @@ class ReceiverTests {
 
         assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
 
-        String cause = "It failed 3 times; at most 3 attempts are allowed";
+        String cause = "It has failed 3 times (max-attempts is 3)";
         DeadLetter letter = this.store.letters().get(0);
         assertThat(letter.cause()).isEqualTo(cause);
         assertThat(this.templates.events).containsExactly(new DeadLetterEvent("q", "a", letter.letterId(), 3, cause));

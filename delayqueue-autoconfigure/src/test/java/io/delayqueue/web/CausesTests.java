@@ -15,17 +15,20 @@ class CausesTests {
     private static final String QUEUE = ApiServer.PATH + "/queues/masked-causes";
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-            java.lang.IllegalStateException: card 4111 is refused | java.lang.IllegalStateException
-            java.lang.IllegalStateException | java.lang.IllegalStateException
-            com.example.Shop$Closed: card 4111 | com.example.Shop$Closed
-            card 4111 is refused | (masked)
-            java.lang.IllegalStateException4111 card | (masked)
-            The payload cannot be read: 4111 | (masked)
-            It failed 5 times; at most 5 attempts are allowed | It failed 5 times; at most 5 attempts are allowed
-            It failed 5 times; at most 5 attempts are allowed: 4111 | (masked)
-            expired | expired
-            """)
+    @CsvSource(delimiter = '|',
+            textBlock = """
+                    java.lang.IllegalStateException: card 4111 is refused | java.lang.IllegalStateException
+                    java.lang.IllegalStateException | java.lang.IllegalStateException
+                    com.example.Shop$Closed: card 4111 | com.example.Shop$Closed
+                    card 4111 is refused | (masked)
+                    java.lang.IllegalStateException4111 card | (masked)
+                    The payload cannot be read: 4111 | (masked)
+                    It has failed 5 times (max-attempts is 5) | It has failed 5 times (max-attempts is 5)
+                    It has failed 1 time (max-attempts is 1) | It has failed 1 time (max-attempts is 1)
+                    Its lease ran out 1 time after it had started (max-lapses is 1) | Its lease ran out 1 time after it had started (max-lapses is 1)
+                    It has failed 5 times (max-attempts is 5): 4111 | (masked)
+                    expired | expired
+                    """)
     void leaveTheTypeAndTheReasonsOfTheQueue(String cause, String shown) {
         assertThat(Causes.masked(cause)).isEqualTo(shown);
         assertThat(Causes.masked(cause + "\n\tat com.example.Shop(4111)")).doesNotContain("4111");
