@@ -14,9 +14,11 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.util.ByteArrayBuilder;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.PropertyBindingException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,6 +38,9 @@ public class EnvelopeCodec {
 
     /** Most steps of a path that are told. */
     private static final int MAX_STEPS = 10;
+
+    /** In place of a step that is content. */
+    private static final String CONTENT = "*";
 
     private final JsonMapper mapper;
 
@@ -75,7 +80,8 @@ public class EnvelopeCodec {
         catch (RuntimeException ex) {
             // Not only Jackson's: a serializer of the application may throw anything.
             Throwable cause = causeOf(ex);
-            String why = (cause instanceof PayloadConversionException refused) ? refused.getMessage() : describe(ex);
+            String why = (cause instanceof PayloadConversionException refused) ? refused.getMessage()
+                    : describe(ex) + reason(ex);
             throw new PayloadConversionException(
                     "Payload of %s cannot be written as JSON: %s".formatted(payload.getClass().getName(), why), cause);
         }
@@ -220,15 +226,29 @@ public class EnvelopeCodec {
         return failure.getClass().getSimpleName() + (path.isEmpty() ? "" : " in " + path) + location;
     }
 
+    /** Why a type cannot be written, in Jackson's words; empty if a value may be the reason. */
+    private static String reason(RuntimeException ex) {
+        return (ex instanceof JacksonException failure && concernsType(failure)) ? ": " + failure.getOriginalMessage()
+                : "";
+    }
+
+    /** Whether what it says is about a type or a limit, and so quotes no value. */
+    private static boolean concernsType(JacksonException failure) {
+        return failure instanceof InvalidDefinitionException || failure instanceof StreamConstraintsException;
+    }
+
     /**
-     * What code of the application threw; what Jackson says of it quotes keys of maps.
+     * What code of the application threw, or what Jackson did if that quotes nothing:
+     * keys of maps are part of the path that its exceptions name.
      */
     private static @Nullable Throwable causeOf(RuntimeException ex) {
         Throwable cause = ex;
         while (cause instanceof JacksonException) {
             cause = cause.getCause();
         }
-        return cause;
+        boolean plain = ex instanceof JacksonException failure && concernsType(failure)
+                && failure.getPath().stream().noneMatch((step) -> describe(step, failure).equals(CONTENT));
+        return (cause == null && plain) ? ex : cause;
     }
 
     /**
@@ -243,7 +263,7 @@ public class EnvelopeCodec {
         Class<?> owner = (from instanceof Class<?> type) ? type : (from != null) ? from.getClass() : Map.class;
         boolean content = Map.class.isAssignableFrom(owner) || JsonNode.class.isAssignableFrom(owner)
                 || failure instanceof PropertyBindingException;
-        return content ? "*" : step.getPropertyName();
+        return content ? CONTENT : step.getPropertyName();
     }
 
 }

@@ -1,5 +1,7 @@
 package io.delayqueue.engine;
 
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.reflect.Type;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
@@ -28,7 +31,9 @@ import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.ValueSerializer;
 import tools.jackson.databind.annotation.JsonDeserialize;
 import tools.jackson.databind.annotation.JsonSerialize;
+import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -208,6 +213,38 @@ class EnvelopeCodecTests {
             .withMessage("Payload of %s cannot be written as JSON: IllegalStateException", Rude.class.getName());
     }
 
+    @Test
+    void aPayloadOfATypeThatCannotBeWrittenIsRefusedWithPlaceAndReason() {
+        assertThatExceptionOfType(PayloadConversionException.class)
+            .isThrownBy(() -> this.codec.write(new Holder(new Endless()), Map.of()))
+            .withMessage("Payload of %s cannot be written as JSON: InvalidDefinitionException in held->self: "
+                    + "Direct self-reference leading to cycle", Holder.class.getName())
+            .withCauseInstanceOf(InvalidDefinitionException.class);
+        assertThatExceptionOfType(PayloadConversionException.class)
+            .isThrownBy(() -> this.codec.write(new Holder(Map.of(SECRET, List.of(new Endless()))), Map.of()))
+            .withMessageContaining("InvalidDefinitionException in held->*->[0]->self: Direct self-reference")
+            .satisfies((ex) -> assertThat(traceOf(ex)).doesNotContain(SECRET));
+    }
+
+    /** Whatever else Jackson says may quote what it was given. */
+    @Test
+    void whatASerializerSaysOfAPayloadIsNotQuoted() {
+        JsonMapper talkative = JsonMapper.builder()
+            .addModule(new SimpleModule().addSerializer(Order.class, new Talkative()))
+            .build();
+
+        assertThatExceptionOfType(PayloadConversionException.class)
+            .isThrownBy(() -> new EnvelopeCodec(talkative).write(new Holder(new Order(7, SECRET)), Map.of()))
+            .withMessageContaining("DatabindException in held")
+            .satisfies((ex) -> assertThat(traceOf(ex)).doesNotContain(SECRET));
+    }
+
+    private static String traceOf(Throwable failure) {
+        StringWriter trace = new StringWriter();
+        failure.printStackTrace(new PrintWriter(trace));
+        return trace.toString();
+    }
+
     @ParameterizedTest
     @ValueSource(classes = { ByClass.class, ByMinimalClass.class, OfClass.class, OfClassKey.class, OfJavaType.class })
     void aClassThatJsonNamesIsNotEvenLoaded(Class<?> type) {
@@ -232,6 +269,26 @@ class EnvelopeCodecTests {
             .isThrownBy(() -> this.codec.write(payload, Map.of()))
             .withMessageContainingAll(payload.getClass().getName(), type, "no stored message may name a class"));
         assertThat(this.codec.write(new ByClass(null), Map.of())).as("it names none").isNotEmpty();
+    }
+
+    record Holder(Object held) {
+    }
+
+    static class Endless {
+
+        public Endless getSelf() {
+            return this;
+        }
+
+    }
+
+    private static final class Talkative extends ValueSerializer<Order> {
+
+        @Override
+        public void serialize(Order order, JsonGenerator json, SerializationContext context) {
+            throw DatabindException.from(json, "Cannot write " + order);
+        }
+
     }
 
     @JsonTypeInfo(use = JsonTypeInfo.Id.CLASS)
