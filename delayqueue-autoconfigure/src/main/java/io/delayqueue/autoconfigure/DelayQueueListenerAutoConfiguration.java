@@ -15,9 +15,11 @@ import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.HandlerMethodFactory;
 import io.delayqueue.listener.NodeReporter;
 import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.listener.WorkerSettings;
 
 import io.delayqueue.observation.MessageObservations;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -29,6 +31,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.validation.Validator;
 
 /**
@@ -94,11 +97,17 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
+    WorkerSettings delayQueueWorkerSettings(DelayQueueProperties properties, BeanFactory beans,
+            ObjectProvider<TaskDecorator> decorators, Environment environment) {
+        return properties.workerSettings(Threading.VIRTUAL.isActive(environment),
+                HandlerExecutionChoice.among(beans, properties.listener().executor(), decorators));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
     TransferWorker delayQueueTransferWorker(StorePorts ports, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, DelayQueueProperties properties, NodeReporter reporter,
-            Environment environment) {
-        return new TransferWorker(ports, registry, events,
-                properties.workerSettings(Threading.VIRTUAL.isActive(environment)), reporter);
+            ApplicationEventPublisher events, NodeReporter reporter, WorkerSettings settings) {
+        return new TransferWorker(ports, registry, events, settings, reporter);
     }
 
     @Bean

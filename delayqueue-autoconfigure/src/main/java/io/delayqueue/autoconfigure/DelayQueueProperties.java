@@ -8,6 +8,7 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.listener.HandlerExecution;
 import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.listener.RetryPolicy;
 import io.delayqueue.listener.WorkerSettings;
@@ -113,10 +114,10 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** How all listeners of the process work. */
-    WorkerSettings workerSettings(boolean virtualThreads) {
+    WorkerSettings workerSettings(boolean virtualThreads, HandlerExecution execution) {
         Duration retention = this.deadLetters.retention();
         return new WorkerSettings(this.listener.shutdownTimeout(), this.safetyPoll,
-                retention.isZero() ? null : retention, virtualThreads);
+                retention.isZero() ? null : retention, virtualThreads, execution);
     }
 
     private static boolean isWithin(Duration value, Duration shortest, Duration longest) {
@@ -217,6 +218,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param expired What becomes of a message that was not handled within its time to
      * live.
      * @param autoStartup Whether listeners start with the application.
+     * @param executor Name of an Executor bean that runs handlers, in place of threads of
+     * their own.
      * @param shutdownTimeout How long a stop waits for handlers that run. Those that take
      * longer are interrupted. Should be some seconds less than
      * spring.lifecycle.timeout-per-shutdown-phase.
@@ -225,7 +228,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,
             @Nullable Duration timeout, @DefaultValue("5") int maxAttempts, @DefaultValue("3") int maxLapses,
             @DefaultValue("drop") ExpiredPolicy expired, @DefaultValue("true") boolean autoStartup,
-            @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
+            @Nullable String executor, @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
 
         public Listener {
             require(isWithin(shutdownTimeout, Duration.ZERO, MessageLimits.MAX_DURATION),

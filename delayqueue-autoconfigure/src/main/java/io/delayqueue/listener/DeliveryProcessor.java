@@ -35,11 +35,14 @@ final class DeliveryProcessor {
 
     private final Finish finish;
 
+    private final Decoration decoration;
+
     DeliveryProcessor(ListenedQueue queue, WorkerContext context, Finish finish) {
         this.queue = queue;
         this.context = context;
         this.settlement = new Settlement(queue, context);
         this.finish = finish;
+        this.decoration = context.decoration();
     }
 
     /** Handles and settles a message; {@link Finish} is told once, whatever happens. */
@@ -48,22 +51,44 @@ final class DeliveryProcessor {
         if (held.message().suspect()) {
             this.queue.redelivered();
         }
-        concludeBy(held, () -> admit(held));
+        End[] end = { End.SETTLED };
+        DeliveryContext logContext = DeliveryContext.enter(held);
+        try {
+            if (!this.decoration.run(() -> end[0] = endOf(held, () -> admit(held)))) {
+                logger.error("Cannot process message '{}' of queue '{}', as its decoration failed; it is handled "
+                        + "again when its lease runs out", held.lease().id(), held.lease().queue());
+            }
+        }
+        finally {
+            logContext.leave();
+        }
+        finish(held, end[0]);
     }
 
     private void concludeBy(HeldLease held, Supplier<End> work) {
         End end = End.SETTLED;
         DeliveryContext logContext = DeliveryContext.enter(held);
         try {
-            end = work.get();
-        }
-        catch (Throwable ex) {
-            logger.error("Cannot process message '{}' of queue '{}'; it is handled again when its lease runs out",
-                    held.lease().id(), held.lease().queue(), ex);
+            end = endOf(held, work);
         }
         finally {
             logContext.leave();
         }
+        finish(held, end);
+    }
+
+    private static End endOf(HeldLease held, Supplier<End> work) {
+        try {
+            return work.get();
+        }
+        catch (Throwable ex) {
+            logger.error("Cannot process message '{}' of queue '{}'; it is handled again when its lease runs out",
+                    held.lease().id(), held.lease().queue(), ex);
+            return End.SETTLED;
+        }
+    }
+
+    private void finish(HeldLease held, End end) {
         if (end != End.LATER) {
             this.context.threads().ended(held);
             this.queue.counters().running.decrementAndGet();

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * The threads of handlers. They have no bound of their own: the permits of
- * {@link Handlers} are it. They do not keep the JVM up. Their context class loader is
- * that of the start, whoever had them made, which may be the client's thread; and they
- * inherit no thread-locals from it, unless they are virtual. Where calls of the store
- * wait, a few more threads take the turns of all loops.
+ * The threads of handlers, unless the application has an executor for these. They have no
+ * bound of their own: the permits of {@link Handlers} are it. They do not keep the JVM
+ * up. Their context class loader is that of the start, whoever had them made, which may
+ * be the client's thread; and they inherit no thread-locals from it, unless they are
+ * virtual. Where calls of the store wait, a few more threads take the turns of all loops.
  */
 final class HandlerThreads implements WorkerThreads {
 
@@ -36,19 +36,36 @@ final class HandlerThreads implements WorkerThreads {
 
     private final BackgroundLog log = new BackgroundLog();
 
+    private final boolean shared;
+
     /**
      * Makes threads, none of which runs yet.
      * @param virtual whether handlers run on virtual ones
      * @param waiting whether calls of the store wait
      */
     HandlerThreads(boolean virtual, boolean waiting) {
-        this.executor = virtual ? virtualThreads() : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS,
-                new SynchronousQueue<>(), named(PREFIX));
+        this(virtual, waiting, null);
+    }
+
+    /**
+     * Makes threads, none of which runs yet.
+     * @param virtual whether handlers run on virtual ones
+     * @param waiting whether calls of the store wait
+     * @param application runs handlers in place of threads made here
+     */
+    HandlerThreads(boolean virtual, boolean waiting, @Nullable Executor application) {
+        this.shared = application != null;
+        this.executor = (application != null) ? new ApplicationExecutor(application) : ownThreads(virtual);
         this.turns = waiting ? new ThreadPoolExecutor(TURNS, TURNS, 60, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
                 named("delayqueue-loop-")) : null;
         if (this.turns != null) {
             this.turns.allowCoreThreadTimeOut(true);
         }
+    }
+
+    private static Executor ownThreads(boolean virtual) {
+        return virtual ? virtualThreads() : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS,
+                new SynchronousQueue<>(), named(PREFIX));
     }
 
     private static Executor virtualThreads() {
@@ -74,6 +91,11 @@ final class HandlerThreads implements WorkerThreads {
     @Override
     public void execute(Runnable task) {
         this.executor.execute(task);
+    }
+
+    @Override
+    public boolean areShared() {
+        return this.shared;
     }
 
     @Override

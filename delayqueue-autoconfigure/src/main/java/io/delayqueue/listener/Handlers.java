@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -47,7 +46,7 @@ final class Handlers {
 
     private final int concurrency;
 
-    private final Executor threads;
+    private final WorkerThreads threads;
 
     private final LongSupplier nanoTime;
 
@@ -76,7 +75,7 @@ final class Handlers {
 
     private volatile long movedAt;
 
-    Handlers(int concurrency, Executor threads, LongSupplier nanoTime) {
+    Handlers(int concurrency, WorkerThreads threads, LongSupplier nanoTime) {
         this.concurrency = concurrency;
         this.threads = threads;
         this.nanoTime = nanoTime;
@@ -250,6 +249,10 @@ final class Handlers {
                 task.lease().handedOut(now);
                 goOn();
                 task.work().accept(task.lease());
+                if (this.threads.areShared()) {
+                    // The next one was started when this one gave its permit back.
+                    return;
+                }
             }
             else {
                 this.free.release();

@@ -2,6 +2,8 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.engine.ExpiredSummary;
@@ -20,9 +22,15 @@ final class LoopLog {
 
     private static final Logger logger = LoggerFactory.getLogger(LoopLog.class);
 
+    private static final long REPEAT = Duration.ofMinutes(1).toNanos();
+
+    private static final long NEVER = Long.MIN_VALUE;
+
     private final ListenedQueue queue;
 
     private final WorkerContext context;
+
+    private final AtomicLong noThreadAt = new AtomicLong(NEVER);
 
     LoopLog(ListenedQueue queue, WorkerContext context) {
         this.queue = queue;
@@ -66,11 +74,28 @@ final class LoopLog {
                 this.queue.listenerId(), this.queue.name(), Texts.span(wait), failure));
     }
 
-    /** What was claimed cannot be handed out. */
+    /**
+     * What was claimed cannot be handed out. Logged at most once a minute, as an executor
+     * of the application may reject handlers for as long as it is busy.
+     */
     void noThread(Throwable failure) {
-        this.context.log(() -> logger.error(
-                "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
-                this.queue.listenerId(), this.queue.name(), failure));
+        long now = this.context.now();
+        long last = this.noThreadAt.get();
+        if ((last != NEVER && now - last < REPEAT) || !this.noThreadAt.compareAndSet(last, now)) {
+            this.context.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
+                    this.queue.listenerId(), this.queue.name(), failure.toString()));
+        }
+        else if (failure instanceof RejectedExecutionException) {
+            this.context.log(() -> logger.warn(
+                    "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are given back, "
+                            + "and claimed again by this node or another: {}",
+                    this.queue.listenerId(), this.queue.name(), failure.toString()));
+        }
+        else {
+            this.context.log(() -> logger.error(
+                    "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
+                    this.queue.listenerId(), this.queue.name(), failure));
+        }
     }
 
     /** The loop ends while handlers run. */

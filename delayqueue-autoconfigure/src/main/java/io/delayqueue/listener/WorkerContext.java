@@ -44,7 +44,7 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Worke
             return;
         }
         try {
-            this.threads.execute(() -> deaths.forEach(this::tell));
+            this.threads.execute(() -> decoration().decorate(() -> deaths.forEach(this::tell)).run());
         }
         catch (RejectedExecutionException | OutOfMemoryError ex) {
             log(() -> logger.warn("No thread to tell listeners of {} dead letters; the letters are kept", deaths.size(),
@@ -68,12 +68,18 @@ record WorkerContext(MessageStore store, ApplicationEventPublisher events, Worke
      * caller that waits than a task that is never run, and a permit never given back.
      */
     void elsewhere(Runnable task) {
+        Runnable decorated = decoration().decorate(task);
         try {
-            this.threads.execute(task);
+            this.threads.execute(decorated);
         }
         catch (RejectedExecutionException | OutOfMemoryError ex) {
-            task.run();
+            decorated.run();
         }
+    }
+
+    /** What the application wants around handlers. */
+    Decoration decoration() {
+        return new Decoration(this.settings.execution().decorator());
     }
 
     /**

@@ -61,7 +61,8 @@ final class WorkerRun {
         this.reporter = reporter;
         this.wakeUps = ports.wakeUps();
         this.notes = ports.notes();
-        this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits());
+        this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits(),
+                settings.execution().executor());
         this.context = new WorkerContext(ports.messages(), events, this.handlerThreads, this.timer,
                 new Outage(System::nanoTime, this.handlerThreads::log), clocks, ports.partitions(),
                 this.wakeUps.tellsOfKeepers() ? new KeptPartitions(settings.safetyPoll(), System::nanoTime) : null,

@@ -13,10 +13,18 @@ import org.jspecify.annotations.Nullable;
  * lost; at least 10 ms
  * @param deadLetterRetention age at which dead letters are removed; {@code null} to keep
  * them for ever
- * @param virtualThreads whether handlers run on virtual threads, which needs Java 21
+ * @param virtualThreads whether handlers run on virtual threads, which needs Java 21;
+ * makes no difference to an executor of the application
+ * @param execution how the application runs handlers
  */
 public record WorkerSettings(Duration shutdownTimeout, Duration safetyPoll, @Nullable Duration deadLetterRetention,
-        boolean virtualThreads) {
+        boolean virtualThreads, HandlerExecution execution) {
+
+    /** Handlers run on threads of the worker's own. */
+    public WorkerSettings(Duration shutdownTimeout, Duration safetyPoll, @Nullable Duration deadLetterRetention,
+            boolean virtualThreads) {
+        this(shutdownTimeout, safetyPoll, deadLetterRetention, virtualThreads, HandlerExecution.DEFAULT);
+    }
 
     public WorkerSettings {
         Settings.check(!shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,

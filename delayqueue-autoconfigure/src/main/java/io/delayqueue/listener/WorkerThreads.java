@@ -6,6 +6,14 @@ import java.util.concurrent.Executor;
 interface WorkerThreads extends Executor {
 
     /**
+     * Whether the application has other uses for these threads. Then each message is a
+     * task of its own, and no thread goes on with the next one.
+     */
+    default boolean areShared() {
+        return false;
+    }
+
+    /**
      * Runs a turn of a loop, or a round of renewals: here, if the calls of the store do
      * not wait.
      */

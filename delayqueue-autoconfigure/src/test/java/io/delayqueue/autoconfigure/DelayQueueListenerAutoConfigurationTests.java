@@ -12,6 +12,7 @@ import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.HandlerExecution;
 import io.delayqueue.listener.HandlerMethodFactory;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.TransferWorker;
@@ -232,7 +233,8 @@ class DelayQueueListenerAutoConfigurationTests {
         @Bean
         TransferWorker own(StorePorts ports, DelayedListenerRegistry registry, ApplicationEventPublisher events,
                 DelayQueueProperties properties) {
-            return new TransferWorker(ports, registry, events, properties.workerSettings(false));
+            return new TransferWorker(ports, registry, events,
+                    properties.workerSettings(false, HandlerExecution.DEFAULT));
         }
 
     }

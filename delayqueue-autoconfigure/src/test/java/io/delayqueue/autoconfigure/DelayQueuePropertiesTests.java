@@ -6,6 +6,7 @@ import java.util.Set;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.listener.HandlerExecution;
 import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.listener.RetryPolicy;
 import io.delayqueue.listener.WorkerSettings;
@@ -45,7 +46,7 @@ class DelayQueuePropertiesTests {
                 Set.of()));
         assertThat(properties.receiveSettings(ORDERS))
             .isEqualTo(new ReceiveSettings(Duration.ofSeconds(30), 5, 3, ExpiredPolicy.DROP, Duration.ofSeconds(5)));
-        assertThat(properties.workerSettings(true))
+        assertThat(properties.workerSettings(true, HandlerExecution.DEFAULT))
             .isEqualTo(new WorkerSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30), true));
     }
 
@@ -68,7 +69,7 @@ class DelayQueuePropertiesTests {
                 ExpiredPolicy.DEAD_LETTER, false, Set.of()));
         assertThat(properties.receiveSettings(ORDERS)).isEqualTo(
                 new ReceiveSettings(Duration.ofMinutes(1), 7, 2, ExpiredPolicy.DEAD_LETTER, Duration.ofSeconds(1)));
-        assertThat(properties.workerSettings(false))
+        assertThat(properties.workerSettings(false, HandlerExecution.DEFAULT))
             .isEqualTo(new WorkerSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false));
     }
 

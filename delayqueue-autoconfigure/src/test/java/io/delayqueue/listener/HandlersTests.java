@@ -243,12 +243,41 @@ class HandlersTests {
         assertThat(this.begun).hasSize(2);
     }
 
+    /** Other tasks of the application wait for those threads too. */
+    @Test
+    void eachMessageIsATaskOfItsOwnOnThreadsOfTheApplication() {
+        Handlers shared = new Handlers(1, new WorkerThreads() {
+
+            @Override
+            public void execute(Runnable task) {
+                HandlersTests.this.threads.add(task);
+            }
+
+            @Override
+            public boolean areShared() {
+                return true;
+            }
+
+        }, this.clock);
+        shared.add(leases(3), (lease) -> {
+            this.begun.add(lease.lease().id());
+            shared.finished(lease);
+        });
+
+        for (int i = 1; i <= 3; i++) {
+            assertThat(this.threads).hasSize(1);
+            this.threads.poll().run();
+            assertThat(this.begun).hasSize(i);
+        }
+        assertThat(this.threads).isEmpty();
+    }
+
     @Test
     void handsOutEachMessageOnceWithManyThreads() throws Exception {
         int count = 20_000;
         ExecutorService pool = Executors.newCachedThreadPool();
         try {
-            Handlers shared = new Handlers(4, pool, System::nanoTime);
+            Handlers shared = new Handlers(4, pool::execute, System::nanoTime);
             AtomicInteger running = new AtomicInteger();
             AtomicInteger most = new AtomicInteger();
             CountDownLatch handled = new CountDownLatch(count);

@@ -364,4 +364,25 @@ class PollLoopTests {
         assertThat(this.bed.store.messages.get("m").failures).isZero();
     }
 
+    @Test
+    void saysOnceAMinuteThatItsExecutorRejectsHandlers() {
+        try (LogCapture log = new LogCapture()) {
+            this.bed.rejecting = true;
+            this.bed.store.add("m", Duration.ZERO);
+            PollLoop loop = this.bed.loop();
+            for (int i = 0; i < 3; i++) {
+                this.bed.clock.advance(loop.turn());
+                TestBed.look(loop);
+            }
+            assertThat(log.lines(Level.WARN)).hasSize(1)
+                .first()
+                .asString()
+                .startsWith("The executor rejects the handlers of listener 'listener' on queue 'orders'");
+
+            this.bed.clock.advance(Duration.ofMinutes(1));
+            TestBed.look(loop);
+            assertThat(log.lines(Level.WARN)).hasSize(2);
+        }
+    }
+
 }
