@@ -217,7 +217,6 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
-        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(SecretStore.class)
         RedisSecretStore delayQueueSecretStore(RedisAccess redis) {
@@ -225,6 +224,7 @@ public final class DelayQueueAutoConfiguration {
         }
 
         @Bean
+        @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueDoctor.class)
         RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
