@@ -15,6 +15,7 @@ import io.delayqueue.engine.QueueNotes;
 import io.delayqueue.engine.SecretStore;
 import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.WakeUps;
+import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryDoctor;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
@@ -54,6 +55,7 @@ import org.springframework.boot.autoconfigure.condition.NoneNestedConditions;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.ClientResourcesBuilderCustomizer;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -95,11 +97,17 @@ public final class DelayQueueAutoConfiguration {
     @Fallback
     @ConditionalOnMissingBean
     DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-            ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations) {
+            ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations, KnownQueues queues) {
         TemplateSettings settings = new TemplateSettings((int) properties.maxPayloadSize().toBytes(),
                 properties.send().afterCommit(), properties.commandTimeout().multipliedBy(2),
-                properties::receiveSettings, observations.getIfAvailable(() -> MessageObservations.NONE));
+                properties::receiveSettings, observations.getIfAvailable(() -> MessageObservations.NONE), queues);
         return new DelayQueueTemplate(ports, codec, settings, events, System::nanoTime);
+    }
+
+    @Bean
+    KnownQueues delayQueueKnownQueues(DelayQueueProperties properties,
+            ObjectProvider<DelayedListenerRegistry> listeners, ApplicationContext context) {
+        return new KnownQueues(properties, listeners, context);
     }
 
     @Bean

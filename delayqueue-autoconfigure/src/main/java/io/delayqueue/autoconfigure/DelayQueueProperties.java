@@ -45,6 +45,7 @@ import org.springframework.util.unit.DataSize;
  * @param durability What a send waits for besides Redis itself.
  * @param listener Settings of all listeners.
  * @param deadLetters Settings of dead letters.
+ * @param knownQueues Names of queues that the application uses and has no listener for.
  * @param queues Settings of single queues, by name, which stand before those of all
  * listeners.
  */
@@ -54,7 +55,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue("500ms") Duration maxReconnectDelay, @DefaultValue("channel") WakeUpMode wakeup,
         @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
         @DefaultValue Send send, @DefaultValue Durability durability, @DefaultValue Listener listener,
-        @DefaultValue DeadLetters deadLetters, @DefaultValue Map<String, Queue> queues) {
+        @DefaultValue DeadLetters deadLetters, @DefaultValue Set<String> knownQueues,
+        @DefaultValue Map<String, Queue> queues) {
 
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
@@ -85,6 +87,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         require(durability.waitReplicas() == 0 || store == StoreType.REDIS, "delayqueue.durability.wait-replicas",
                 "0 with delayqueue.store 'memory', which has no replicas", durability.waitReplicas());
         check("delayqueue.listener.", () -> listener.settings(null));
+        knownQueues = Set.copyOf(knownQueues);
+        knownQueues.forEach((name) -> check("delayqueue.known-queues: ", () -> new QueueName(name)));
         queues = Map.copyOf(queues);
         queues.forEach((name, queue) -> {
             check("delayqueue.queues: ", () -> new QueueName(name));
@@ -167,8 +171,21 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      *
      * @param afterCommit Whether a send inside a transaction waits for its commit, unless
      * the message says otherwise.
+     * @param unknownQueues Whether a send may go to a queue that no listener of the
+     * application handles and no property names.
      */
-    public record Send(@DefaultValue("false") boolean afterCommit) {
+    public record Send(@DefaultValue("false") boolean afterCommit, @DefaultValue("allow") UnknownQueues unknownQueues) {
+    }
+
+    /** What becomes of a send to a queue that the application does not know. */
+    public enum UnknownQueues {
+
+        /** It is sent. */
+        ALLOW,
+
+        /** It fails, and nothing is sent. */
+        REJECT
+
     }
 
     /**
@@ -289,7 +306,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
             @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiredPolicy expired,
             @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff, @Nullable Integer partitions) {
 
-        private static final Queue NONE = new Queue(null, null, null, null, null, null, null,
+        static final Queue NONE = new Queue(null, null, null, null, null, null, null,
                 new BackoffOfQueue(null, null, null, null), null);
 
     }

@@ -21,4 +21,10 @@ public final class DelayQueueStartChecksAutoConfiguration {
         return new CacheProviderCheck(context);
     }
 
+    @Bean
+    QueueSettingsCheck delayQueueQueueSettingsCheck(ApplicationContext context, DelayQueueProperties properties,
+            KnownQueues known) {
+        return new QueueSettingsCheck(context, properties, known);
+    }
+
 }

@@ -81,7 +81,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         this.observations = settings.observations();
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new StoreCalls(settings.waitLimit());
-        this.writer = new MessageWriter(codec, settings.maxPayloadSize());
+        this.writer = new MessageWriter(codec, settings);
         this.batchSender = new BatchSender(this.router, this.calls, ports.events(), this.ownIds);
         this.afterCommitSends = new AfterCommitSends(this.batchSender, events);
         this.receiver = new Receiver(new Leases(ports, this.router, this.calls, events), new Bells(ports.wakeUps()),

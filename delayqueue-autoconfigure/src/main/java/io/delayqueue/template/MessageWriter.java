@@ -1,15 +1,18 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.PayloadTooLargeException;
+import io.delayqueue.QueueName;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.NewMessage;
 
 /**
- * Writes messages as they are stored, and refuses those that are too large. Thread-safe.
+ * Writes messages as they are stored, and refuses those that are too large, or for a
+ * queue that is not admitted. Thread-safe.
  */
 final class MessageWriter {
 
@@ -19,12 +22,16 @@ final class MessageWriter {
 
     private final int maxPayloadSize;
 
-    MessageWriter(EnvelopeCodec codec, int maxPayloadSize) {
+    private final Consumer<QueueName> admission;
+
+    MessageWriter(EnvelopeCodec codec, TemplateSettings settings) {
         this.codec = codec;
-        this.maxPayloadSize = maxPayloadSize;
+        this.maxPayloadSize = settings.maxPayloadSize();
+        this.admission = settings.admission();
     }
 
     PreparedMessage prepare(DelayedMessage message) {
+        this.admission.accept(message.queue());
         byte[] envelope = this.codec.write(message.payload(), message.headers());
         if (envelope.length > this.maxPayloadSize) {
             throw new PayloadTooLargeException(

@@ -1,6 +1,7 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
@@ -18,17 +19,20 @@ import io.delayqueue.observation.MessageObservations;
  * store's own time limit, which is the one that counts
  * @param receive how to receive from a queue
  * @param observations of sends
+ * @param admission called with the queue of each message before it is sent; throws
+ * {@link io.delayqueue.UnknownQueueException} to refuse it
  */
 public record TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
-        Function<QueueName, ReceiveSettings> receive, MessageObservations observations) {
+        Function<QueueName, ReceiveSettings> receive, MessageObservations observations, Consumer<QueueName> admission) {
 
     /** The property behind {@link #maxPayloadSize()}, for messages. */
     public static final String MAX_PAYLOAD_SIZE = "delayqueue.max-payload-size";
 
-    /** Sends are not observed. */
+    /** Sends are not observed, and go to any queue. */
     public TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
             Function<QueueName, ReceiveSettings> receive) {
-        this(maxPayloadSize, afterCommit, waitLimit, receive, MessageObservations.NONE);
+        this(maxPayloadSize, afterCommit, waitLimit, receive, MessageObservations.NONE, (queue) -> {
+        });
     }
 
     public TemplateSettings {

@@ -19,6 +19,7 @@ import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.UnknownQueueException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -97,6 +98,10 @@ final class SendRoutes {
         }
         catch (PayloadTooLargeException | PayloadConversionException ex) {
             throw ProblemException.invalid(String.valueOf(ex.getMessage()));
+        }
+        catch (UnknownQueueException ex) {
+            // Its message may name other queues, which the caller need not know.
+            throw ProblemException.invalid("Queue '%s' is not known to the application".formatted(ex.queue()));
         }
         catch (RuntimeException ex) {
             this.audit.failed(request.change("send", id), ex);

@@ -53,7 +53,9 @@ class ConfigurationDocsTests {
     }
 
     private static List<String> row(Property property) {
-        return List.of(code(property.name()), type(ClassUtils.resolveClassName(property.type(), null)),
+        String type = property.type().equals("java.util.Set<java.lang.String>") ? "list of texts"
+                : type(ClassUtils.resolveClassName(property.type(), null));
+        return List.of(code(property.name()), type,
                 (property.defaultValue() != null) ? code(property.defaultValue()) : "");
     }
 

@@ -48,6 +48,20 @@ class HttpApiIntegrationTests {
         }
     }
 
+    /** Nor is another queue named to whoever may send. */
+    @Test
+    void refusesAQueueThatTheApplicationDoesNotKnow() {
+        try (ApiServer strict = ApiServer.start("delayqueue.send.unknown-queues=reject",
+                "delayqueue.known-queues=orders")) {
+            Reply refused = strict.post(QUEUES + "ordres/messages", "{\"payload\": 1}");
+
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.json().get("detail").asString())
+                .isEqualTo("Queue 'ordres' is not known to the application");
+            assertThat(strict.post(QUEUES + "orders/messages", "{\"payload\": 1}").status()).isEqualTo(201);
+        }
+    }
+
     @Test
     void bringsAMessageFromAProducerToAConsumerThatWaits() throws Exception {
         CompletableFuture<Reply> waiting = CompletableFuture

@@ -1,0 +1,96 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.UnknownQueueException;
+import io.delayqueue.engine.SimilarName;
+import io.delayqueue.listener.DelayedListenerRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+
+/**
+ * Refuses sends to queues that the application does not know: no listener of it handles
+ * them, and no property names them. Until the context is complete nothing is refused, as
+ * listeners are registered last.
+ * <p>
+ * <strong>Threads.</strong> Any thread sends; the flag is set once.
+ */
+final class KnownQueues implements Consumer<QueueName>, ApplicationListener<ContextRefreshedEvent> {
+
+    private final DelayQueueProperties properties;
+
+    private final ObjectProvider<DelayedListenerRegistry> listeners;
+
+    private final ApplicationContext context;
+
+    private final Set<String> heard = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean complete;
+
+    KnownQueues(DelayQueueProperties properties, ObjectProvider<DelayedListenerRegistry> listeners,
+            ApplicationContext context) {
+        this.properties = properties;
+        this.listeners = listeners;
+        this.context = context;
+    }
+
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent event) {
+        if (event.getApplicationContext() == this.context) {
+            this.complete = true;
+        }
+    }
+
+    @Override
+    public void accept(QueueName queue) {
+        if (this.properties.send().unknownQueues() == DelayQueueProperties.UnknownQueues.ALLOW || !this.complete
+                || isDeclared(queue.value()) || isListenedTo(queue.value())) {
+            return;
+        }
+        throw new UnknownQueueException(queue,
+                ("Queue '%s' is not known, so nothing was sent (delayqueue.send.unknown-queues is 'reject'): no "
+                        + "listener of this application handles it, and neither delayqueue.known-queues nor "
+                        + "delayqueue.queues names it%s")
+                    .formatted(queue,
+                            SimilarName.among(all(), queue.value())
+                                .map((name) -> ". Did you mean '%s'?".formatted(name))
+                                .orElse("")));
+    }
+
+    /** Whether a property names the queue. */
+    boolean isDeclared(String queue) {
+        return this.properties.knownQueues().contains(queue) || this.properties.queues().containsKey(queue);
+    }
+
+    /** Listeners may be added, and none is removed. */
+    private boolean isListenedTo(String queue) {
+        if (!this.heard.contains(queue)) {
+            this.heard.addAll(listenedTo());
+        }
+        return this.heard.contains(queue);
+    }
+
+    /** The queues that listeners of the application handle. */
+    Set<String> listenedTo() {
+        Set<String> names = new TreeSet<>();
+        this.listeners.stream()
+            .flatMap((registry) -> registry.listeners().stream())
+            .forEach((listener) -> names.addAll(listener.queues()));
+        return names;
+    }
+
+    private Set<String> all() {
+        Set<String> names = listenedTo();
+        names.addAll(this.properties.knownQueues());
+        names.addAll(this.properties.queues().keySet());
+        return names;
+    }
+
+}
