@@ -43,6 +43,12 @@ public interface MessageStore {
     /** Most messages, or leases, of one call. */
     int BATCH_LIMIT = 100;
 
+    /**
+     * Bytes of contents after which a call reads no more of them, so that large messages
+     * do not keep the store from answering others.
+     */
+    int CONTENT_LIMIT = 1 << 20;
+
     /** Whether methods wait for the answer, or do the work, on the caller's thread. */
     default boolean waits() {
         return false;
@@ -66,7 +72,9 @@ public interface MessageStore {
 
     /**
      * Leases due messages, highest lane first, the longest due first, after returning
-     * leases that ran out and removing what has expired.
+     * leases that ran out. Removes at most {@link #BATCH_LIMIT} messages that have
+     * expired. Of large messages it leases fewer than asked for, and at least one; if it
+     * leaves due messages behind, the next time in its answer is not later than now.
      */
     CompletableFuture<Claim> claim(Partition partition, ClaimRequest request);
 

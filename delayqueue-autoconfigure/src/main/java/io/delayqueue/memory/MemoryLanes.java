@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -102,9 +103,14 @@ final class MemoryLanes {
 
     /** What may be claimed, the highest lane and the longest due first. */
     Stream<MemoryMessage> due(long nowMillis) {
-        return IntStream.range(0, this.lanes.size())
-            .mapToObj((i) -> this.lanes.get(this.lanes.size() - 1 - i))
-            .flatMap((lane) -> lane.stream().takeWhile((message) -> message.due <= nowMillis));
+        return IntStream.rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
+            .mapToObj((i) -> due(MessageLimits.MAX_PRIORITY - i, nowMillis))
+            .flatMap(Function.identity());
+    }
+
+    /** Returns what may be claimed of one lane, the longest due first. */
+    Stream<MemoryMessage> due(int lane, long nowMillis) {
+        return this.lanes.get(lane).stream().takeWhile((message) -> message.due <= nowMillis);
     }
 
     /** The earliest due time of each lane. */

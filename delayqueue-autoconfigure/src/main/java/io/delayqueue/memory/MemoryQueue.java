@@ -86,28 +86,25 @@ final class MemoryQueue {
     Claim claim(ClaimRequest request, long now) {
         endLapsedLeases(now);
         long millis = Micros.floorToMillis(now);
-        List<MemoryMessage> taken = new ArrayList<>();
-        int expired = 0;
         List<DeadLetterEvent> buried = new ArrayList<>();
-        for (MemoryMessage message : this.lanes.due(millis).limit(request.limit()).toList()) {
-            if (!message.isExpired(millis)) {
-                taken.add(message);
-                continue;
-            }
-            remove(message);
-            expired++;
+        DueMessages due = new DueMessages(this.lanes, millis, request.limit());
+        due.take((expired) -> {
+            remove(expired);
             if (request.policy() == ExpiredPolicy.DEAD_LETTER) {
-                String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
-                bury(message, letterId, new Death("expired", false, Instant.ofEpochMilli(message.due)), now);
-                buried.add(new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures,
-                        "expired"));
+                buried.add(buryExpired(expired, now));
             }
-        }
-        lease(taken, now + Micros.of(request.leaseTime()));
+        });
+        lease(due.taken(), now + Micros.of(request.leaseTime()));
         this.wakeUp |= this.lanes.due(millis).findAny().isPresent(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
-        return new Claim(taken.stream().map(this::claimed).toList(), Micros.toInstant(now),
-                Micros.earliest(this.lanes.heads(), ends), expired, buried, 0, request.bid() != null);
+        return new Claim(due.taken().stream().map(this::claimed).toList(), Micros.toInstant(now),
+                Micros.earliest(this.lanes.heads(), ends), due.expired(), buried, 0, request.bid() != null);
+    }
+
+    private DeadLetterEvent buryExpired(MemoryMessage message, long now) {
+        String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
+        bury(message, letterId, new Death("expired", false, Instant.ofEpochMilli(message.due)), now);
+        return new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures, "expired");
     }
 
     private void endLapsedLeases(long now) {
@@ -122,7 +119,6 @@ final class MemoryQueue {
     private void lease(List<MemoryMessage> taken, long until) {
         long token = taken.stream().mapToLong((message) -> message.token + 1).reduce(until, Math::max);
         for (MemoryMessage message : taken) {
-            this.lanes.take(message);
             message.leased = true;
             message.token = token;
             message.deadline = until;

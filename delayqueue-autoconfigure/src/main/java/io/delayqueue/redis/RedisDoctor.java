@@ -50,6 +50,9 @@ public final class RedisDoctor implements DelayQueueDoctor {
 
     private static final int MEMBERS_AT_ONCE = 100;
 
+    /** The keys whose values are messages, which may be large. */
+    private static final Set<Integer> CONTENTS = Set.of(KeyCommands.MESSAGES, KeyCommands.NEXT, KeyCommands.LETTERS);
+
     private static final int TYPES = 5;
 
     private final RedisAccess redis;
@@ -132,7 +135,7 @@ public final class RedisDoctor implements DelayQueueDoctor {
     private List<Finding> lookAgain(Place place, Set<String> members, Partitions spread) {
         List<Finding> findings = new ArrayList<>();
         List<String> distinct = List.copyOf(members);
-        int atOnce = (place.number() == KeyCommands.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE;
+        int atOnce = CONTENTS.contains(place.number()) ? 1 : MEMBERS_AT_ONCE;
         for (int i = 0; i < distinct.size(); i += atOnce) {
             List<byte[]> arguments = new ArrayList<>(List.of(bytes(place.number()), bytes("")));
             distinct.subList(i, Math.min(i + atOnce, distinct.size()))

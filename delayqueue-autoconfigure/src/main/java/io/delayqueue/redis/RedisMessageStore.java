@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
@@ -62,6 +64,9 @@ public final class RedisMessageStore implements MessageStore {
     private static final int CHANGES_GROUP = 4;
 
     private static final int NOT_HELD = 5;
+
+    /** Stands where a settlement was left to another call. */
+    private static final int LEFT = 2;
 
     private static final int CLAIM_HEADER = 8;
 
@@ -179,9 +184,32 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, Arguments.byToken(leases)).thenApply((reply) -> {
+        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, Arguments.byToken(leases)).thenCompose((reply) -> {
             noticeRefusal(partition, reply.get(0));
-            return (reply.size() == 1) ? Collections.nCopies(leases.size(), true) : Replies.flags(reply, 1);
+            return (reply.size() == 1) ? CompletableFuture.completedFuture(Collections.nCopies(leases.size(), true))
+                    : complete(reply, leases, (rest) -> acknowledge(partition, rest));
+        });
+    }
+
+    /**
+     * Returns the answers of a reply. Leases that the script left to another call, as the
+     * successors of others are large, are settled by that first.
+     */
+    private static <T> CompletableFuture<List<Boolean>> complete(List<Object> reply, List<T> leases,
+            Function<List<T>, CompletableFuture<List<Boolean>>> again) {
+        List<Boolean> done = Replies.flags(reply, 1);
+        List<Integer> left = IntStream.range(0, leases.size())
+            .filter((i) -> number(reply.get(i + 1)) == LEFT)
+            .boxed()
+            .toList();
+        if (left.isEmpty()) {
+            return CompletableFuture.completedFuture(done);
+        }
+        return again.apply(left.stream().<T>map(leases::get).toList()).thenApply((rest) -> {
+            for (int i = 0; i < left.size(); i++) {
+                done.set(left.get(i), rest.get(i));
+            }
+            return done;
         });
     }
 
@@ -208,18 +236,20 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return release(partition, Arguments.ofRelease(leases, delay));
+        return release(partition, leases, Arguments.ofRelease(leases, delay),
+                (rest) -> release(partition, rest, delay));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
-        return release(partition, Arguments.ofRelease(leases));
+        return release(partition, leases, Arguments.ofRelease(leases), (rest) -> release(partition, rest));
     }
 
-    private CompletableFuture<List<Boolean>> release(Partition partition, byte[][] arguments) {
-        return this.redis.run(RedisScripts.RELEASE, partition, arguments).thenApply((reply) -> {
+    private <T> CompletableFuture<List<Boolean>> release(Partition partition, List<T> leases, byte[][] arguments,
+            Function<List<T>, CompletableFuture<List<Boolean>>> again) {
+        return this.redis.run(RedisScripts.RELEASE, partition, arguments).thenCompose((reply) -> {
             noticeRefusal(partition, reply.get(0));
-            return Replies.flags(reply, 1);
+            return complete(reply, leases, again);
         });
     }
 

@@ -8,7 +8,8 @@
 --       stands there twice is refused the second time
 --
 -- Returns  { refused, done, done, ... }, without the rest if all were done
---          done: 1, or 0 if the message is no longer the caller's and nothing changed
+--          done: 1, 0 if the message is no longer the caller's and nothing changed, or 2 if
+--          nothing changed as successors of others are large: ask again for those
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
@@ -29,7 +30,7 @@ local renewed = plain and {} or redis.call('HMGET', RENEWED, unpack(ids))
 local reply, done, seen = { 0 }, {}, {}
 for i, id in ipairs(ids) do
   local held = deadlines[i] and tokens[i] == (renewed[i] or deadlines[i]) and not seen[id]
-  if held then done[#done + 1], seen[id] = id, true end
+  if held then done[#done + 1], seen[id] = id, i end
   reply[i + 1] = held and 1 or 0
 end
 if #done == 0 then return reply end
@@ -42,8 +43,13 @@ if plain then
 else
   -- prelude
   rehearse_removal()
+  local followed, bytes = redis.call('EXISTS', NEXT) == 1, 0
+  for i = 1, followed and #done or 0 do
+    bytes = bytes + redis.call('HSTRLEN', NEXT, done[i])
+    if bytes > BYTES and i > 1 then reply[seen[done[i]] + 1], done[i] = 2, nil end
+  end
   redis.call('ZREM', LEASED, unpack(done))
-  if redis.call('EXISTS', NEXT) == 0 then
+  if not followed then
     due = forget(done)
   else
     for _, id in ipairs(done) do due = earlier(due, succeed(id)) end

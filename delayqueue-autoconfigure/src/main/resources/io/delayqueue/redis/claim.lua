@@ -1,8 +1,10 @@
 -- claim.lua: leases due messages to one worker.
 --
 --   LEASED    -> SCHEDULED   leases that ran out, at most 100
---   SCHEDULED -> LEASED      at most `limit` that are due, the highest lane first
---   SCHEDULED -> gone, DEAD  those found expired, by policy; DEAD those without an envelope
+--   SCHEDULED -> LEASED      at most `limit` that are due, the highest lane first, and no more
+--                            than BYTES of contents and one step of reading them
+--   SCHEDULED -> gone, DEAD  those found expired, by policy, at most REMOVALS; DEAD those
+--                            without an envelope
 --
 -- The token of a lease is its deadline, in microseconds. Where a message was leased before
 -- for longer, a token later than its last one serves the whole call, noted in `renewed`.
@@ -44,7 +46,7 @@
 --          there are none where one can do without
 --
 -- Keeps    I1 to I6 (see schedule.lua)
--- Cost     O(limit * log N), N messages in the queue
+-- Cost     O((limit + REMOVALS) * log N), N messages in the queue
 
 local now = clock()
 local now_ms = math.floor(now / 1000)
@@ -60,96 +62,137 @@ if first and tonumber(first) <= now then
   -- prelude
   rehearse_removal()
   local lapsed = redis.call('ZRANGE', LEASED, '-inf', now, 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
-  for i = 1, #lapsed, 2 do lapse(lapsed[i], lapsed[i + 1]) end
+  local followed, bytes = redis.call('EXISTS', NEXT) == 1, 0
   lapsed_at = {}
-  for i = 1, #lapsed, 2 do lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000 end
+  for i = 1, #lapsed, 2 do
+    if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, lapsed[i]) end
+    if bytes > BYTES and i > 1 then break end -- successors, which are read
+    lapse(lapsed[i], lapsed[i + 1])
+    lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000
+  end
   first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 end
 
 -- Where there are neither details nor attempts, all messages are plain: in the normal lane,
 -- without expiry, and never leased before.
 local lanes, plain = { SCHEDULED }, redis.call('EXISTS', DETAILS, ATTEMPTS) == 0
-if not plain then
+if paused then
+  lanes = {}
+elseif not plain then
   -- prelude
   lanes = lanes_in_use()
 end
-if paused then lanes = {} end
-
--- Before what is due is taken from its lane: a right that is missing must not cost its place.
-local function permitted()
-  if not plain then
-    -- prelude
-    return rehearse_removal()
-  end
-  rehearse_move()
-  redis.call('HMGET', MESSAGES, PROBE)
-end
-
-local found = {} -- id, due, id, due and so on
-for _, lane in ipairs(lanes) do
-  local room = limit - #found / 2
-  local due = room > 0 and redis.call('ZCOUNT', lane, '-inf', now_ms) or 0
-  if due > 0 then
-    if #found == 0 then permitted() end
-    local of_lane = redis.call('ZPOPMIN', lane, math.min(room, due))
-    if #found == 0 then found = of_lane else for i = 1, #of_lane do found[#found + 1] = of_lane[i] end end
-  end
-end
 
 local deadline = now + tonumber(ARGV[2])
-local token, expired = '', 0
-local taken = found
-local values, attempts, details, buried
-if #found > 0 then
-  local ids, leases = {}, {}
-  token = digits(deadline)
-  for i = 1, #found, 2 do
-    ids[(i + 1) / 2] = found[i]
-    leases[i], leases[i + 1] = token, found[i]
-  end
-  values = redis.call('HMGET', MESSAGES, unpack(ids))
-  for i = 1, #values do plain = plain and values[i] end
-  if not plain then
-    -- prelude
-    local all_values = values
-    local all_attempts = redis.call('HMGET', ATTEMPTS, unpack(ids))
-    local all_details = redis.call('HMGET', DETAILS, unpack(ids))
-    local ends, latest = token, deadline
-    taken, values, attempts, details, buried, leases = {}, {}, {}, {}, {}, {}
+local token, expired, n = '', 0, 0 -- n: how many are leased
+local looked, reply = {}, {} -- looked: lists of id, due, id, due and so on
+local attempts, details, buried
 
-    -- SCHEDULED -> gone or DEAD: what is not to be handled. What is next in its group may be in
-    -- another lane; it is for the next claim, so that the work of this one is bounded.
-    local function remove(id, due, cause, keep)
-      if keep then
-        local letter, at = id .. '~' .. digits(now), #buried
-        local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due)), 0)
-        buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
-      end
-      if forget({ id }) then lanes = lanes_in_use() end
+-- Contents are read before anything moves: one, then 16 at a time where they are small, else
+-- one by one, until they have BYTES. What is due and not read stays in its place. Leases are
+-- added before lanes are cleared, and a removal that takes nothing is tried before both: so a
+-- right that is missing costs no message its place, and a Redis that is full lets them go.
+if plain and not paused then
+  local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
+  local most, step, bytes, ids = #due / 2, 1, 0, {}
+  if most > 0 then reply, looked = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due) }, { due } end
+  for i = 1, 2 * most, 2 do ids[(i + 1) / 2] = due[i] end
+  while n < most and bytes <= BYTES and plain do
+    local contents, at = redis.call('HMGET', MESSAGES, unpack(ids, n + 1, math.min(n + step, most))), 8 + 2 * most + n
+    for i = 1, #contents do
+      local content = contents[i]
+      plain = plain and content
+      bytes = bytes + #(content or '')
+      reply[at + i] = content
     end
-
-    for i, id in ipairs(ids) do
-      local due, expiry = found[2 * i], tonumber(string.match(all_details[i] or '', ':(%d+):') or 0)
-      if not all_values[i] then
-        remove(id, due, 'missing', true)
-      elseif expiry > 0 and expiry <= now_ms then
-        remove(id, due, 'expired', ARGV[3] == 'bury')
-        expired = expired + 1
-      else
-        local last = tonumber(string.match(all_attempts[i] or '', ':%a:(%d+):') or 0)
-        latest = math.max(latest, last + 1)
-        local at = #values + 1
-        values[at], attempts[at], details[at] = all_values[i], all_attempts[i] or '', all_details[i] or ''
-        taken[2 * at - 1], taken[2 * at] = id, due
-        leases[2 * at - 1], leases[2 * at] = ends, id
-      end
-    end
-    if latest ~= deadline then
-      token = digits(latest)
-      for i = 1, #taken, 2 do redis.call('HSET', RENEWED, taken[i], token) end
-    end
+    n = n + #contents
+    step = bytes > n * SMALL and 1 or 16
   end
-  if #leases > 0 then redis.call('ZADD', LEASED, unpack(leases)) end
+  if plain and n > 0 then
+    if n < most then
+      -- prelude
+      local contents = { unpack(reply, 9 + 2 * most, 8 + 2 * most + n) }
+      reply = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due, 1, 2 * n) }
+      for i = 1, n do reply[8 + 2 * n + i] = contents[i] end
+    end
+    token = digits(deadline)
+    local leases = { unpack(due, 1, 2 * n) }
+    for i = 1, 2 * n, 2 do leases[i], leases[i + 1] = token, due[i] end
+    redis.call('ZREMRANGEBYRANK', SCHEDULED, 1, 0)
+    redis.call('ZADD', LEASED, unpack(leases))
+    redis.call('ZREMRANGEBYRANK', SCHEDULED, 0, n - 1)
+  end
+end
+
+if not plain and not paused then
+  -- prelude
+  local ends, latest, removed, bytes, before = digits(deadline), deadline, 0, 0
+  local taken, values = {}, {}
+  n, looked = 0, {}
+  repeat
+    before = removed
+    for _, lane in ipairs(lanes) do
+      local room = bytes <= BYTES and math.min(limit - n, REMOVALS - removed) or 0
+      local due = room > 0
+        and redis.call('ZRANGE', lane, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
+      if due and due[1] then
+        looked[#looked + 1] = due
+        local count, step, ids, contents = 0, 1, {}, {}
+        for i = 1, #due, 2 do ids[(i + 1) / 2] = due[i] end
+        while count < #ids and bytes <= BYTES do
+          local some = redis.call('HMGET', MESSAGES, unpack(ids, count + 1, math.min(count + step, #ids)))
+          for i = 1, #some do
+            contents[count + i] = some[i]
+            bytes = bytes + #(some[i] or '')
+          end
+          count = count + #some
+          step = bytes > count * SMALL and 1 or 16
+        end
+        local all_attempts = redis.call('HMGET', ATTEMPTS, unpack(ids, 1, count))
+        local all_details = redis.call('HMGET', DETAILS, unpack(ids, 1, count))
+        attempts, details, buried = attempts or {}, details or {}, buried or {}
+        local leases, start, gone = {}, n, nil
+        for i = 1, count do
+          local expiry = tonumber(string.match(all_details[i] or '', ':(%d+):') or 0)
+          if not contents[i] or expiry > 0 and expiry <= now_ms then
+            gone = gone or {}
+            gone[#gone + 1] = i
+          else
+            local last, at = tonumber(string.match(all_attempts[i] or '', ':%a:(%d+):') or 0), 2 * (n - start)
+            latest = math.max(latest, last + 1)
+            n = n + 1
+            values[n], attempts[n], details[n] = contents[i], all_attempts[i] or '', all_details[i] or ''
+            taken[2 * n - 1], taken[2 * n] = ids[i], due[2 * i]
+            leases[at + 1], leases[at + 2] = ends, ids[i]
+          end
+        end
+        redis.call('ZREMRANGEBYRANK', lane, 1, 0)
+        if gone then rehearse_removal() end
+        if n > start then redis.call('ZADD', LEASED, unpack(leases)) end
+        redis.call('ZREMRANGEBYRANK', lane, 0, count - 1)
+
+        -- SCHEDULED -> gone or DEAD. What is next in the group may be in another lane, and due:
+        -- then it is found by another turn.
+        for _, i in ipairs(gone or {}) do
+          local id, cause = ids[i], contents[i] and 'expired' or 'missing'
+          removed = removed + 1
+          if contents[i] then expired = expired + 1 end
+          if not contents[i] or ARGV[3] == 'bury' then
+            local letter, at = id .. '~' .. digits(now), #buried
+            local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
+            buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
+          end
+          if forget({ id }) then lanes = lanes_in_use() end
+        end
+      end
+    end
+  until removed == before
+  if attempts then token = digits(latest) end
+  if latest ~= deadline then
+    for i = 1, #taken, 2 do redis.call('HSET', RENEWED, taken[i], token) end
+  end
+  reply = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(taken) }
+  for i = 1, n do reply[8 + 2 * n + i] = values[i] end
 end
 
 local next_at = paused and resumes_at < math.huge and resumes_at or nil
@@ -158,7 +201,7 @@ for _, lane in ipairs(lanes) do
   if due then next_at = math.min(next_at or math.huge, math.ceil(tonumber(due))) end
 end
 local behind = next_at ~= nil and next_at <= now_ms
-if #taken > 0 then first = math.min(first or math.huge, deadline) end
+if n > 0 then first = math.min(first or math.huge, deadline) end
 if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) end
 -- Another producer may have given any score; 0 stands for an empty queue.
 if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
@@ -171,7 +214,9 @@ if bid == 'confirm' or bid == 'share' then
   local owner, load = string.match(kept.err and '' or kept, '^(%w+) (%d+)$')
   local oldest = now_ms
   -- One whose lease ran out was in good hands until then, whenever it was due.
-  for i = 1, #found, 2 do oldest = math.min(oldest, lapsed_at and lapsed_at[found[i]] or tonumber(found[i + 1])) end
+  for _, due in ipairs(looked) do
+    for i = 1, #due, 2 do oldest = math.min(oldest, lapsed_at and lapsed_at[due[i]] or tonumber(due[i + 1])) end
+  end
   local late = not behind and now_ms - oldest >= tonumber(ARGV[8])
   local rich = bid == 'share' and owner and tonumber(load) >= ARGV[6] + 2
   keeper = not kept.err and (not owner or owner == node or late or rich) or false
@@ -184,7 +229,7 @@ if paused then
 elseif behind then
   -- prelude
   refused = wake(now_ms, now, '!')
-elseif keeper and next_at and #found < 2 * limit then
+elseif keeper and next_at and n < limit then
   -- A Redis that is full may refuse this, where nothing was removed before it.
   local expiry = math.max(0, next_at - now_ms) + WAKE_GRACE
   local reply = redis.pcall('SET', WAKE, next_at, 'PX', expiry)
@@ -203,10 +248,8 @@ if told then
   end
 end
 
-local version = version_of(partitions)
-local n = #taken / 2
-local reply = { now, next_at or 0, token, expired, refused, version, keeper and 1 or 0, n, unpack(taken) }
-for i = 1, n do reply[8 + 2 * n + i] = values[i] end
+local header = { now, next_at or 0, token, expired, refused, version_of(partitions), keeper and 1 or 0, n }
+for i = 1, 8 do reply[i] = header[i] end
 if attempts then
   local at = 8 + 3 * n
   reply[at + 1], reply[at + 2], reply[at + 3] = attempts, details, buried

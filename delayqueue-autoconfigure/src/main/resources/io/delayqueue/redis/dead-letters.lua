@@ -38,12 +38,13 @@ local found = redis.call('ZREVRANGE', DEAD, start, start + tonumber(ARGV[3]) - 1
 if #found == 0 then return {} end
 local reply, size = {}, 0
 for i = 1, #found, 2 do
-  local content = redis.call('HGET', LETTERS, found[i]) or ''
-  size = size + #content
-  if i > 1 and size > 1048576 then
+  size = size + redis.call('HSTRLEN', LETTERS, found[i])
+  if i > 1 and size > BYTES then
     reply[#reply + 1] = ''
     return reply
   end
-  reply[#reply + 1], reply[#reply + 2], reply[#reply + 3] = found[i], found[i + 1], content
+  local at = #reply
+  reply[at + 1], reply[at + 2] = found[i], found[i + 1]
+  reply[at + 3] = redis.call('HGET', LETTERS, found[i]) or ''
 end
 return reply

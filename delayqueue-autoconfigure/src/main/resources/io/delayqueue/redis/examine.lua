@@ -5,15 +5,16 @@
 --
 -- ARGV[1]  key     which of KEYS to go through
 -- ARGV[2]  cursor  of HSCAN or ZSCAN, '0' to begin; '' to look at the members named
--- ARGV[3]  count   about how many at once, 1..100 (all of a small key, in compact form); or
---                  the members to look at, at most 100
+-- ARGV[3]  count   about how many at once, 1..100 (all of a small key, in compact form), and
+--                  fewer where contents are large; or the members to look at, at most 100
 --
 -- Returns  { now, cursor, facts, facts, ... }   now: microseconds; cursor: '0' at the end
 --          facts of a dead letter: { name, value, there }   there: whether it is in the other
 --          of dead and letters
 --          facts of another member: { member, value, id, stored, details, attempts, renewed,
 --          next, deadline, head, first, follows, lane, due, lane, due, ... }   nil for what is
---          not there; stored: 1 if messages has it, else 0; head, first: of its group, or
+--          not there; stored: 1 if messages has it, else 0; next: 'S' for a successor, 'C' for
+--          a cancelled message; head, first: of its group, or
 --          of that which the member names, and first of its followers; follows: 1 if it is one
 --          in the group of its details, else 0
 --
@@ -31,7 +32,16 @@ if cursor == '' then
     end
   end
 elseif hash then
-  page = redis.call('HSCAN', key, cursor, 'COUNT', ARGV[3])
+  local step, bytes, members = 1, 0, page[2]
+  repeat
+    local some = redis.call('HSCAN', key, cursor, 'COUNT', step)
+    for _, each in ipairs(some[2]) do
+      members[#members + 1] = each
+      bytes = bytes + #each
+    end
+    cursor, step = some[1], bytes > #members / 2 * SMALL and 1 or 16
+  until cursor == '0' or #members >= 2 * ARGV[3] or bytes > BYTES
+  page[1] = cursor
 else
   page = redis.call('ZSCAN', key, cursor, 'COUNT', ARGV[3])
 end
@@ -49,9 +59,11 @@ local function facts_of(member, value)
   local due, _, _, own = details_of(id)
   local group = (key == HEADS or of) and (of or member) or own
   local first = redis.call('ZRANGE', FOLLOWERS, '[' .. group .. ' ', '(' .. group .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
+  local successor = redis.call('HSTRLEN', NEXT, id)
   local follows = due and redis.call('ZSCORE', FOLLOWERS, groups().place(own, due, id))
   local facts = { member, value, id, redis.call('HEXISTS', MESSAGES, id), redis.call('HGET', DETAILS, id),
-    redis.call('HGET', ATTEMPTS, id), redis.call('HGET', RENEWED, id), redis.call('HGET', NEXT, id),
+    redis.call('HGET', ATTEMPTS, id), redis.call('HGET', RENEWED, id),
+    successor > 1 and 'S' or successor == 1 and 'C',
     redis.call('ZSCORE', LEASED, id), redis.call('HGET', HEADS, group), first or false, follows and 1 or 0 }
   for _, lane in ipairs(lanes) do
     local score = redis.call('ZSCORE', lane_key(lane), id)

@@ -20,7 +20,7 @@ local next = redis.call('EXISTS', MESSAGES, LETTERS) > 0 and ARGV[3] or ARGV[2]
 local expected = recorded == ARGV[1]
 if ARGV[1] == '*' then expected = version_of(recorded) < version_of(next) end
 if next ~= '' and expected then
-  redis.pcall('DEL', WAKE) -- a removal first, and not of the record: see start.lua
+  redis.pcall('HDEL', MESSAGES, PROBE) -- a removal first, and not of the record: see start.lua
   redis.call('SET', PARTITIONS, next)
   redis.pcall('PUBLISH', WAKE, '!')
   recorded = next

@@ -33,7 +33,7 @@ for _, lane in ipairs({ SCHEDULED, LEASED, DEAD, unpack(KEYS, 12, 21) }) do
   try('ZREVRANK', lane, 'probe')
   try('ZREVRANGE', lane, 0, 0)
   try('ZREM', lane, 'probe')
-  try('ZPOPMIN', lane, '1')
+  try('ZREMRANGEBYRANK', lane, '0', '0')
 end
 for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT, LETTERS, HEADS }) do
   try('HSET', hash, 'probe', '1')
@@ -41,6 +41,7 @@ for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT, LETTERS, HEA
   try('HGET', hash, 'probe')
   try('HMGET', hash, 'probe')
   try('HEXISTS', hash, 'probe')
+  try('HSTRLEN', hash, 'probe')
   try('EXISTS', hash)
   try('HDEL', hash, 'probe')
 end

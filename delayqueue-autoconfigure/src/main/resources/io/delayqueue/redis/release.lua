@@ -17,7 +17,8 @@
 --   +2  due    '+delay', or the due time of the attempt, ms
 --
 -- Returns  { refused, done, done, ... }   done: 1, also for a repeated call that
---          finds the message as the first one left it; 0 if it is no longer the caller's
+--          finds the message as the first one left it; 0 if it is no longer the caller's; 2 as
+--          in acknowledge.lua
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
@@ -42,9 +43,13 @@ local function give_back(id, token, due)
 end
 
 rehearse_removal()
+local followed, bytes = redis.call('EXISTS', NEXT) == 1, 0
 for i = 1, #ARGV, 3 do
   local id, token = ARGV[i], ARGV[i + 1]
-  if holds(id, token) then
+  if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, id) end
+  if bytes > BYTES and i > 1 then
+    reply[#reply + 1] = 2
+  elseif holds(id, token) then
     earliest = earlier(earliest, give_back(id, token, ARGV[i + 2]))
     reply[#reply + 1] = 1
   else

@@ -58,7 +58,6 @@ local earliest
 
 local ids = {}
 for i = FIRST, #ARGV, FIELDS do ids[#ids + 1] = ARGV[i] end
-local held = redis.call('HMGET', MESSAGES, unpack(ids))
 
 -- The group of what is held under an id, once a lease that ran out is ended; nil if nothing
 -- will be.
@@ -75,18 +74,18 @@ end
 -- Whether what is sent to an id, and does not replace, would follow its lease.
 local function follows(id, mode)
   local deadline = redis.call('ZSCORE', LEASED, id)
-  if not deadline or tonumber(deadline) <= now or successor_of(id) then return false end
-  return mode ~= 'KEEP' or redis.call('HEXISTS', NEXT, id) == 1
+  if not deadline or tonumber(deadline) <= now then return false end
+  local length = redis.call('HSTRLEN', NEXT, id) -- 1 for 'C', which is no successor
+  return length == 1 or length == 0 and mode ~= 'KEEP'
 end
 
 local grouped
 for i = 1, #ids do
   local at = FIRST + (i - 1) * FIELDS
-  if held[i] then
-    if grouped == nil then grouped = redis.call('EXISTS', HEADS, NEXT) > 0 end
-    local mode = ARGV[at + 5]
-    local changes = (grouped or ARGV[at + 6] ~= '') and (mode == 'REPLACE' or follows(ids[i], mode))
-    local group = changes and group_there(ids[i])
+  local mode = ARGV[at + 5]
+  if ARGV[at + 6] == '' and grouped == nil then grouped = redis.call('EXISTS', HEADS, NEXT) > 0 end
+  if (grouped or ARGV[at + 6] ~= '') and redis.call('HEXISTS', MESSAGES, ids[i]) == 1 then
+    local group = (mode == 'REPLACE' or follows(ids[i], mode)) and group_there(ids[i])
     if group and group ~= ARGV[at + 6] then return { 0, 4, i - 1 } end
   end
 end
@@ -104,14 +103,14 @@ local rehearsed = false
 -- Applies a message to what the queue holds under its id. Returns outcome and due time.
 local function admit(id, value, due, expiry, lane, group, mode)
   local leased = is_leased(id, now)
-  local there = redis.call('HGET', MESSAGES, id)
+  local length = redis.call('HSTRLEN', MESSAGES, id)
   local due_there, in_lane
   if leased then
     due_there = details_of(id) or math.min(due, math.floor(now / 1000))
   else
     due_there, in_lane = waits_until(id)
   end
-  if not there or not due_there then -- content that is in no set will never be claimed
+  if length == 0 or not due_there then -- content that is in no set will never be claimed
     if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
     if not rehearsed then rehearse() end
     rehearsed = true
@@ -120,6 +119,8 @@ local function admit(id, value, due, expiry, lane, group, mode)
     earliest = earlier(earliest, put(id, value, due, expiry, lane, group))
     return 0, due
   end
+  -- What is there may be large: it is read only if it may be what is sent.
+  local there = length == #value and redis.call('HGET', MESSAGES, id) or ''
   if string.sub(there, 2, 8) == string.sub(value, 2, 8) then
     return string.sub(there, 1, 1) == 'r' and 2 or 0, due_there
   end

@@ -43,14 +43,17 @@ else
   local ids, dues, values = {}, {}, {}
   reply, earliest = {}, math.huge
   for i = 2, #ARGV, 3 do
-    local id, due, at = ARGV[i], due_time(ARGV[i + 2], now), #dues
-    ids[#ids + 1], reply[#ids + 1] = id, due
-    dues[at + 1], dues[at + 2] = due, id
-    values[at + 1], values[at + 2] = id, ARGV[i + 1]
+    local id, due, n = ARGV[i], due_time(ARGV[i + 2], now), (i + 1) / 3
+    ids[n], reply[n] = id, due
+    dues[2 * n - 1], dues[2 * n] = due, id
+    values[2 * n - 1], values[2 * n] = id, ARGV[i + 1]
     if due < earliest then earliest = due end
   end
-  for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids))) do
-    if held then return {} end
+  -- In steps, as what is held may be large, and comes along.
+  for i = 1, #ids, 16 do
+    for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids, i, math.min(i + 15, #ids)))) do
+      if held then return {} end
+    end
   end
   redis.call('HSET', MESSAGES, unpack(values))
   local added = redis.pcall('ZADD', SCHEDULED, unpack(dues))

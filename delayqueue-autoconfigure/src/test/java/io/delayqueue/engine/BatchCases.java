@@ -8,10 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.engine.StoreValues.DELAY;
@@ -71,6 +73,67 @@ abstract class BatchCases extends StoreCases {
         assertThat(claim.messages()).hasSize(30);
         assertThat(claim.nextAt()).isEqualTo(at(0));
         assertThat(this.dq.statistics()).isEqualTo(new QueueStatistics(QUEUE.queue().value(), 70, 70, 30, 0, at(0)));
+    }
+
+    @Test
+    void areClaimedAMebibyteAtATime() {
+        this.dq.sendAll(large(20, 200_000, null));
+
+        List<Claimed> claims = Stream.generate(this.dq::claim).limit(5).toList();
+
+        assertThat(claims).extracting((claim) -> claim.ids().size()).containsExactly(6, 6, 6, 2, 0);
+        assertThat(claims).flatExtracting(Claimed::ids).hasSize(20).isSorted();
+        assertThat(claims.get(0).nextAt()).isEqualTo(at(0));
+        assertThat(claims.get(3).nextAt()).isEqualTo(at(30));
+    }
+
+    @Test
+    void areClaimedAMebibyteAtATimeBesideOthers() {
+        this.dq.sendAll(large(20, 200_000, LEASE));
+        this.dq.send(inLane(9, "urgent", Duration.ZERO));
+
+        List<Claimed> claims = Stream.generate(this.dq::claim).limit(5).toList();
+
+        assertThat(claims).extracting((claim) -> claim.ids().size()).containsExactly(7, 6, 6, 2, 0);
+        assertThat(claims.get(0).ids()).startsWith("urgent");
+    }
+
+    @Test
+    void areRemovedAMebibyteAtATimeWhenTheyHaveExpired() {
+        this.dq.sendAll(large(20, 200_000, DELAY));
+        this.dq.advance(DELAY);
+
+        List<Claimed> claims = Stream.generate(() -> this.dq.claim(100, LEASE, ExpiredPolicy.DEAD_LETTER))
+            .limit(4)
+            .toList();
+
+        assertThat(claims).extracting(Claimed::expired).containsExactly(6, 6, 6, 2);
+        assertThat(claims).extracting((claim) -> claim.buried().size()).containsExactly(6, 6, 6, 2);
+        assertThat(claims.get(0).nextAt()).isEqualTo(at(0));
+    }
+
+    @Test
+    void areClaimedOneByOneWhereEachIsTooLarge() {
+        this.dq.sendAll(large(3, 1_500_000, null));
+
+        assertThat(Stream.generate(this.dq::claim).limit(4)).extracting((claim) -> claim.ids().size())
+            .containsExactly(1, 1, 1, 0);
+    }
+
+    @Test
+    void areNotManyMoreWhereLargeOnesFollowSmallOnes() {
+        this.dq.sendAll(many(17));
+        this.dq.advance(Duration.ofMillis(1));
+        this.dq.sendAll(large(80, 200_000, null));
+
+        assertThat(this.dq.claim().ids()).hasSizeBetween(18, 17 + 16).startsWith("m000");
+        this.dq.claim();
+    }
+
+    private static List<NewMessage> large(int count, int bytes, @Nullable Duration timeToLive) {
+        return IntStream.range(0, count)
+            .mapToObj((each) -> StoreValues.large("l%03d".formatted(each), bytes, timeToLive))
+            .toList();
     }
 
     @Test

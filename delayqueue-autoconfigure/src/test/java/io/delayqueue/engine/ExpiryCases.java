@@ -3,6 +3,8 @@ package io.delayqueue.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterEvent;
@@ -157,12 +159,33 @@ abstract class ExpiryCases extends StoreCases {
     }
 
     @Test
-    void takesAsManyAtATimeAsWereAskedFor() {
-        this.dq.sendAll(List.of(expiring(Duration.ZERO, DELAY), called("b", Duration.ZERO)));
+    void doesNotCountAmongTheMessagesThatWereAskedFor() {
+        this.dq
+            .sendAll(List.of(expiring(Duration.ZERO, DELAY), called("b", Duration.ZERO), called("c", Duration.ZERO)));
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP)).isEqualTo(new Claimed(List.of(), at(0), 1, List.of()));
-        assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP).ids()).containsExactly("b");
+        Claimed claim = this.dq.claim(1, LEASE, ExpiredPolicy.DROP);
+
+        assertThat(claim.expired()).isEqualTo(1);
+        assertThat(claim.ids()).containsExactly("b");
+        assertThat(claim.nextAt()).isEqualTo(at(0));
+    }
+
+    @Test
+    void isFoundAHundredAtATime() {
+        for (int i = 0; i < 3; i++) {
+            int batch = i;
+            this.dq.sendAll(IntStream.range(0, MessageStore.BATCH_LIMIT)
+                .mapToObj((each) -> StoreValues.expiring("m" + batch + "-" + each, DELAY))
+                .toList());
+        }
+        this.dq.send(called("other", Duration.ofSeconds(5)));
+        this.dq.advance(DELAY);
+
+        List<Claimed> claims = Stream.generate(() -> this.dq.claim(10, LEASE, ExpiredPolicy.DROP)).limit(4).toList();
+
+        assertThat(claims).extracting(Claimed::expired).containsExactly(100, 100, 100, 0);
+        assertThat(claims).flatExtracting(Claimed::ids).containsExactly("other");
     }
 
     @Test

@@ -3,7 +3,9 @@ package io.delayqueue.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
@@ -222,9 +224,40 @@ abstract class GroupCases extends StoreCases {
         Claimed claim = this.dq.claim();
 
         assertThat(claim.expired()).isEqualTo(1);
-        assertThat(claim.ids()).isEmpty();
-        assertThat(claim.nextAt()).isEqualTo(at(0));
-        assertThat(this.dq.claim().ids()).containsExactly("y");
+        assertThat(claim.ids()).containsExactly("y");
+        assertThat(claim.nextAt()).isEqualTo(at(40));
+    }
+
+    @Test
+    void areRemovedAHundredAtATimeWhenTheyHaveExpired() {
+        int many = 2_000;
+        for (int i = 0; i < many; i += MessageStore.BATCH_LIMIT) {
+            this.dq.sendAll(IntStream.range(i, i + MessageStore.BATCH_LIMIT)
+                .mapToObj((each) -> message("g", "g%04d".formatted(each), OnDuplicate.KEEP, 4, Duration.ofSeconds(1)))
+                .toList());
+        }
+        this.dq.send(called("other", Duration.ofSeconds(5)));
+        this.dq.advance(DELAY);
+
+        List<Claimed> claims = Stream.generate(this.dq::claim).limit(many / MessageStore.BATCH_LIMIT).toList();
+
+        assertThat(claims).extracting(Claimed::expired).containsOnly(MessageStore.BATCH_LIMIT);
+        assertThat(claims.get(0).ids()).containsExactly("other");
+        assertThat(claims.get(0).nextAt()).isEqualTo(at(0));
+        assertThat(claims.get(claims.size() - 1).nextAt()).isEqualTo(at(40));
+    }
+
+    @Test
+    void leaveWhatHasExpiredInAnotherLaneToTheSameClaim() {
+        this.dq.send(message("g", "x", OnDuplicate.KEEP, 2, Duration.ofSeconds(1)));
+        this.dq.send(message("g", "y", OnDuplicate.KEEP, 9, Duration.ofSeconds(1)));
+        this.dq.send(message("g", "z", OnDuplicate.KEEP, 0, null));
+        this.dq.advance(DELAY);
+
+        Claimed claim = this.dq.claim(1, LEASE, ExpiredPolicy.DEAD_LETTER);
+
+        assertThat(claim.buried()).extracting(DeadLetterEvent::id).containsExactly("x", "y");
+        assertThat(claim.ids()).containsExactly("z");
     }
 
     @Test

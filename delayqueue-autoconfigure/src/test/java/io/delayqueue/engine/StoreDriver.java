@@ -288,7 +288,9 @@ final class StoreDriver {
         if (left.scheduled() + left.leased() + left.dead() > 0) {
             advance(Duration.ofDays(1_000));
             for (Claimed claim = claim(); claim.nextAt() != null; claim = claim()) {
-                acknowledgeAll(claim.leases());
+                if (!claim.leases().isEmpty()) {
+                    acknowledgeAll(claim.leases());
+                }
             }
             while (purgeOlderThan(Duration.ZERO) > 0) {
                 continue;

@@ -70,8 +70,20 @@ final class StoreValues {
                 timeToLive, null, envelope("first"));
     }
 
+    /** A message that is due now, and may be handled for so long. */
+    static NewMessage expiring(String id, Duration timeToLive) {
+        return new NewMessage(id, false, DueTime.NOW, OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, timeToLive, null,
+                envelope(id));
+    }
+
     static byte[] envelope(String content) {
         return "{\"v\":1,\"payload\":\"%s\"}".formatted(content).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A message whose envelope has so many bytes. */
+    static NewMessage large(String id, int bytes, @Nullable Duration timeToLive) {
+        return new NewMessage(id, false, DueTime.NOW, OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, timeToLive, null,
+                envelope("x".repeat(bytes - envelope("").length)));
     }
 
     /** A lease of this message that no claim gave. */

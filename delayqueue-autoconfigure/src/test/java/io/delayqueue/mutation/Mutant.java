@@ -13,8 +13,8 @@ import java.util.regex.Pattern;
  */
 record Mutant(String file, int line, String code, String change, String text) {
 
-    private static final Pattern TRIAL = Pattern
-        .compile("(rehearse\\w*\\(\\)|permitted\\(\\)|redis\\.call\\('\\w+', \\w+, ('0'|.*PROBE).*\\)) -> nothing");
+    private static final Pattern TRIAL = Pattern.compile(
+            "(rehearse\\w*\\(\\)|permitted\\(\\)|redis\\.call\\('\\w+', \\w+, ('0'|1, 0|.*PROBE).*\\)) -> nothing");
 
     /** Names it whatever stands above it. */
     String key() {

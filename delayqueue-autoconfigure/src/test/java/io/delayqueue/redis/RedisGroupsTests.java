@@ -152,7 +152,7 @@ class RedisGroupsTests {
 
         assertThat(claim.buried()).extracting((death) -> death.id() + " " + death.reason())
             .containsExactly("g0 missing");
-        assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
+        assertThat(claim.messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
         this.audit.check();
     }
 

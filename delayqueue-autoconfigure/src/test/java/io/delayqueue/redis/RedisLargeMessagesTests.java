@@ -1,0 +1,240 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.delayqueue.Examination;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.DueLease;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3, P5: a call of a script moves or answers about a mebibyte of contents and no more,
+ * as Redis does nothing else meanwhile; what it leaves is settled by another call.
+ */
+class RedisLargeMessagesTests {
+
+    private static final int MEBIBYTE = 1 << 20;
+
+    private static final int LARGE = 300_000;
+
+    private static final int MESSAGES = 10;
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private static final Home HOME = Home.first(new QueueName("large"));
+
+    private static final Partition QUEUE = HOME.partition();
+
+    private static LettuceConnectionFactory connections;
+
+    private final ManualClock clock = new ManualClock();
+
+    private final String namespace = "large-" + UUID.randomUUID();
+
+    private final ScriptRunner runner = new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)),
+            this.clock);
+
+    private final Map<String, Integer> calls = new HashMap<>();
+
+    private final RedisAccess redis = new RedisAccess(counting(), this.namespace);
+
+    private final RedisMessageStore store = new RedisMessageStore(this.redis);
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @AfterEach
+    void removeAll() {
+        List<String> keys = RedisServer.shared(RedisBinary.preferred()).commands().keys(this.namespace + ":*");
+        if (!keys.isEmpty()) {
+            RedisServer.shared(RedisBinary.preferred()).commands().del(keys.toArray(String[]::new));
+        }
+        this.redis.close();
+    }
+
+    private ScriptRunner counting() {
+        return new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                RedisLargeMessagesTests.this.calls.merge(script.name(), 1, Integer::sum);
+                return RedisLargeMessagesTests.this.runner.run(script, keys, arguments);
+            }
+
+            @Override
+            public void close() {
+                RedisLargeMessagesTests.this.runner.close();
+            }
+
+        };
+    }
+
+    @Test
+    void successorsOfLeasesThatRanOutTakeTheirPlaceSomeAtATime() {
+        leasedWithSuccessors();
+        this.clock.advance(LEASE);
+
+        List<Claim> claims = IntStream.range(0, MESSAGES)
+            .mapToObj((i) -> claim())
+            .takeWhile((claim) -> !claim.messages().isEmpty())
+            .toList();
+
+        assertThat(claims).extracting((claim) -> claim.messages().size()).containsExactly(3, 3, 3, 1);
+        assertThat(claims.get(0).nextIn()).isZero();
+        assertThat(claims).flatExtracting(Claim::messages)
+            .allSatisfy((message) -> assertThat(message.envelope()).hasSize(LARGE));
+        new Audit(connections, this.namespace, QUEUE).check();
+    }
+
+    @Test
+    void acknowledgementsOfMessagesWithSuccessorsAreSeveralCalls() {
+        List<Lease> leases = leasedWithSuccessors();
+        leases.add(3, new Lease(QUEUE, "unknown", "1"));
+
+        List<Boolean> done = this.store.acknowledge(QUEUE, leases).join();
+
+        assertThat(done).hasSize(MESSAGES + 1).doesNotContainNull();
+        assertThat(IntStream.range(0, done.size()).filter((i) -> !done.get(i))).containsExactly(3);
+        assertThat(this.calls).containsEntry("acknowledge", 4);
+        assertSuccessorsWait();
+    }
+
+    @Test
+    void releasesOfMessagesWithSuccessorsAreSeveralCalls() {
+        List<Lease> leases = leasedWithSuccessors();
+
+        assertThat(this.store.release(QUEUE, leases, Duration.ZERO).join()).hasSize(MESSAGES).containsOnly(true);
+
+        assertThat(this.calls).containsEntry("release", 4);
+        assertSuccessorsWait();
+    }
+
+    @Test
+    void releasesOfUnbegunMessagesWithSuccessorsAreSeveralCalls() {
+        List<DueLease> leases = leasedWithSuccessors().stream()
+            .map((lease) -> new DueLease(lease, this.clock.now()))
+            .toList();
+
+        assertThat(this.store.release(QUEUE, leases).join()).hasSize(MESSAGES).containsOnly(true);
+
+        assertThat(this.calls).containsEntry("release", 4);
+        assertSuccessorsWait();
+    }
+
+    private void assertSuccessorsWait() {
+        new Audit(connections, this.namespace, QUEUE).check();
+        Set<String> ids = new HashSet<>();
+        for (Claim claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+            claim.messages().forEach((message) -> {
+                ids.add(message.lease().id());
+                assertThat(message.envelope()).hasSize(LARGE);
+            });
+        }
+        assertThat(ids).hasSize(MESSAGES);
+    }
+
+    /**
+     * A send is answered by the length of what is there, and by its stamp where that is
+     * the same.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = { 10, LARGE })
+    void idsOfLargeMessagesAreKept(int bytes) {
+        List<NewMessage> first = messages(LARGE, OnDuplicate.KEEP);
+        assertThat(send(first)).containsOnly(SendOutcome.SCHEDULED);
+
+        assertThat(send(messages(bytes, OnDuplicate.KEEP))).containsOnly(SendOutcome.KEPT);
+        assertThat(send(first)).as("repeated").containsOnly(SendOutcome.SCHEDULED);
+        assertThat(send(messages(bytes, OnDuplicate.REPLACE))).containsOnly(SendOutcome.REPLACED);
+        assertThat(send(first)).containsOnly(SendOutcome.KEPT);
+    }
+
+    @Test
+    void examinationsReadSomeAtATime() {
+        send(messages(LARGE, OnDuplicate.KEEP));
+        Set<String> found = new HashSet<>();
+        byte[] cursor = Replies.bytes(0);
+        do {
+            List<Object> reply = this.redis
+                .run(RedisScripts.EXAMINE, QUEUE, Replies.bytes(KeyCommands.MESSAGES), cursor, Replies.bytes(100))
+                .join();
+            cursor = (byte[]) reply.get(1);
+            List<?> facts = reply.subList(2, reply.size());
+            assertThat(facts.stream().mapToInt((each) -> ((byte[]) ((List<?>) each).get(1)).length).sum())
+                .isLessThan(MEBIBYTE + 4 * LARGE);
+            facts.forEach((each) -> found.add(Replies.raw(((List<?>) each).get(0))));
+        }
+        while (!Replies.text(cursor).equals("0"));
+
+        assertThat(found).hasSize(MESSAGES);
+        assertThat(new RedisDoctor(this.redis, () -> connections, new EnvelopeCodec(JsonMapper.builder().build()))
+            .examine(QUEUE.queue().value())).isEqualTo(new Examination(MESSAGES, List.of(), true));
+    }
+
+    private List<Lease> leasedWithSuccessors() {
+        send(messages(10, OnDuplicate.KEEP));
+        List<Lease> leases = new ArrayList<>(claim().messages().stream().map(ClaimedMessage::lease).toList());
+        assertThat(send(messages(LARGE, OnDuplicate.REPLACE))).containsOnly(SendOutcome.AFTER_CURRENT);
+        return leases;
+    }
+
+    private Claim claim() {
+        return this.store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP)).join();
+    }
+
+    private List<SendOutcome> send(List<NewMessage> messages) {
+        return this.store.schedule(HOME, messages).join().stream().map(SendResult::outcome).toList();
+    }
+
+    private static List<NewMessage> messages(int bytes, OnDuplicate onDuplicate) {
+        byte[] envelope = "{\"payload\":\"%s\"}".formatted("x".repeat(Math.max(0, bytes - 14)))
+            .getBytes(StandardCharsets.US_ASCII);
+        return IntStream.range(0, MESSAGES)
+            .mapToObj((i) -> new NewMessage("m" + i, false, DueTime.NOW, onDuplicate, 4, null, null, envelope))
+            .toList();
+    }
+
+}
