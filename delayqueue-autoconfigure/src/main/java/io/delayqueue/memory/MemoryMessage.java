@@ -117,12 +117,20 @@ final class MemoryMessage {
     }
 
     /**
-     * When it is due after its lease ran out. One that may expire or has a lane of its
-     * own or a group keeps its due time, others queue up behind those that have waited
-     * longer.
+     * When it is due after its lease ran out, for who does not know how long leases are.
+     * One that may expire or has a lane of its own or a group keeps its due time, others
+     * were due by then.
      */
     long dueAfterLapse() {
         return isPlain() ? Micros.floorToMillis(this.deadline) : this.wanted;
+    }
+
+    /**
+     * The same for who knows how long leases are, in microseconds: a plain one was due
+     * when its lease was given.
+     */
+    long dueAfterLapse(long leaseTime) {
+        return isPlain() ? Micros.floorToMillis(Math.min(this.token - leaseTime, this.deadline)) : this.wanted;
     }
 
     /**

@@ -84,7 +84,7 @@ final class MemoryQueue {
     }
 
     Claim claim(ClaimRequest request, long now) {
-        endLapsedLeases(now);
+        endLapsedLeases(now, Micros.of(request.leaseTime()));
         long millis = Micros.floorToMillis(now);
         List<DeadLetterEvent> buried = new ArrayList<>();
         DueMessages due = new DueMessages(this.lanes, millis, request.limit());
@@ -107,12 +107,12 @@ final class MemoryQueue {
         return new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures, "expired");
     }
 
-    private void endLapsedLeases(long now) {
+    private void endLapsedLeases(long now, long leaseTime) {
         List<MemoryMessage> lapsed = this.leased.stream()
             .takeWhile((message) -> message.deadline <= now)
             .limit(LAPSE_LIMIT)
             .toList();
-        lapsed.forEach(this::lapse);
+        lapsed.forEach((message) -> lapse(message, message.dueAfterLapse(leaseTime)));
     }
 
     /** Leases messages, with a token that is later than all that they had. */
@@ -267,7 +267,7 @@ final class MemoryQueue {
     @Nullable MemoryMessage waitingOrLeased(String id, long now) {
         MemoryMessage message = this.messages.get(id);
         if (message != null && message.leased && message.deadline <= now) {
-            lapse(message);
+            lapse(message, message.dueAfterLapse());
             return this.messages.get(id);
         }
         return message;
@@ -288,7 +288,7 @@ final class MemoryQueue {
     }
 
     /** Ends a lease because it ran out. */
-    private void lapse(MemoryMessage message) {
+    private void lapse(MemoryMessage message, long due) {
         if (message.isSuperseded()) {
             end(message);
             return;
@@ -297,7 +297,7 @@ final class MemoryQueue {
             message.lapses++;
         }
         message.suspicion = Suspicion.SUSPECT;
-        backToLane(message, message.dueAfterLapse());
+        backToLane(message, due);
     }
 
     private void backToLane(MemoryMessage message, long due) {

@@ -9,6 +9,9 @@
 -- The token of a lease is its deadline, in microseconds. Where a message was leased before
 -- for longer, a token later than its last one serves the whole call, noted in `renewed`.
 --
+-- A plain message whose lease ran out is due when that was given, if the lease was as long
+-- as those of this call: so it comes before what became due since.
+--
 -- While the queue is paused nothing leaves its place, leases that ran out included, and the
 -- wake mark stays as it is: so senders wake workers about once a second, in vain.
 --
@@ -67,7 +70,7 @@ if first and tonumber(first) <= now then
   for i = 1, #lapsed, 2 do
     if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, lapsed[i]) end
     if bytes > BYTES and i > 1 then break end -- successors, which are read
-    lapse(lapsed[i], lapsed[i + 1])
+    lapse(lapsed[i], lapsed[i + 1], tonumber(ARGV[2]))
     lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000
   end
   first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]

@@ -339,8 +339,11 @@ local function succeed(id)
   return earlier(next_due, due and put(id, value, due, expiry, lane, group))
 end
 
--- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`.
-local function lapse(id, deadline)
+-- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`. A message
+-- with details is due when it was. When a plain one was is not stored while it is leased: it
+-- is due when its lease was given, which is `lease_time` before the token, where the caller
+-- knows how long leases are; else at the deadline.
+local function lapse(id, deadline, lease_time)
   local token, entry = redis.call('HGET', RENEWED, id) or deadline, attempts_of(id)
   redis.call('ZREM', LEASED, id)
   if redis.call('HEXISTS', NEXT, id) == 1 then
@@ -352,7 +355,10 @@ local function lapse(id, deadline)
   entry.suspect, entry.by, entry.token = 1, 'l', token
   set_attempts(id, entry)
   local due, _, lane = details_of(id)
-  due = due or math.floor(tonumber(deadline) / 1000)
+  if not due then
+    local given = lease_time and tonumber(string.match(token, '^%d+$') or deadline) - lease_time
+    due = math.floor(math.min(given or math.huge, tonumber(deadline)) / 1000)
+  end
   redis.call('ZADD', lane_key(lane), digits(due), id)
 end
 

@@ -36,7 +36,7 @@ local function give_back(id, token, due)
   entry.by, entry.token = 'h', token
   set_attempts(id, entry)
   local _, _, lane = details_of(id)
-  local own = tonumber(string.match(due, '^%-?%d+$'))
+  local own = tonumber(string.match(due, '^%d+$'))
   local latest = due_time(own and '+0' or due, now)
   redis.call('ZADD', lane_key(lane), digits(math.min(own or latest, latest)), id)
   return latest

@@ -202,10 +202,12 @@ abstract class BatchCases extends StoreCases {
     @Test
     void doNotKeepWhatIsDueFromBeingClaimedWhenTheirLeasesRanOut() {
         this.dq.sendAll(many(100));
+        this.dq.send(called("x", Duration.ofSeconds(5)));
+        this.dq.advance(DELAY);
         this.dq.claim();
-        this.dq.send(called("x", DELAY));
         this.dq.advance(LEASE);
 
+        // It was due before their leases were given.
         assertThat(this.dq.claim(1, LEASE, ExpiredPolicy.DROP).ids()).containsExactly("x");
     }
 

@@ -67,10 +67,42 @@ abstract class ClaimCases extends StoreCases {
     }
 
     @Test
+    void leasesAMessageWhoseLeaseRanOutBeforeWhatBecameDueSince() {
+        this.dq.send(called("z", Duration.ZERO));
+        this.dq.claim();
+        this.dq.send(called("b", DELAY));
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim().messages()).extracting((taken) -> taken.lease().id() + " " + taken.dueAt())
+            .containsExactly("z " + at(0), "b " + at(10));
+    }
+
+    /** Which is all that is known of how long a lease lasted. */
+    @Test
+    void takesItsLeaseTimeForThatOfALeaseThatRanOut() {
+        this.dq.leased();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim(1, DELAY, ExpiredPolicy.DROP).messages()).extracting(Taken::dueAt)
+            .containsExactly(at(20));
+    }
+
+    /** Where its token is later than its end, as an earlier lease was longer. */
+    @Test
+    void makesNoMessageDueAfterTheEndOfItsLease() {
+        this.dq.due();
+        this.dq.release(this.dq.claim(1, Duration.ofHours(1), ExpiredPolicy.DROP).messages().get(0).lease());
+        this.dq.claim();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim().messages()).extracting(Taken::dueAt).containsExactly(at(30));
+    }
+
+    @Test
     void leasesAMessageWhoseLapseWasNoticed() {
         this.dq.noticed();
 
-        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), at(30), 0, 0)));
     }
 
     @Test

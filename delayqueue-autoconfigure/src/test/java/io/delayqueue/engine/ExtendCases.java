@@ -55,7 +55,7 @@ abstract class ExtendCases extends StoreCases {
         this.dq.advance(Duration.ofMillis(29_999));
         assertThat(this.dq.claim()).isEqualTo(Claimed.nothing(at(40)));
         this.dq.advance(Duration.ofMillis(1));
-        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(40), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(40), at(0), 0, 0)));
     }
 
     @Test

@@ -82,7 +82,7 @@ abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.release(stale)).isFalse();
 
-        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), at(30), 0, 0)));
     }
 
     @Test
@@ -240,7 +240,7 @@ abstract class ReleaseCases extends StoreCases {
     @Test
     void isRefusedAfterAnotherGaveTheMessageBack() {
         Lease stale = this.dq.lapsed();
-        this.dq.release(this.dq.claimOne());
+        this.dq.release(this.dq.claimOne(), Duration.ZERO);
 
         assertThat(this.dq.release(stale)).isFalse();
 

@@ -117,7 +117,7 @@ abstract class RoundingCases extends StoreCases {
 
         this.dq.advance(Duration.ofNanos(1_000));
         assertThat(this.dq.claim().messages())
-            .containsExactly(new Taken(lease(at(60.001501)), at(30.001), 0, 0, true, null, null, "first"));
+            .containsExactly(new Taken(lease(at(60.001501)), at(0.001), 0, 0, true, null, null, "first"));
     }
 
 }

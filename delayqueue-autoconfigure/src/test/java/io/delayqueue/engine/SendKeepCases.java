@@ -89,7 +89,7 @@ abstract class SendKeepCases extends StoreCases {
 
         assertThat(this.dq.find()).contains(waiting("first", at(30)));
         assertThat(this.dq.acknowledge(lease)).isFalse();
-        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), at(30), 0, 0)));
     }
 
     @Test

@@ -77,7 +77,7 @@ abstract class StartCases extends StoreCases {
 
         assertThat(this.dq.start(stale)).isFalse();
 
-        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(Claimed.of(suspect(at(30), at(30), 0, 0)));
     }
 
     @Test

@@ -119,9 +119,15 @@ final class StoreValues {
         return new Taken(lease(due.plus(LEASE)), due, 0, 0, false, null, null, content);
     }
 
-    /** The message after its lease ran out at {@code due}, when it was claimed again. */
-    static Taken suspect(Instant due, int failures, int lapses) {
-        return new Taken(lease(due.plus(LEASE)), due, failures, lapses, true, null, null, "first");
+    /**
+     * The message that was claimed again when its lease ran out: due when that was given.
+     */
+    static Taken suspect(Instant claimed, int failures, int lapses) {
+        return suspect(claimed, claimed.minus(LEASE), failures, lapses);
+    }
+
+    static Taken suspect(Instant claimed, Instant due, int failures, int lapses) {
+        return new Taken(lease(claimed.plus(LEASE)), due, failures, lapses, true, null, null, "first");
     }
 
     /** The lease of the message that was given to last until then. */

@@ -44,6 +44,7 @@ class CrashIntegrationTests {
             Handled handled = other.handler().next().assertNotBefore(until);
             assertThat(handled.delivery().id()).isEqualTo(stalled.id());
             assertThat(handled.delivery().attempt()).isEqualTo(1);
+            assertLateByALease(handled, stalled, until);
             this.applications.assertNoKeysLeft(this.redis);
             child.signal("CONT");
             child.goOn();
@@ -60,8 +61,17 @@ class CrashIntegrationTests {
             assertThat(handled.delivery().id()).isEqualTo(orphaned.id());
             assertThat(handled.delivery().attempt()).isEqualTo(1);
             assertThat(handled.delivery().lapses()).isZero();
+            assertLateByALease(handled, orphaned, until);
             this.applications.assertNoKeysLeft(this.redis);
         }
+    }
+
+    /** Counted from when the lease was given that ran out, though it was renewed. */
+    private static void assertLateByALease(Handled handled, SendResult sent, Instant until) {
+        Duration lease = Duration.ofSeconds(2);
+        Instant given = until.minus(lease).plusMillis(100); // what is shown is rounded
+        assertThat(handled.delivery().dueAt()).isBetween(sent.dueAt(), given);
+        assertThat(handled.delivery().lateness()).isGreaterThanOrEqualTo(lease);
     }
 
     @Test

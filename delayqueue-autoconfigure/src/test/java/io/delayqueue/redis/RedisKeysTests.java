@@ -30,6 +30,8 @@ import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -163,6 +165,18 @@ class RedisKeysTests {
         assertThat(done(this.store.retry(new Lease(QUEUE, "a", "5"), LEASE, "boom"))).isFalse();
 
         assertThat(claim().messages()).hasSize(1);
+    }
+
+    /** P3: a message comes back from its lease whatever is noted of that. */
+    @ParameterizedTest
+    @ValueSource(strings = { "nan", "inf", "", "soon", "-1e400" })
+    void aTokenThatIsNoNumberKeepsNothingFromComingBack(String token) {
+        send("a", Duration.ZERO);
+        claim();
+        hashSet("renewed", "a", token);
+        this.clock.advance(LEASE);
+
+        assertThat(claim().messages()).extracting(ClaimedMessage::dueAt).containsExactly(ManualClock.START);
     }
 
     @Test
