@@ -21,6 +21,7 @@ import io.delayqueue.Examination;
 import io.delayqueue.MessageListing;
 import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
@@ -33,6 +34,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.KeeperBid;
@@ -194,7 +196,11 @@ class ReplayedScriptTests {
         this.queue.sendAll(plain(2, Duration.ZERO));
         this.queue.sendAll(List.of(grouped("m-2", Duration.ZERO), grouped("m-3", Duration.ZERO)));
         List<Lease> leases = leases(claimed(3));
-        this.queue.send(DelayedMessage.builder("orders", new Order(9)).id("m-0").delay(FAR).build());
+        this.queue.send(DelayedMessage.builder("orders", new Order(9))
+            .id("m-0")
+            .onDuplicate(OnDuplicate.AFTER_CURRENT)
+            .delay(FAR)
+            .build());
         repeated("acknowledge", () -> this.store.acknowledge(ORDERS, leases).join());
 
         assertThat(counts()).isEqualTo(List.of(2L, 0L, 0L));
@@ -231,7 +237,14 @@ class ReplayedScriptTests {
     }
 
     private void aBatchOfReleases() {
-        List<Lease> leases = leased(3);
+        this.queue.sendAll(plain(3, Duration.ZERO));
+        List<ClaimedMessage> unbegun = claimed(3);
+        List<DueLease> due = unbegun.stream().map(ClaimedMessage::dueLease).toList();
+        assertThat(repeated("release", () -> this.store.release(ORDERS, due).join())).containsOnly(true);
+        List<ClaimedMessage> again = claimed(3);
+        assertThat(again).extracting(ClaimedMessage::dueAt)
+            .containsExactlyElementsOf(unbegun.stream().map(ClaimedMessage::dueAt).toList());
+        List<Lease> leases = leases(again);
         assertThat(repeated("release", () -> this.store.release(ORDERS, leases, FAR).join())).containsOnly(true);
 
         assertThat(counts()).isEqualTo(List.of(3L, 0L, 0L));
