@@ -59,11 +59,15 @@ public interface DelayQueueInspector {
     QueueOverview overview(String queue);
 
     /**
-     * Counts the messages of many queues, without waiting for one after the other.
+     * Counts the messages of many queues, without waiting for one after the other. One
+     * that cannot be read, as a key of it has another type or its master is dead, leaves
+     * the others to be read; while a master is dead it is not waited for each time.
      * @param queues the queues
-     * @return what {@link #overview} answers, in their order
+     * @return what {@link #overview} answers, in their order, and the failures
+     * @throws StoreUnavailableException if none could be read, as the store did not
+     * answer
      */
-    List<QueueOverview> overviews(Collection<String> queues);
+    QueueOverviews overviews(Collection<String> queues);
 
     /**
      * Tells how many messages are due when.

@@ -7,14 +7,16 @@ import java.util.Locale;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
-import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.AuditedOperationEvent.Outcome;
+import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.NodeStatus;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.QueuePage;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.ResumeResult;
@@ -75,8 +77,18 @@ public class DelayQueueEndpoint {
     @ReadOperation
     public EndpointViews.Overview overview(@Nullable String cursor, @Nullable Integer limit) {
         QueuePage page = valid(() -> this.inspector.queues(cursor, (limit != null) ? limit : MOST_LETTERS));
-        return new EndpointViews.Overview(this.inspector.overviews(page.queues()), page.nextCursor(),
-                this.listeners.listeners().stream().map(EndpointViews.Listener::of).toList(), this.inspector.nodes());
+        QueueOverviews read = this.inspector.overviews(page.queues());
+        return new EndpointViews.Overview(read.overviews(), EndpointViews.Failure.of(read), page.nextCursor(),
+                this.listeners.listeners().stream().map(EndpointViews.Listener::of).toList(), nodes());
+    }
+
+    private @Nullable List<NodeStatus> nodes() {
+        try {
+            return this.inspector.nodes();
+        }
+        catch (DelayQueueException ex) {
+            return null;
+        }
     }
 
     /**

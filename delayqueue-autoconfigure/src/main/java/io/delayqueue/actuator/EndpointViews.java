@@ -9,6 +9,7 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.engine.Causes;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.ListenerStatistics;
@@ -24,12 +25,32 @@ final class EndpointViews {
      * Everything at a glance.
      *
      * @param queues of the namespace, a page of them
+     * @param failures those of the page that could not be read
      * @param nextCursor where the next page begins; {@code null} if this is the last one
      * @param listeners of this node
-     * @param nodes the processes that have listeners
+     * @param nodes the processes that have listeners; {@code null} if that could not be
+     * read
      */
-    record Overview(List<QueueOverview> queues, @Nullable String nextCursor, List<Listener> listeners,
-            List<NodeStatus> nodes) {
+    record Overview(List<QueueOverview> queues, List<Failure> failures, @Nullable String nextCursor,
+            List<Listener> listeners, @Nullable List<NodeStatus> nodes) {
+    }
+
+    /**
+     * A queue that could not be read.
+     *
+     * @param queue the queue
+     * @param reason why
+     */
+    record Failure(String queue, String reason) {
+
+        static List<Failure> of(QueueOverviews read) {
+            return read.failures()
+                .entrySet()
+                .stream()
+                .map((failure) -> new Failure(failure.getKey(), String.valueOf(failure.getValue().getMessage())))
+                .toList();
+        }
+
     }
 
     /**

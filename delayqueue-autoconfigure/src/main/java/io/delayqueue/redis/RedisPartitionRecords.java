@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.PartitionRecords;
 import io.delayqueue.engine.Partitions;
@@ -51,7 +52,18 @@ public final class RedisPartitionRecords implements PartitionRecords {
         return ask(partition, expected, record, recordIfHeld)
             .thenApply((reply) -> Optional.of(Replies.text(reply.get(0)))
                 .filter((text) -> !text.isEmpty())
-                .map(Partitions::parse));
+                .map((text) -> parsed(partition, text)));
+    }
+
+    /** Somebody else may have written anything there. */
+    private static Partitions parsed(Partition partition, String text) {
+        try {
+            return Partitions.parse(text);
+        }
+        catch (IllegalArgumentException ex) {
+            throw new StoreRefusedException("The record of the partitions of queue '%s' cannot be read: %s"
+                .formatted(partition.queue(), ex.getMessage()), ex);
+        }
     }
 
     @Override

@@ -1,11 +1,18 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Function;
 
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.MessageListing;
 import io.delayqueue.MessagePage;
@@ -13,7 +20,9 @@ import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.QueuePage;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ListedMessage;
 import io.delayqueue.engine.MessagePosition;
 import io.delayqueue.engine.NodeCodec;
@@ -32,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class QueueInspection implements DelayQueueInspector {
 
+    /** Most names that are kept for while the list cannot be read. */
+    private static final int MOST_KNOWN = 10_000;
+
     private final QueueInspector inspector;
 
     private final QueueDirectory directory;
@@ -42,8 +54,15 @@ public final class QueueInspection implements DelayQueueInspector {
 
     private final StoreCalls calls;
 
+    private final Duration waitLimit;
+
+    private final Reading reading = new Reading(System::nanoTime);
+
+    /** What was listed last, for while the list cannot be read. */
+    private final NavigableSet<String> listed = new ConcurrentSkipListSet<>();
+
     /**
-     * Makes one; it keeps nothing.
+     * Creates one.
      * @param inspector looks at partitions
      * @param directory the list of queues
      * @param nodes what nodes tell of themselves
@@ -57,18 +76,45 @@ public final class QueueInspection implements DelayQueueInspector {
         this.nodes = nodes;
         this.table = table;
         this.calls = new StoreCalls(waitLimit);
+        this.waitLimit = waitLimit;
     }
 
     @Override
     public QueuePage queues(@Nullable String cursor, int limit) {
         requireLimit(limit, MOST_QUEUES);
         String after = (cursor != null) ? new QueueName(cursor).value() : "";
-        List<String> names = this.calls.await(this.directory.list(after, limit + 1), "queues")
-            .stream()
-            .map(QueueName::value)
-            .toList();
+        List<String> names = names(after, limit + 1);
         return (names.size() <= limit) ? new QueuePage(names, null)
                 : new QueuePage(names.subList(0, limit), names.get(limit - 1));
+    }
+
+    /** While the list cannot be read, those of it that are known from before. */
+    private List<String> names(String after, int limit) {
+        try {
+            List<String> names = this.calls
+                .await(this.reading.read("the list of queues", () -> this.directory.list(after, limit)), "queues")
+                .stream()
+                .map(QueueName::value)
+                .toList();
+            keep(after, names, names.size() < limit);
+            return names;
+        }
+        catch (DelayQueueException ex) {
+            List<String> known = this.listed.tailSet(after, false).stream().limit(limit).toList();
+            if (known.isEmpty()) {
+                throw ex;
+            }
+            return known;
+        }
+    }
+
+    private void keep(String after, List<String> names, boolean last) {
+        NavigableSet<String> before = last ? this.listed.tailSet(after, false)
+                : this.listed.subSet(after, false, names.get(names.size() - 1), true);
+        before.retainAll(Set.copyOf(names));
+        if (this.listed.size() < MOST_KNOWN) {
+            this.listed.addAll(names);
+        }
     }
 
     private static void requireLimit(int limit, int most) {
@@ -104,7 +150,7 @@ public final class QueueInspection implements DelayQueueInspector {
 
     @Override
     public List<NodeStatus> nodes() {
-        return this.calls.await(this.nodes.list(), "nodes")
+        return this.calls.await(this.reading.read("the nodes", this.nodes::list), "nodes")
             .stream()
             .flatMap((report) -> NodeCodec.read(report).stream())
             .toList();
@@ -116,8 +162,35 @@ public final class QueueInspection implements DelayQueueInspector {
     }
 
     @Override
-    public List<QueueOverview> overviews(Collection<String> queues) {
-        return await(queues.stream().map(QueueName::new).map(this::counted).toList(), "overviews");
+    public QueueOverviews overviews(Collection<String> queues) {
+        long begin = System.nanoTime();
+        Map<String, CompletableFuture<QueueOverview>> answers = new LinkedHashMap<>();
+        for (String queue : queues) {
+            QueueName name = new QueueName(queue);
+            // Of a client that blocks, each call lasts until it is answered.
+            answers.computeIfAbsent(queue, (key) -> (System.nanoTime() - begin > this.waitLimit.toNanos())
+                    ? new CompletableFuture<>() : this.reading.read("queue '%s'".formatted(key), () -> counted(name)));
+        }
+        List<QueueOverview> overviews = new ArrayList<>();
+        Map<String, DelayQueueException> failures = new LinkedHashMap<>();
+        answers.forEach((queue, answer) -> {
+            try {
+                overviews.add(this.calls.await(answer, "overviews", begin));
+            }
+            catch (DelayQueueException ex) {
+                failures.put(queue, ex);
+            }
+        });
+        if (overviews.isEmpty()) {
+            failures.values()
+                .stream()
+                .filter(StoreUnavailableException.class::isInstance)
+                .findFirst()
+                .ifPresent((ex) -> {
+                    throw ex;
+                });
+        }
+        return new QueueOverviews(overviews, failures);
     }
 
     /** By what is known of the partitions, and again if one of them tells of more. */
@@ -163,10 +236,6 @@ public final class QueueInspection implements DelayQueueInspector {
         List<CompletableFuture<B>> answers = values.stream().map(call).toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
             .thenApply((all) -> answers.stream().map(CompletableFuture::join).toList());
-    }
-
-    private <T> List<T> await(List<CompletableFuture<T>> answers, String operation) {
-        return this.calls.await(each(answers, Function.identity()), operation);
     }
 
 }

@@ -45,8 +45,16 @@ final class StoreCalls {
      * @param operation what was asked for, for messages
      */
     <T> T await(CompletableFuture<T> answer, String operation) {
+        return await(answer, operation, System.nanoTime());
+    }
+
+    /**
+     * The same for one of several answers.
+     * @param begin when the wait for all of them began
+     */
+    <T> T await(CompletableFuture<T> answer, String operation, long begin) {
         try {
-            return awaitInterruptibly(answer, operation);
+            return awaitInterruptibly(answer, operation, begin);
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
@@ -59,8 +67,14 @@ final class StoreCalls {
 
     /** As {@link #await}, for who has an answer to an interrupt. */
     <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation) throws InterruptedException {
+        return awaitInterruptibly(answer, operation, System.nanoTime());
+    }
+
+    private <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation, long begin)
+            throws InterruptedException {
         try {
-            return answer.get(this.waitLimit.toNanos(), TimeUnit.NANOSECONDS);
+            return answer.get(Math.max(0, this.waitLimit.toNanos() - (System.nanoTime() - begin)),
+                    TimeUnit.NANOSECONDS);
         }
         catch (ExecutionException | CancellationException ex) {
             throw raised(ex, operation);

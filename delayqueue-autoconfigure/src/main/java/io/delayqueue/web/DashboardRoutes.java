@@ -1,5 +1,6 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
@@ -16,6 +17,9 @@ import org.springframework.web.servlet.function.ServerResponse;
 /** What the dashboard asks for besides the routes that it shares with the API. */
 final class DashboardRoutes {
 
+    /** Less than the page waits for an answer. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
     private final DelayQueueOperations operations;
 
     private final DelayQueueInspector inspector;
@@ -28,7 +32,7 @@ final class DashboardRoutes {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
         this.glance = new Glance(sources.inspector(), sources.server(), new TroubleFinder(sources.consumed()),
-                System::nanoTime);
+                System::nanoTime, PATIENCE);
         this.flow = new NodeFlow(sources.listeners());
     }
 
@@ -45,7 +49,8 @@ final class DashboardRoutes {
         ArrayNode authorities = json.putArray("authorities");
         Stream.of(Authority.values()).filter(request::permits).forEach((one) -> authorities.add(one.name()));
         ArrayNode queues = json.putArray("queues");
-        sight.queues().forEach((queue) -> queues.add(Views.overview(queue)));
+        sight.read().overviews().forEach((queue) -> queues.add(Views.overview(queue)));
+        json.set("failures", Views.failures(sight.read()));
         ArrayNode problems = json.putArray("problems");
         sight.troubles().forEach((trouble) -> problems.add(trouble.toJson()));
         json.set("flow", this.flow.toJson(null));

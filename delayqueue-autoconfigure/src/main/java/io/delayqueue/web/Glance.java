@@ -1,26 +1,36 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.QueuePage;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.engine.ServerWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All queues at one moment. However many people look, Redis is asked at most once a
- * second, and not by two at a time: who comes while somebody asks shares that answer, be
- * it a failure.
+ * Reads all queues at one moment. However many people look, Redis is asked at most once a
+ * second, and not twice at a time: requests that come meanwhile share that answer, be it
+ * a failure.
  * <p>
- * <strong>Threads.</strong> Those of requests. The lock is held to see who asks, not
- * while Redis is asked.
+ * <strong>Threads.</strong> Those of requests, and one that reads, which ends when it has
+ * nothing to do: a request waits for it only so long. The lock is held to see whether
+ * somebody reads, not while Redis is asked.
  */
 final class Glance {
 
@@ -34,7 +44,16 @@ final class Glance {
 
     private final LongSupplier nanoTime;
 
+    private final Duration patience;
+
     private final TroubleFinder troubles;
+
+    private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), (task) -> {
+                Thread thread = new Thread(task, "delayqueue-dashboard");
+                thread.setDaemon(true);
+                return thread;
+            });
 
     private TroubleFinder.@Nullable Moment clock;
 
@@ -50,7 +69,13 @@ final class Glance {
     /** When that was answered. */
     private long at;
 
-    Glance(DelayQueueInspector inspector, ServerWatch server, TroubleFinder troubles, LongSupplier nanoTime) {
+    /**
+     * Creates one that has read nothing yet.
+     * @param patience how long a request waits
+     */
+    Glance(DelayQueueInspector inspector, ServerWatch server, TroubleFinder troubles, LongSupplier nanoTime,
+            Duration patience) {
+        this.patience = patience;
         this.inspector = inspector;
         this.server = server;
         this.nanoTime = nanoTime;
@@ -71,13 +96,21 @@ final class Glance {
             shared = this.answer;
         }
         if (asks) {
-            ask(shared);
+            this.reader.execute(() -> ask(shared));
         }
         try {
-            return shared.join();
+            return shared.get(this.patience.toNanos(), TimeUnit.NANOSECONDS);
         }
-        catch (CompletionException ex) {
-            throw (ex.getCause() instanceof RuntimeException failure) ? failure : ex;
+        catch (ExecutionException ex) {
+            throw (ex.getCause() instanceof RuntimeException failure) ? failure : new IllegalStateException(ex);
+        }
+        catch (TimeoutException ex) {
+            throw new StoreUnavailableException(
+                    "The queues could not be read within %d ms".formatted(this.patience.toMillis()), Effect.NONE, ex);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException("Interrupted while the queues were read", Effect.NONE, ex);
         }
     }
 
@@ -105,13 +138,23 @@ final class Glance {
     private Sight see() {
         QueuePage page = this.inspector.queues(null, DelayQueueInspector.MOST_QUEUES);
         long asked = this.nanoTime.getAsLong();
-        List<QueueOverview> queues = this.inspector.overviews(page.queues());
+        QueueOverviews read = this.inspector.overviews(page.queues());
+        List<QueueOverview> queues = read.overviews();
         long nanos = this.nanoTime.getAsLong();
         Instant now = queues.stream().map(QueueOverview::now).max(Instant::compareTo).orElseGet(() -> estimate(nanos));
         TroubleFinder.Moment moment = new TroubleFinder.Moment(now, asked, nanos);
         this.clock = moment;
-        List<Trouble> found = this.troubles.find(queues, this.inspector.nodes(), faults(nanos), moment);
-        return new Sight(queues, page.nextCursor() != null, now, found);
+        List<Trouble> found = this.troubles.find(read, nodes(), faults(nanos), moment);
+        return new Sight(read, page.nextCursor() != null, now, found);
+    }
+
+    private @Nullable List<NodeStatus> nodes() {
+        try {
+            return this.inspector.nodes();
+        }
+        catch (DelayQueueException ex) {
+            return null;
+        }
     }
 
     /**
@@ -142,12 +185,12 @@ final class Glance {
     /**
      * What was seen.
      *
-     * @param queues the queues, by name
+     * @param read the queues, by name, and which could not be read
      * @param more whether there are more than these
      * @param now the time of Redis
      * @param troubles what is wrong
      */
-    record Sight(List<QueueOverview> queues, boolean more, Instant now, List<Trouble> troubles) {
+    record Sight(QueueOverviews read, boolean more, Instant now, List<Trouble> troubles) {
     }
 
 }

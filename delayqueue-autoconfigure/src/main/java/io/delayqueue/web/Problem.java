@@ -26,7 +26,7 @@ record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
 
     JsonNode toJson() {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
-        json.put("type", "urn:delayqueue:problem:" + this.kind.type);
+        json.put("type", this.kind.urn());
         json.put("title", this.kind.title);
         json.put("status", this.kind.status);
         json.put("detail", this.detail);
@@ -89,6 +89,11 @@ record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
 
         int status() {
             return this.status;
+        }
+
+        /** Its name for programs. */
+        String urn() {
+            return "urn:delayqueue:problem:" + this.type;
         }
 
     }

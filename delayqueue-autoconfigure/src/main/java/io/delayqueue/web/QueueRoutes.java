@@ -11,6 +11,7 @@ import io.delayqueue.MessageListing;
 import io.delayqueue.MessagePage;
 import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.QueuePage;
 import io.delayqueue.ResumeResult;
 import io.delayqueue.engine.MessagePosition;
@@ -55,7 +56,9 @@ final class QueueRoutes {
         QueuePage page = this.inspector.queues(cursor, request.limit());
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("queues");
-        this.inspector.overviews(page.queues()).forEach((overview) -> array.add(Views.overview(overview)));
+        QueueOverviews read = this.inspector.overviews(page.queues());
+        read.overviews().forEach((overview) -> array.add(Views.overview(overview)));
+        json.set("failures", Views.failures(read));
         return Answer.json(json.put("nextCursor", page.nextCursor()));
     }
 

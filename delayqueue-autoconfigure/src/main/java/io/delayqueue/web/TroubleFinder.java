@@ -13,9 +13,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.web.Trouble.Severity;
@@ -37,6 +40,8 @@ final class TroubleFinder {
 
     private static final Duration JUMP = Duration.ofSeconds(2);
 
+    private static final int MAX_DETAIL = 500;
+
     private static final Duration STEP = Duration.ofSeconds(30);
 
     private final ConsumedQueues consumed;
@@ -51,7 +56,14 @@ final class TroubleFinder {
         this.consumed = consumed;
     }
 
-    List<Trouble> find(List<QueueOverview> queues, List<NodeStatus> nodes, List<ServerFault> faults, Moment moment) {
+    /**
+     * Finds what is wrong.
+     * @param read the queues
+     * @param nodes those that listen; {@code null} if that could not be read
+     * @param faults of the server
+     */
+    List<Trouble> find(QueueOverviews read, @Nullable List<NodeStatus> nodes, List<ServerFault> faults, Moment moment) {
+        List<QueueOverview> queues = read.overviews();
         while (!this.letters.isEmpty() && moment.nanos() - this.letters.getFirst().nanos() > MEMORY.toNanos()) {
             this.letters.removeFirst();
         }
@@ -60,13 +72,15 @@ final class TroubleFinder {
         if (this.jump != null) {
             troubles.add(jumped(this.jump));
         }
-        Set<String> listened = listened(nodes);
+        read.failures().forEach((queue, failure) -> troubles.add(unreadable(queue, failure)));
+        Set<String> listened = (nodes != null) ? listened(nodes) : null;
         queues.forEach((queue) -> {
             if (queue.paused()) {
                 troubles.add(paused(queue));
             }
             else if (queue.oldestDue() != null) {
-                late(queue, queue.oldestDue(), listened.contains(queue.queue()) || isConsumed(queue), troubles);
+                late(queue, queue.oldestDue(),
+                        listened == null || listened.contains(queue.queue()) || isConsumed(queue), troubles);
             }
             lapsed(queue, troubles);
             dead(queue, troubles);
@@ -91,6 +105,16 @@ final class TroubleFinder {
      */
     private boolean isConsumed(QueueOverview queue) {
         return queue.leased() > 0 || this.consumed.isConsumed(new QueueName(queue.queue()), MEMORY);
+    }
+
+    private static Trouble unreadable(String queue, DelayQueueException failure) {
+        boolean refused = !(failure instanceof StoreUnavailableException);
+        return new Trouble(Severity.ERROR, "The queue cannot be read", queue, Json.line(String
+            .valueOf(failure.getMessage()), MAX_DETAIL), refused
+                    ? "Its messages are not handled while this lasts. If a key of it has another type, somebody "
+                            + "else wrote it: examine the queue with the doctor, and remove that key."
+                    : "Its messages are not handled while this lasts. See whether the master that holds it runs, and "
+                            + "whether this node can reach it.");
     }
 
     private static Trouble paused(QueueOverview queue) {

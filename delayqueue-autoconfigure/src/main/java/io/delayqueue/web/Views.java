@@ -9,6 +9,7 @@ import io.delayqueue.MessageSummary;
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueHorizon;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.engine.Causes;
@@ -23,6 +24,8 @@ import tools.jackson.databind.node.ObjectNode;
  * may quote them.
  */
 final class Views {
+
+    private static final int MAX_DETAIL = 500;
 
     private Views() {
     }
@@ -53,6 +56,17 @@ final class Views {
             .put("paused", overview.paused())
             .put("pausedUntil", time(overview.pausedUntil()))
             .put("now", time(overview.now()));
+    }
+
+    /** Which queues could not be read, and why, as problems tell it. */
+    static ArrayNode failures(QueueOverviews read) {
+        ArrayNode array = JsonNodeFactory.instance.arrayNode();
+        read.failures()
+            .forEach((queue,
+                    failure) -> array.add(object().put("queue", queue)
+                        .put("type", Problems.of(failure).kind().urn())
+                        .put("detail", Json.line(String.valueOf(failure.getMessage()), MAX_DETAIL))));
+        return array;
     }
 
     static ObjectNode horizon(QueueHorizon horizon) {

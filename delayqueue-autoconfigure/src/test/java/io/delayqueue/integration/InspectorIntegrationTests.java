@@ -134,7 +134,7 @@ class InspectorIntegrationTests {
         assertThat(overview.pausedUntil()).isNull();
         assertThat(overview.oldestDue()).isPositive();
         assertThat(this.inspector.horizon("orders")).isEqualTo(new QueueHorizon("orders", 20, 0, 0, 20, 0, 0, 0));
-        assertThat(this.inspector.overviews(List.of("none", "orders"))).extracting(QueueOverview::scheduled)
+        assertThat(this.inspector.overviews(List.of("none", "orders")).overviews()).extracting(QueueOverview::scheduled)
             .containsExactly(0L, 40L);
     }
 

@@ -71,7 +71,8 @@ class InspectorMeasurement {
             List<String> queues = inspector.queues(null, QUEUES).queues();
             measure("the list of " + QUEUES + " queues", server,
                     () -> assertThat(inspector.queues(null, QUEUES).queues()).hasSize(QUEUES));
-            measure("overviews of all", server, () -> assertThat(inspector.overviews(queues)).hasSize(QUEUES));
+            measure("overviews of all", server,
+                    () -> assertThat(inspector.overviews(queues).overviews()).hasSize(QUEUES));
             measure("overview and horizon of the large one", server, () -> {
                 assertThat(inspector.overview(LARGE).scheduled()).isEqualTo(MESSAGES / 2);
                 assertThat(inspector.horizon(LARGE).later()).isEqualTo(MESSAGES / 2);

@@ -1,8 +1,10 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -15,11 +17,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.QueuePage;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.ConsumedQueues;
-import io.delayqueue.engine.ServerFault;
 import io.delayqueue.engine.ServerFault.Kind;
+import io.delayqueue.engine.ServerFault;
 import io.delayqueue.engine.ServerWatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +31,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
@@ -51,7 +56,7 @@ class GlanceTests {
     private final ExecutorService threads = Executors.newFixedThreadPool(PEOPLE);
 
     private final Glance glance = new Glance(this.inspector, this.server,
-            new TroubleFinder(new ConsumedQueues(0, this.clock::get)), this.clock::get);
+            new TroubleFinder(new ConsumedQueues(0, this.clock::get)), this.clock::get, Duration.ofSeconds(30));
 
     @BeforeEach
     void answer() {
@@ -59,8 +64,9 @@ class GlanceTests {
             this.asked.incrementAndGet();
             return new QueuePage(List.of("orders"), null);
         });
-        given(this.inspector.overviews(any())).willReturn(List
-            .of(new QueueOverview("orders", 1, 0, 0, 0, 0, 0, 0, null, null, false, null, Instant.ofEpochSecond(7))));
+        given(this.inspector.overviews(any())).willReturn(new QueueOverviews(List
+            .of(new QueueOverview("orders", 1, 0, 0, 0, 0, 0, 0, null, null, false, null, Instant.ofEpochSecond(7))),
+                Map.of()));
     }
 
     @BeforeEach
@@ -119,6 +125,38 @@ class GlanceTests {
                 .isInstanceOf(StoreUnavailableException.class);
         }
         assertThat(this.asked).hasValue(1);
+    }
+
+    /** The threads of the container are for others as well. */
+    @Test
+    void aRequestWaitsOnlySoLong() {
+        CountDownLatch answer = new CountDownLatch(1);
+        willAnswer((call) -> {
+            this.asked.incrementAndGet();
+            assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
+            return new QueuePage(List.of("orders"), null);
+        }).given(this.inspector).queues(any(), anyInt());
+        Glance hurried = new Glance(this.inspector, this.server,
+                new TroubleFinder(new ConsumedQueues(0, this.clock::get)), this.clock::get, Duration.ofMillis(50));
+
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::look);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::look);
+        answer.countDown();
+
+        await().ignoreExceptions().until(() -> hurried.look().read().overviews().size() == 1);
+        assertThat(this.asked).hasValue(1);
+    }
+
+    @Test
+    void showsTheQueuesThoughNobodyKnowsWhoListens() {
+        given(this.inspector.overviews(any())).willReturn(new QueueOverviews(
+                List.of(new QueueOverview("orders", 1, 5, 5, 0, 0, 0, 0, Instant.EPOCH, Duration.ofSeconds(30), false,
+                        null, Instant.ofEpochSecond(7))),
+                Map.of("broken", new StoreRefusedException("WRONGTYPE", null))));
+        given(this.inspector.nodes()).willThrow(new StoreUnavailableException("away", Effect.NONE, null));
+
+        assertThat(this.glance.look().troubles()).extracting(Trouble::title, Trouble::queue)
+            .containsExactly(tuple("The queue cannot be read", "broken"));
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.delayqueue.NodeStatus;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
+import io.delayqueue.QueueOverviews;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.ServerFault;
 import io.delayqueue.web.Trouble.Severity;
@@ -45,7 +46,12 @@ class TroubleFinderTests {
     }
 
     private List<Trouble> find(QueueOverview queue, NodeStatus... nodes) {
-        return this.finder.find(List.of(queue), List.of(nodes), List.of(), after(Duration.ZERO, Duration.ZERO));
+        return find(List.of(queue), List.of(nodes), List.of(), after(Duration.ZERO, Duration.ZERO));
+    }
+
+    private List<Trouble> find(List<QueueOverview> queues, List<NodeStatus> nodes, List<ServerFault> faults,
+            TroubleFinder.Moment moment) {
+        return this.finder.find(new QueueOverviews(queues, Map.of()), nodes, faults, moment);
     }
 
     @Test
@@ -112,13 +118,12 @@ class TroubleFinderTests {
     @Test
     void tellsDeadLettersThatGrowFromThoseThatAreThere() {
         assertThat(find(queue(null, 0, 3, false))).extracting(Trouble::severity).containsExactly(Severity.INFO);
-        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
+        assertThat(find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
                 after(Duration.ofMinutes(1), Duration.ZERO)))
             .extracting(Trouble::title)
             .containsExactly("Dead letters are growing");
-        this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
-                after(Duration.ofMinutes(10), Duration.ZERO));
-        assertThat(this.finder.find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
+        find(List.of(queue(null, 0, 4, false)), List.of(), List.of(), after(Duration.ofMinutes(10), Duration.ZERO));
+        assertThat(find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
                 after(Duration.ofMinutes(25), Duration.ZERO)))
             .extracting(Trouble::severity)
             .containsExactly(Severity.INFO);
@@ -128,15 +133,12 @@ class TroubleFinderTests {
     void saysForTenMinutesThatTheClockHasJumped() {
         QueueOverview well = queue(null, 0, 0, false);
         find(well);
-        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
-                after(Duration.ofSeconds(5), Duration.ofHours(3))))
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofSeconds(5), Duration.ofHours(3))))
             .singleElement()
             .satisfies((trouble) -> assertThat(trouble.detail()).contains("ahead by about 3 h within"));
-        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
-                after(Duration.ofMinutes(9), Duration.ofHours(3))))
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofMinutes(9), Duration.ofHours(3))))
             .hasSize(1);
-        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
-                after(Duration.ofMinutes(11), Duration.ofHours(3))))
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofMinutes(11), Duration.ofHours(3))))
             .isEmpty();
     }
 
@@ -146,9 +148,8 @@ class TroubleFinderTests {
         find(well);
         Moment late = new Moment(START.plusSeconds(1), Duration.ofSeconds(1).toNanos(),
                 Duration.ofSeconds(20).toNanos());
-        assertThat(this.finder.find(List.of(well), List.of(), List.of(), late)).isEmpty();
-        assertThat(this.finder.find(List.of(well), List.of(), List.of(),
-                after(Duration.ofSeconds(25), Duration.ofMinutes(-5))))
+        assertThat(find(List.of(well), List.of(), List.of(), late)).isEmpty();
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofSeconds(25), Duration.ofMinutes(-5))))
             .singleElement()
             .satisfies((trouble) -> assertThat(trouble.detail()).contains("back by about 4 min"));
     }
@@ -157,8 +158,7 @@ class TroubleFinderTests {
     @EnumSource
     void saysWhatIsWrongWithRedisAndWhatToDo(ServerFault.Kind kind) {
         ServerFault fault = new ServerFault(kind, "10.0.0.7:6379", "allkeys-lru");
-        assertThat(this.finder.find(List.of(), List.of(), List.of(fault), after(Duration.ZERO, Duration.ZERO)))
-            .singleElement()
+        assertThat(find(List.of(), List.of(), List.of(fault), after(Duration.ZERO, Duration.ZERO))).singleElement()
             .satisfies((trouble) -> {
                 assertThat(trouble.detail()).startsWith("Redis at 10.0.0.7:6379 ");
                 assertThat(trouble.detail().contains("allkeys-lru")).isEqualTo(kind != ServerFault.Kind.MUTE);

@@ -72,6 +72,14 @@ function tiles() {
   </dl>`;
 }
 
+function unreadable() {
+  const { failures } = state.overview;
+  return failures.length === 0 ? nothing : html`<section aria-labelledby="unreadable-queues">
+      <h2 id="unreadable-queues">Queues that cannot be read</h2>
+      <dl class="facts">${failures.map(({ queue, detail }) => html`<div><dt>${name(queue)}</dt><dd>${detail}</dd></div>`)}</dl>
+    </section>`;
+}
+
 export function overviewPage() {
   if (!state.overview) {
     return html`${title('Queues')}${loading()}`;
@@ -101,7 +109,7 @@ export function overviewPage() {
   }}></label>
         <span class="soft" role="status">${plural(all.length, 'queue')}${state.overview.more ? ' of those with the first names; there are more' : ''}</span>
       </div>
-      ${all.length === 0 ? html`<p class="empty">${state.overview.queues.length === 0
+      ${all.length === 0 ? html`<p class="empty">${state.overview.queues.length + state.overview.failures.length === 0
     ? 'There is no queue yet. A queue is here once somebody has sent to it or listens to it.' : 'No queue has such a name.'}</p>` : html`
       <div class="scroll" tabindex="0" role="group" aria-labelledby="all-queues"><table>
         <caption class="unseen">All queues; the buttons in the head sort</caption>
@@ -112,5 +120,6 @@ export function overviewPage() {
     state.shownRows += MORE;
     changed();
   }}>Show ${count(Math.min(MORE, all.length - some.length))} more of ${count(all.length)}</button>` : nothing}
-    </section>`;
+    </section>
+    ${unreadable()}`;
 }
