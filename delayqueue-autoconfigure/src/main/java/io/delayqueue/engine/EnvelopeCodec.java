@@ -226,7 +226,10 @@ public class EnvelopeCodec {
         return failure.getClass().getSimpleName() + (path.isEmpty() ? "" : " in " + path) + location;
     }
 
-    /** Why a type cannot be written, in Jackson's words; empty if a value may be the reason. */
+    /**
+     * Why a type cannot be written, in Jackson's words; empty if a value may be the
+     * reason.
+     */
     private static String reason(RuntimeException ex) {
         return (ex instanceof JacksonException failure && concernsType(failure)) ? ": " + failure.getOriginalMessage()
                 : "";

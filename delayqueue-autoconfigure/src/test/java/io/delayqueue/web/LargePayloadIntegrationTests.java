@@ -103,15 +103,19 @@ class LargePayloadIntegrationTests {
             }
         });
         Set<String> handled = new TreeSet<>();
+        int claims = 0;
         while (handled.size() < MESSAGES) {
             HttpResponse<String> reply = claim("q", 100);
+            assertThat(reply.body().length()).as("length of an answer").isLessThan(LONGEST);
             assertThat(reply.body()).contains(PAYLOAD_TEXT);
+            claims++;
             handled.addAll(settleAll("q", reply, "acknowledge", ""));
         }
         over.set(true);
         other.join();
 
         assertThat(handled).hasSize(MESSAGES);
+        assertThat(claims).isGreaterThanOrEqualTo(MESSAGES * PAYLOAD / LONGEST);
         assertThat(others.get()).as("messages of another queue meanwhile").isPositive();
         assertNeverFull();
     }

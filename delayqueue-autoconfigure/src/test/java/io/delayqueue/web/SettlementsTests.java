@@ -19,6 +19,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
@@ -124,11 +125,11 @@ class SettlementsTests {
             Settlements settling = new Settlements(this.ports, herald);
             given(this.store.deadLetter(any(), any()))
                 .willReturn(CompletableFuture.supplyAsync(() -> true, connection));
-            given(this.store.release(any(), any(), any())).willReturn(CompletableFuture.supplyAsync(() -> {
+            given(this.store.release(any(), any())).willReturn(CompletableFuture.supplyAsync(() -> {
                 throw NOTHING;
             }, connection));
             settling.deadLetter(new LeaseToken(lease(0, "a"), 0, Instant.EPOCH), "r", false).join();
-            settling.giveBack(List.of(lease(0, "b"))).join();
+            settling.giveBack(List.of(new DueLease(lease(0, "b"), Instant.EPOCH))).join();
             await().until(() -> logged.size() == 2);
         }
         finally {
