@@ -6,6 +6,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What remains unknown when a call is made again: whether an earlier one took effect,
@@ -31,8 +32,17 @@ public final class Doubt {
             return last;
         }
         String message = "It was tried before, and that may have taken effect; the last time: " + known.getMessage();
-        return (known instanceof StoreRefusedException) ? new StoreRefusedException(message, Effect.UNKNOWN, known)
-                : new StoreUnavailableException(message, Effect.UNKNOWN, known);
+        return (known instanceof StoreRefusedException)
+                ? new StoreRefusedException(message, Effect.UNKNOWN, beneath(known))
+                : new StoreUnavailableException(message, Effect.UNKNOWN, beneath(known));
+    }
+
+    /**
+     * The cause of a failure that takes the place of another one and says what that said:
+     * one exception of the library in a stack trace is enough.
+     */
+    public static @Nullable Throwable beneath(Throwable replaced) {
+        return (replaced instanceof DelayQueueException) ? replaced.getCause() : replaced;
     }
 
     private static Throwable unwrap(Throwable failure) {

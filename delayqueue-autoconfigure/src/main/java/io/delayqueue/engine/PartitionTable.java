@@ -148,7 +148,7 @@ public final class PartitionTable {
         return new StoreUnavailableException(
                 "The partitions of queue '%s' cannot be read, so nothing was changed; reading them failed by: %s"
                     .formatted(queue, cause.getMessage()),
-                Effect.NONE, cause);
+                Effect.NONE, Doubt.beneath(cause));
     }
 
     /**

@@ -6,6 +6,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Doubt;
 import io.delayqueue.engine.NewMessage;
 
 /**
@@ -46,9 +47,10 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
     RuntimeException named(RuntimeException failure) {
         String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());
         if (failure instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), failure);
+            return new StoreUnavailableException(message, unavailable.effect(), Doubt.beneath(failure));
         }
-        return (failure instanceof NotReplicatedException) ? new NotReplicatedException(message, failure) : failure;
+        return (failure instanceof NotReplicatedException) ? new NotReplicatedException(message, Doubt.beneath(failure))
+                : failure;
     }
 
 }

@@ -26,10 +26,11 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Doubt;
 
 /**
  * Waits for the store's answers, and turns its failures into exceptions that carry the
- * stack of the caller, with the store's own as their cause. Thread-safe.
+ * stack of the caller, with the cause of the store's own. Thread-safe.
  */
 final class StoreCalls {
 
@@ -156,8 +157,9 @@ final class StoreCalls {
             return failure;
         }
         String message = failure.getMessage() + "; of other messages of this call it may have taken effect";
-        return (failure instanceof StoreRefusedException) ? new StoreRefusedException(message, Effect.UNKNOWN, failure)
-                : new StoreUnavailableException(message, Effect.UNKNOWN, failure);
+        return (failure instanceof StoreRefusedException)
+                ? new StoreRefusedException(message, Effect.UNKNOWN, Doubt.beneath(failure))
+                : new StoreUnavailableException(message, Effect.UNKNOWN, Doubt.beneath(failure));
     }
 
     /** The failure of a future as the caller shall see it, without its wrappers. */
@@ -181,16 +183,16 @@ final class StoreCalls {
         RuntimeException cause = unwrap(failure, operation);
         String message = String.valueOf(cause.getMessage());
         if (cause instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), cause);
+            return new StoreUnavailableException(message, unavailable.effect(), Doubt.beneath(cause));
         }
         if (cause instanceof StoreRefusedException refused) {
-            return new StoreRefusedException(message, refused.effect(), cause);
+            return new StoreRefusedException(message, refused.effect(), Doubt.beneath(cause));
         }
         if (cause instanceof NotReplicatedException) {
-            return new NotReplicatedException(message, cause);
+            return new NotReplicatedException(message, Doubt.beneath(cause));
         }
         if (cause instanceof PayloadConversionException) {
-            return new PayloadConversionException(message, cause);
+            return new PayloadConversionException(message, Doubt.beneath(cause));
         }
         return (cause instanceof IllegalArgumentException) ? new IllegalArgumentException(message, cause) : cause;
     }

@@ -2,7 +2,9 @@ package io.delayqueue.integration;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -67,7 +69,8 @@ class OutageIntegrationTests {
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> application.queue().send("orders", new Order(1), Duration.ZERO))
             // The first send asks how the queue is spread, and goes no further.
-            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE))
+            .satisfies(OutageIntegrationTests::assertToldOnce);
         Applications.awaitTrue("it was tried", () -> LogCount.of(output, "WARN", "Cannot claim from") == 1);
 
         this.redis.restart();
@@ -200,7 +203,8 @@ class OutageIntegrationTests {
             proxy.blackhole();
             assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> sender.queue().send(lost))
                 .withMessageContaining("within 300 ms")
-                .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
+                .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN))
+                .satisfies(OutageIntegrationTests::assertToldOnce);
             // What is on its way is gone with the connection; only the client could
             // repeat it.
             this.redis.commands().clientKill(KillArgs.Builder.typeNormal().skipme());
@@ -213,6 +217,18 @@ class OutageIntegrationTests {
             sender.queue().cancel("orders", "second");
             this.applications.assertNoKeysLeft(this.redis);
         }
+    }
+
+    /** The stack of the caller, and then what the client said. */
+    private static void assertToldOnce(Throwable failure) {
+        List<Throwable> told = new ArrayList<>();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            told.add(cause);
+        }
+        assertThat(told).filteredOn(StoreUnavailableException.class::isInstance).hasSize(1);
+        assertThat(told).hasSizeGreaterThan(1);
+        assertThat(failure.getStackTrace())
+            .anyMatch((frame) -> frame.getClassName().startsWith(OutageIntegrationTests.class.getName()));
     }
 
     @Test

@@ -119,8 +119,8 @@ class BatchSenderTests {
 
     @Test
     void aFailurePartOfTheWaySaysWhatIsStoredWhatIsNotAndWhatIsUnknown() {
-        StoreUnavailableException failure = new StoreUnavailableException("away", Effect.UNKNOWN, null);
-        this.store.failOn("schedule q2", failure);
+        Exception cause = new IllegalStateException("of the client");
+        this.store.failOn("schedule q2", new StoreUnavailableException("away", Effect.UNKNOWN, cause));
 
         BatchSendException ex = catchThrowableOfType(BatchSendException.class,
                 () -> this.template.sendAll(List.of(message("q1", "a"), message("q2", "b"), message("q3", "c"),
@@ -130,7 +130,7 @@ class BatchSenderTests {
         assertThat(ex.unknown()).extracting((message) -> message.id().orElseThrow()).containsExactly("b");
         assertThat(ex.notStored()).extracting((message) -> message.id().orElseThrow()).containsExactly("f");
         assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN);
-        assertThat(ex).rootCause().isSameAs(failure);
+        assertThat(ex).cause().isInstanceOf(StoreUnavailableException.class).cause().isSameAs(cause);
         assertThat(this.store.calls).doesNotContain("schedule q6 [f]");
     }
 

@@ -128,7 +128,7 @@ class DelayQueueTemplateTests {
             .withMessageContaining("'no spaces'")
             .withMessageContaining("1 to 64 characters");
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.send("orders", "x", SECOND.negated()))
-            .withMessageContaining("PT-1S")
+            .withMessageContaining("-1 s")
             .withMessageContaining("zero to 36500 days");
         assertThatIllegalArgumentException()
             .isThrownBy(() -> this.template.send("orders", "x", MessageLimits.MAX_DUE_AT))
@@ -138,13 +138,13 @@ class DelayQueueTemplateTests {
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.find("orders", ""))
             .withMessageContaining("''");
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.reschedule("orders", "a", SECOND.negated()))
-            .withMessageContaining("PT-1S");
+            .withMessageContaining("-1 s");
         assertThatIllegalArgumentException()
             .isThrownBy(() -> this.template.reschedule("orders", "a", MessageLimits.MAX_DUE_AT));
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.statistics("-a"));
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.deadLetters(""));
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.receive("orders", SECOND.negated()))
-            .withMessage("Timeout PT-1S is not valid: use zero to 36500 days");
+            .withMessage("Timeout -1 s is not valid: use zero to 36500 days");
         assertThat(this.store.calls).isEmpty();
     }
 
@@ -179,13 +179,16 @@ class DelayQueueTemplateTests {
 
     @Test
     void aFailureOfTheStoreReachesTheCallerWithItsEffectAndTheCallersStack() {
-        StoreUnavailableException failure = new StoreUnavailableException("away", Effect.NONE, null);
+        Exception cause = new IllegalStateException("of the client");
+        StoreUnavailableException failure = new StoreUnavailableException("away", Effect.NONE, cause);
         this.store.failOn("schedule", failure);
 
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> this.template.send("orders", "x", SECOND))
             .withMessageMatching("away. The message is '[\\w-]{16}' of queue 'orders'")
-            .withCause(failure)
+            .withCause(cause)
+            .satisfies((ex) -> assertThat(ex.getStackTrace())
+                .anyMatch((frame) -> frame.getClassName().startsWith(DelayQueueTemplateTests.class.getName())))
             .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
     }
 
