@@ -38,13 +38,14 @@ public final class RedisAccess implements AutoCloseable {
 
     private final AtomicBoolean refused = new AtomicBoolean();
 
-    private final BackgroundLog log = new BackgroundLog();
+    private final BackgroundLog log;
 
     RedisAccess(ScriptRunner runner, String namespace) {
-        this(runner, runner, namespace);
+        this(runner, runner, namespace, new BackgroundLog());
     }
 
-    private RedisAccess(ScriptRunner runner, ScriptRunner sends, String namespace) {
+    private RedisAccess(ScriptRunner runner, ScriptRunner sends, String namespace, BackgroundLog log) {
+        this.log = log;
         this.runner = runner;
         this.sends = sends;
         this.namespace = requireNamespace(namespace);
@@ -73,16 +74,17 @@ public final class RedisAccess implements AutoCloseable {
     }
 
     /**
-     * The same, where somebody is told of each call.
-     * @param events told how long it took
+     * The same, and reports each call.
+     * @param events learn how long it took
      */
     public static RedisAccess to(RedisConnectionFactory factory, String namespace, Duration limit, ReplicaWait wait,
             MessageEvents events) {
         boolean cluster = isLettuceCluster(factory);
-        ScriptRunner runner = TimedScriptRunner.of(new PersistentScriptRunner(runner(factory, limit), limit, cluster),
-                events);
+        BackgroundLog log = new BackgroundLog();
+        ScriptRunner runner = new TimedScriptRunner(new PersistentScriptRunner(runner(factory, limit), limit, cluster),
+                events, new SlowCalls(SlowCalls.LATE, System::nanoTime, log));
         if (wait.replicas() == 0) {
-            return new RedisAccess(runner, namespace);
+            return new RedisAccess(runner, runner, namespace, log);
         }
         if (!isLettuce(factory)) {
             throw new UnsuitableRedisException(
@@ -90,9 +92,10 @@ public final class RedisAccess implements AutoCloseable {
                         .formatted(factory.getClass().getSimpleName(), wait.replicas()),
                     "Use Lettuce, or set delayqueue.durability.wait-replicas to 0.");
         }
-        return new RedisAccess(runner, TimedScriptRunner
-            .of(new PersistentScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster), events),
-                namespace);
+        ScriptRunner sends = new TimedScriptRunner(
+                new PersistentScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster), events,
+                new SlowCalls(SlowCalls.LATE.plus(wait.timeout()), System::nanoTime, log));
+        return new RedisAccess(runner, sends, namespace, log);
     }
 
     static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {

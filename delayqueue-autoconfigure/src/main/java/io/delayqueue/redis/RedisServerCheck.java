@@ -81,6 +81,7 @@ public final class RedisServerCheck {
             }
         }
         warnOfEviction(looks);
+        new PersistenceCheck(this.template).run();
         warnOfWakeUps(looks.stream().anyMatch(Look::refused), cluster);
         if (cluster) {
             warnOfHangs();

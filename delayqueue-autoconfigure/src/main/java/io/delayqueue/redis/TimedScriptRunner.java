@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.engine.MessageEvents;
 
 /**
- * Tells how long calls took, from here to the answer: with the network, and with what
+ * Reports how long calls took, from here to the answer: with the network, and with what
  * waited before them.
  */
 final class TimedScriptRunner implements ScriptRunner {
@@ -15,23 +15,26 @@ final class TimedScriptRunner implements ScriptRunner {
 
     private final MessageEvents events;
 
-    private TimedScriptRunner(ScriptRunner runner, MessageEvents events) {
+    private final SlowCalls slow;
+
+    TimedScriptRunner(ScriptRunner runner, MessageEvents events, SlowCalls slow) {
         this.runner = runner;
         this.events = events;
-    }
-
-    /** Just the runner if nobody wants to know. */
-    static ScriptRunner of(ScriptRunner runner, MessageEvents events) {
-        return (events == MessageEvents.NONE) ? runner : new TimedScriptRunner(runner, events);
+        this.slow = slow;
     }
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-        long start = System.nanoTime();
+        long start = this.slow.now();
         CompletableFuture<List<Object>> answer = this.runner.run(script, keys, arguments);
         // Not what this returns: who cancels means the call itself.
-        answer.whenComplete(
-                (reply, failure) -> this.events.called(script.name(), System.nanoTime() - start, failure == null));
+        answer.whenComplete((reply, failure) -> {
+            long nanos = this.slow.now() - start;
+            this.events.called(script.name(), nanos, failure == null);
+            if (failure == null) {
+                this.slow.answered(script.name(), nanos);
+            }
+        });
         return answer;
     }
 

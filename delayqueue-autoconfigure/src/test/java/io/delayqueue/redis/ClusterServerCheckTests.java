@@ -42,7 +42,7 @@ class ClusterServerCheckTests {
 
     @BeforeAll
     static void start() {
-        cluster = RedisCluster.start(RedisBinary.preferred(), 0, "notify-keyspace-events Kz");
+        cluster = RedisCluster.start(RedisBinary.preferred(), 0, "notify-keyspace-events Kz", "save 3600 1");
     }
 
     @AfterAll
