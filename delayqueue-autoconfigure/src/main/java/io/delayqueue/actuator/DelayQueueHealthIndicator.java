@@ -25,11 +25,14 @@ import org.springframework.boot.health.contributor.Health;
  * Whether the store answers for the queues of this node, whether those who look for
  * messages are at work and hear of them, and whether the queues of this node are handled
  * in time. Down if one of it is not so; the details say in words what, and what follows.
+ * A store that hangs is not waited for: what was known a moment ago counts for a while.
  */
 public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     /** However seldom the meters are read: an outage that is over is no news. */
     static final Duration MAX_AGE = Duration.ofSeconds(10);
+
+    private static final String AWAY = "The store does not answer, so nothing is sent and nothing handled";
 
     private final KnownStatistics statistics;
 
@@ -51,10 +54,11 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
     @Override
     protected void doHealthCheck(Health.Builder builder) throws InterruptedException {
         List<String> problems = new ArrayList<>();
+        long begun = System.nanoTime();
         CompletableFuture<?> answer = this.statistics.reach();
         CompletableFuture<Map<QueueName, QueueOverview>> queues = this.statistics.refresh(MAX_AGE);
         if (isReached(answer, problems)) {
-            builder.withDetail("queues", queues(queues, problems));
+            builder.withDetail("queues", queues(known(queues, begun), problems));
         }
         Map<String, String> states = new LinkedHashMap<>();
         this.listeners.listeners().forEach((listener) -> states.put(listener.id(), stateOf(listener, problems)));
@@ -67,28 +71,42 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         }
     }
 
+    /** A store that has not answered yet may have done so a moment ago. */
     private boolean isReached(CompletableFuture<?> answer, List<String> problems) throws InterruptedException {
         try {
             answer.get(this.settings.limit().toMillis(), TimeUnit.MILLISECONDS);
             return true;
         }
-        catch (ExecutionException | TimeoutException ex) {
-            Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
-            problems.add("The store does not answer, so nothing is sent and nothing handled: " + cause);
+        catch (ExecutionException ex) {
+            problems.add(AWAY + ": " + ((ex.getCause() != null) ? ex.getCause() : ex));
+            return false;
+        }
+        catch (TimeoutException ex) {
+            Duration silence = this.statistics.silence();
+            if (silence != null && silence.compareTo(this.settings.maxSilence()) <= 0) {
+                return true;
+            }
+            Throwable failure = this.statistics.lastFailure();
+            problems.add("%s: %s%s".formatted(AWAY,
+                    (silence != null) ? "there was no answer for " + Texts.span(silence) : "there was no answer yet",
+                    (failure != null) ? ", and the last failure was " + failure : ""));
             return false;
         }
     }
 
-    private Map<String, String> queues(CompletableFuture<Map<QueueName, QueueOverview>> queues, List<String> problems)
+    private Map<QueueName, QueueOverview> known(CompletableFuture<Map<QueueName, QueueOverview>> queues, long begun)
             throws InterruptedException {
-        Map<String, String> states = new LinkedHashMap<>();
-        Map<QueueName, QueueOverview> known;
         try {
-            known = queues.get(this.settings.limit().toMillis(), TimeUnit.MILLISECONDS);
+            long left = this.settings.limit().toNanos() - (System.nanoTime() - begun);
+            return queues.get(Math.max(0, left), TimeUnit.NANOSECONDS);
         }
         catch (ExecutionException | TimeoutException ex) {
-            known = Map.of();
+            return this.statistics.known(this.settings.maxSilence());
         }
+    }
+
+    private Map<String, String> queues(Map<QueueName, QueueOverview> known, List<String> problems) {
+        Map<String, String> states = new LinkedHashMap<>();
         for (ListenerContainer listener : this.listeners.listeners()) {
             for (String queue : listener.queues()) {
                 QueueOverview overview = known.get(new QueueName(queue));

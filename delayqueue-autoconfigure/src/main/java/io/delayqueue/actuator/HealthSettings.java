@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param maxDueAge how long a message may wait for a handler after its time has come;
  * {@code null} for ever
- * @param limit how long to wait for the store
+ * @param limit how long to wait for the store: probes give up after a second or so
+ * @param maxSilence how long the store may not have answered before it counts as away
  */
-public record HealthSettings(@Nullable Duration maxDueAge, Duration limit) {
+public record HealthSettings(@Nullable Duration maxDueAge, Duration limit, Duration maxSilence) {
 }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -55,6 +56,11 @@ public final class KnownStatistics {
     private final LongSupplier nanoTime;
 
     private final AtomicReference<Look> latest;
+
+    /** When the store answered last; {@code null} before it has. */
+    private volatile @Nullable Long answeredAt;
+
+    private volatile @Nullable Throwable lastFailure;
 
     private final Object reaching = new Object();
 
@@ -151,15 +157,45 @@ public final class KnownStatistics {
     CompletableFuture<?> reach() {
         Partition first = Partition.first(this.queues.get().stream().findFirst().orElse(NONE));
         if (!this.waits) {
-            return this.inspector.counts(first);
+            return this.inspector.counts(first).whenComplete((counts, failure) -> answered(failure));
         }
         synchronized (this.reaching) {
             if (this.reach.isDone()) {
-                this.reach = CompletableFuture.supplyAsync(() -> this.inspector.counts(first).join(),
-                        KnownStatistics::onThread);
+                this.reach = CompletableFuture
+                    .supplyAsync(() -> this.inspector.counts(first).join(), KnownStatistics::onThread)
+                    .whenComplete((counts, failure) -> answered(failure));
             }
             return this.reach;
         }
+    }
+
+    private void answered(@Nullable Throwable failure) {
+        if (failure == null) {
+            this.answeredAt = this.nanoTime.getAsLong();
+        }
+        this.lastFailure = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+                : failure;
+    }
+
+    /** How long ago the store answered last; {@code null} if it never has. */
+    @Nullable Duration silence() {
+        Long last = this.answeredAt;
+        return (last != null) ? Duration.ofNanos(this.nanoTime.getAsLong() - last) : null;
+    }
+
+    /** What the last call failed by; {@code null} if it did not. */
+    @Nullable Throwable lastFailure() {
+        return this.lastFailure;
+    }
+
+    /**
+     * What is known of the queues without waiting for what is asked.
+     * @param most how long the store may take; what was read before counts no more then
+     */
+    Map<QueueName, QueueOverview> known(Duration most) {
+        Look look = this.latest.get();
+        boolean hangs = !look.coming().isDone() && this.nanoTime.getAsLong() - look.at() > most.toNanos();
+        return hangs ? Map.of() : look.known();
     }
 
     private static void onThread(Runnable call) {
@@ -182,6 +218,7 @@ public final class KnownStatistics {
 
     private CompletableFuture<@Nullable QueueOverview> ask(QueueName queue) {
         return counts(queue).handle((statistics, failure) -> {
+            answered(failure);
             if (failure != null) {
                 logger.debug("Cannot read the statistics of queue '{}'; its gauges tell nothing: {}", queue,
                         failure.toString());

@@ -26,6 +26,11 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(DelayQueueHealthProperties.class)
 public final class DelayQueueHealthContributorAutoConfiguration {
 
+    /** Of a call of health, in which a probe may look at other contributors as well. */
+    private static final Duration LIMIT = Duration.ofMillis(500);
+
+    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
+
     DelayQueueHealthContributorAutoConfiguration() {
     }
 
@@ -35,8 +40,10 @@ public final class DelayQueueHealthContributorAutoConfiguration {
     DelayQueueHealthIndicator delayqueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners,
             WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue) {
         Duration most = properties.maxDueAge();
+        Duration silence = (queue.commandTimeout().compareTo(LONGEST_SILENCE) < 0) ? queue.commandTimeout()
+                : LONGEST_SILENCE;
         return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
-                new HealthSettings(most.isZero() ? null : most, queue.commandTimeout().multipliedBy(2)));
+                new HealthSettings(most.isZero() ? null : most, LIMIT, silence));
     }
 
 }

@@ -97,7 +97,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             Health health = new DelayQueueHealthIndicator(context.getBean(KnownStatistics.class),
                     context.getBean(DelayedListenerRegistry.class), new Deaf(),
-                    new HealthSettings(null, Duration.ofSeconds(10)))
+                    new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)))
                 .health();
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
             assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
@@ -121,7 +121,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             given(heard.isHeard(any())).willReturn(true);
             DelayedListenerRegistry listeners = context.getBean(DelayedListenerRegistry.class);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, heard,
-                    new HealthSettings(null, Duration.ofMillis(100)));
+                    new HealthSettings(null, Duration.ofMillis(100), Duration.ofSeconds(5)));
 
             Health health = indicator.health();
             assertThat(health).isNotNull();
@@ -150,7 +150,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             given(heard.isHeard(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
                     context.getBean(DelayedListenerRegistry.class), heard,
-                    new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10)));
+                    new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10), Duration.ofSeconds(5)));
 
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
             now.addAndGet(Duration.ofSeconds(1).toNanos());
@@ -162,6 +162,45 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             now.addAndGet(Duration.ofSeconds(10).toNanos());
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
         });
+    }
+
+    @Test
+    void aStoreThatHangsIsNotWaitedForAndCountsAsAwayAfterAWhile() {
+        AtomicLong now = new AtomicLong();
+        QueueInspector inspector = mock(QueueInspector.class);
+        PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
+        this.application.run((context) -> {
+            KnownStatistics statistics = new KnownStatistics(inspector, context.getBean(StorePorts.class),
+                    () -> List.of(new QueueName("orders")), Duration.ofSeconds(10), now::get);
+            WakeUps heard = mock(WakeUps.class);
+            given(heard.isHeard(any())).willReturn(true);
+            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
+                    context.getBean(DelayedListenerRegistry.class), heard,
+                    new HealthSettings(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(5)));
+
+            given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
+            assertThat(healthOf(indicator).getStatus()).isEqualTo(Status.UP);
+            CompletableFuture<PartitionCounts> hanging = new CompletableFuture<>();
+            given(inspector.counts(any())).willReturn(hanging);
+            now.addAndGet(Duration.ofSeconds(5).toNanos());
+            assertThat(healthOf(indicator).getDetails()).as("as was known 5 s ago")
+                .hasToString("{queues={orders=nothing due}, listeners={all=running}}");
+
+            now.addAndGet(1);
+            assertThat(problems(healthOf(indicator))).containsExactly(
+                    "The store does not answer, so nothing is sent and nothing handled: there was no answer for 5 s");
+            given(inspector.counts(any())).willReturn(new CompletableFuture<>());
+            hanging.completeExceptionally(new IllegalStateException("of the client"));
+            await().untilAsserted(() -> assertThat(problems(healthOf(indicator))).containsExactly(
+                    "The store does not answer, so nothing is sent and nothing handled: there was no answer for 5 s, "
+                            + "and the last failure was java.lang.IllegalStateException: of the client"));
+        });
+    }
+
+    private static Health healthOf(HealthIndicator indicator) {
+        Health health = indicator.health();
+        assertThat(health).isNotNull();
+        return health;
     }
 
     @Test

@@ -1,7 +1,13 @@
 package io.delayqueue.integration;
 
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.TcpProxy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -32,6 +38,30 @@ class HealthIntegrationTests {
                 assertThat(health(application).getDetails().get("problems").toString())
                     .contains("The store does not answer");
             });
+        }
+    }
+
+    /**
+     * A probe gives up after a second or so, long before a call to a Redis that hangs:
+     * its reply is held back here for as long as the test lasts.
+     */
+    @Test
+    void doesNotWaitForARedisThatHangs() throws Exception {
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred()); TcpProxy proxy = TcpProxy.to(redis)) {
+            Application application = this.applications.start(Applications.HandlerConfiguration.class,
+                    Applications.at(proxy.port(), "delayqueue.command-timeout=1h", "spring.data.redis.timeout=1h"));
+            Applications.await(() -> assertThat(health(application).getStatus()).isEqualTo(Status.UP));
+
+            proxy.blackhole();
+            CompletableFuture<?> send = CompletableFuture
+                .runAsync(() -> application.queue().send("orders", new Order(1), Duration.ofDays(1)));
+            Health known = CompletableFuture.supplyAsync(() -> health(application)).get(1, TimeUnit.MINUTES);
+
+            assertThat(known.getStatus()).as("as was known a moment ago").isEqualTo(Status.UP);
+            assertThat(known.getDetails()).containsKeys("queues", "listeners");
+            assertThat(send).as("waits for its reply still").isNotDone();
+            proxy.pass();
+            send.get(1, TimeUnit.MINUTES);
         }
     }
 
