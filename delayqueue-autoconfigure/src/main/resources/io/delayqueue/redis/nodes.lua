@@ -37,6 +37,7 @@ if #gone > 0 then
   redis.call('ZREM', SEEN, unpack(gone))
 end
 if ARGV[1] == 'report' then
+  redis.call('ZREM', SEEN, '') -- a removal first: see start.lua
   redis.call('ZADD', SEEN, digits(now_ms), ARGV[4]) -- first, as what is not seen is never forgotten
   redis.call('HSET', NODES, ARGV[4], ARGV[5])
 end

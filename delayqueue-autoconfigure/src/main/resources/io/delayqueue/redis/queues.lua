@@ -11,7 +11,10 @@
 --
 -- Cost     O(limit + log N), N queues
 
-if ARGV[1] == 'add' then return { redis.call('ZADD', KEYS[1], 0, ARGV[2]) } end
+if ARGV[1] == 'add' then
+  redis.call('ZREM', KEYS[1], '') -- a removal first: see start.lua
+  return { redis.call('ZADD', KEYS[1], 0, ARGV[2]) }
+end
 if ARGV[1] == 'remove' then return { redis.call('ZREM', KEYS[1], ARGV[2]) } end
 local start = ARGV[2] == '' and '-' or '(' .. ARGV[2]
 return redis.call('ZRANGE', KEYS[1], start, '+', 'BYLEX', 'LIMIT', 0, ARGV[3])

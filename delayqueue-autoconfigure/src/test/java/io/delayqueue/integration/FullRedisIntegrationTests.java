@@ -25,9 +25,13 @@ import io.delayqueue.engine.MessageStore;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -36,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A Redis whose memory is full refuses what is sent, and says so (P1); what it holds can
  * still be handled and removed, so that it need not stay full.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class FullRedisIntegrationTests {
 
     private static final Partition ORDERS = Partition.first(new QueueName("orders"));
@@ -129,6 +134,39 @@ class FullRedisIntegrationTests {
             this.applications.assertNoKeysLeft(redis);
             this.applications.close();
         }
+    }
+
+    /**
+     * Or every worker would retry and warn of an outage for as long as the pause lasts.
+     */
+    @ParameterizedTest
+    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    void aPausedQueueIsNoOutageOnAFullRedis(RedisBinary binary, CapturedOutput output) throws Exception {
+        try (RedisServer redis = RedisServer.start(binary)) {
+            Application worker = this.applications.withHandler(redis, "delayqueue.safety-poll=200ms");
+            worker.queue().pause("orders");
+            worker.queue().send(message(1).build());
+            fill(redis);
+            long claims = evaluations(redis);
+
+            Applications.await(() -> assertThat(evaluations(redis)).isGreaterThan(claims + 10));
+            assertThat(LogCount.of(output, "WARN", "")).isZero();
+            worker.queue().resume("orders");
+
+            assertThat(worker.handler().next().number()).isEqualTo(1);
+            Applications
+                .await(() -> assertThat(this.applications.keys(redis)).allMatch((key) -> key.endsWith(":partitions")));
+            this.applications.close();
+        }
+    }
+
+    private static long evaluations(RedisServer redis) {
+        return redis.commands()
+            .info("commandstats")
+            .lines()
+            .filter((line) -> line.startsWith("cmdstat_evalsha:"))
+            .mapToLong((line) -> Long.parseLong(line.replaceAll(".*:calls=(\\d+),.*", "$1")))
+            .sum();
     }
 
     private static void assertLooksAndKeeps(MessageStore store, Partition queue) {

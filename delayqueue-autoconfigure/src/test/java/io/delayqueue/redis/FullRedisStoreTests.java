@@ -1,0 +1,201 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.ClaimedMessage;
+import io.delayqueue.engine.Death;
+import io.delayqueue.engine.DueLease;
+import io.delayqueue.engine.DueTime;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.Home;
+import io.delayqueue.engine.KeeperBid;
+import io.delayqueue.engine.KeeperBid.Kind;
+import io.delayqueue.engine.Lease;
+import io.delayqueue.engine.NewMessage;
+import io.delayqueue.engine.NodeDirectory;
+import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.Partitions;
+import io.delayqueue.engine.Pause;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3: all that workers call works on a Redis whose memory is full, whether the queue is
+ * paused or not: nothing fails, so nobody waits longer or reports an outage.
+ */
+class FullRedisStoreTests {
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private static final Home HOME = Home.first(new QueueName("full"));
+
+    private static final Partition QUEUE = HOME.partition();
+
+    private final ManualClock clock = new ManualClock();
+
+    static Stream<Arguments> serversAndPauses() {
+        return Stream.of(RedisBinary.REDIS_6_2, RedisBinary.REDIS_7_0)
+            .flatMap((binary) -> Stream.of(Arguments.of(binary, true), Arguments.of(binary, false)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("serversAndPauses")
+    void claimsWorkWhoeverKeepsThePartition(RedisBinary binary, boolean paused) {
+        try (RedisServer server = RedisServer.start(binary)) {
+            for (String held : List.of("nothing", "waits", "due", "lapsed", "expired", "retried")) {
+                for (Kind kind : Kind.values()) {
+                    LettuceConnectionFactory connections = Connections.lettuce(server);
+                    RedisAccess redis = access(connections, held + "-" + kind);
+                    RedisMessageStore store = new RedisMessageStore(redis);
+                    hold(store, held);
+                    pause(redis, paused);
+                    server.commands().configSet("maxmemory", "1");
+
+                    Claim claim = store
+                        .claim(QUEUE,
+                                new ClaimRequest(10, LEASE, ExpiredPolicy.DEAD_LETTER,
+                                        new KeeperBid("node", kind, 0, LEASE)))
+                        .join();
+
+                    assertThat(claim.keeper()).as("%s, %s", held, kind).isTrue();
+                    boolean handsOut = !paused && List.of("due", "lapsed", "retried").contains(held);
+                    assertThat(claim.messages()).as("%s, %s", held, kind).hasSize(handsOut ? 1 : 0);
+                    assertThat(store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)).join().messages())
+                        .isEmpty();
+                    assertThat(store.resign(QUEUE, "node").join()).isEqualTo(kind != Kind.HOLD);
+                    server.commands().configSet("maxmemory", "0");
+                    connections.destroy();
+                }
+            }
+        }
+    }
+
+    private void hold(RedisMessageStore store, String held) {
+        if (held.equals("nothing")) {
+            return;
+        }
+        Duration timeToLive = held.equals("expired") ? LEASE : null;
+        store.schedule(HOME,
+                List.of(new NewMessage("a", false,
+                        DueTime.after(held.equals("waits") ? LEASE.multipliedBy(9) : Duration.ZERO), OnDuplicate.KEEP,
+                        4, timeToLive, null, envelope())))
+            .join();
+        if (held.equals("lapsed") || held.equals("retried")) {
+            Lease lease = claim(store).get(0);
+            if (held.equals("retried")) {
+                store.retry(lease, Duration.ZERO, "boom").join();
+            }
+        }
+        this.clock.advance(LEASE);
+    }
+
+    @ParameterizedTest
+    @MethodSource("serversAndPauses")
+    void whatIsClaimedIsSettled(RedisBinary binary, boolean paused) {
+        try (RedisServer server = RedisServer.start(binary)) {
+            LettuceConnectionFactory connections = Connections.lettuce(server);
+            RedisAccess redis = access(connections, "settled");
+            RedisMessageStore store = new RedisMessageStore(redis);
+            store
+                .schedule(HOME,
+                        IntStream.range(0, 20)
+                            .mapToObj((i) -> NewMessage.of("m%02d".formatted(i), DueTime.NOW, envelope()))
+                            .toList())
+                .join();
+            claim(store);
+            this.clock.advance(LEASE);
+            List<Lease> suspects = claim(store);
+            pause(redis, paused);
+            server.commands().configSet("maxmemory", "1");
+
+            assertThat(suspects).hasSize(20);
+            Map<String, Boolean> done = new LinkedHashMap<>();
+            done.put("start", store.start(suspects.get(0)).join());
+            done.put("extend", store.extend(QUEUE, suspects, LEASE.multipliedBy(2)).join().stream().allMatch((b) -> b));
+            done.put("retry", store.retry(suspects.get(0), LEASE, "boom").join());
+            done.put("release", store.release(QUEUE, suspects.subList(1, 3), LEASE).join().equals(List.of(true, true)));
+            done.put("release unbegun",
+                    store.release(QUEUE, List.of(new DueLease(suspects.get(3), this.clock.now()))).join().get(0));
+            done.put("dead-letter", store.deadLetter(suspects.get(4), new Death("enough", true, Instant.EPOCH)).join());
+            done.put("acknowledge one", store.acknowledge(QUEUE, suspects.subList(5, 6)).join().get(0));
+            done.put("acknowledge", !store.acknowledge(QUEUE, suspects.subList(6, 20)).join().contains(false));
+            done.put("purge", store.purgeOlderThan(QUEUE, Duration.ZERO).join() == 1);
+
+            assertThat(done).allSatisfy((call, effect) -> assertThat(effect).as(call).isTrue());
+            connections.destroy();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("serversAndPauses")
+    void whatNodesRecordIsRecorded(RedisBinary binary, boolean paused) {
+        try (RedisServer server = RedisServer.start(binary)) {
+            LettuceConnectionFactory connections = Connections.lettuce(server);
+            RedisAccess redis = access(connections, "recorded");
+            RedisPartitionRecords records = new RedisPartitionRecords(redis);
+            NodeDirectory nodes = new RedisNodeDirectory(redis);
+            RedisQueueDirectory queues = new RedisQueueDirectory(redis);
+            pause(redis, paused);
+            server.commands().configSet("maxmemory", "1");
+
+            nodes.report("first", "report".getBytes(StandardCharsets.UTF_8)).join();
+            nodes.report("second", "report".getBytes(StandardCharsets.UTF_8)).join();
+            nodes.remove("first").join();
+            queues.add(QUEUE.queue()).join();
+            Partitions spread = new Partitions(9, List.of(1, 4), true);
+            records.raise(QUEUE, spread).join();
+
+            assertThat(nodes.list().join()).extracting(NodeDirectory.Report::node).containsExactly("second");
+            assertThat(queues.list("", 10).join()).containsExactly(QUEUE.queue());
+            assertThat(records.read(QUEUE).join()).contains(spread);
+            byte[] secret = new byte[32];
+            secret[0] = 7;
+            assertThat(new RedisSecretStore(redis).getOrCreate(secret).join()).isEqualTo(secret);
+            connections.destroy();
+        }
+    }
+
+    private RedisAccess access(LettuceConnectionFactory connections, String namespace) {
+        return new RedisAccess(
+                new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), namespace);
+    }
+
+    private static void pause(RedisAccess redis, boolean paused) {
+        if (paused) {
+            new RedisPartitionRecords(redis).raise(QUEUE, new Partitions(3, List.of(1), true, new Pause(null))).join();
+        }
+    }
+
+    private static List<Lease> claim(RedisMessageStore store) {
+        return store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP))
+            .join()
+            .messages()
+            .stream()
+            .map(ClaimedMessage::lease)
+            .toList();
+    }
+
+    private static byte[] envelope() {
+        return "{\"payload\":1}".getBytes(StandardCharsets.UTF_8);
+    }
+
+}
