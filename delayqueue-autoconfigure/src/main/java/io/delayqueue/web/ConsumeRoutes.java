@@ -114,7 +114,8 @@ final class ConsumeRoutes {
 
     private ServerResponse acknowledge(ApiRequest request) {
         return settle(request, "acknowledge", request.body("id", "token"),
-                (token) -> this.settlements.acknowledge(List.of(token.lease())).thenApply((all) -> all.get(0)));
+                (token) -> this.settlements.acknowledge(List.of(token.lease()))
+                    .thenApply((all) -> Settled.of(all.get(0))));
     }
 
     /** Answers for each place of the list, also if a lease stands in it twice. */
@@ -144,14 +145,16 @@ final class ConsumeRoutes {
         Fields body = request.body("id", "token", "leaseMillis");
         Duration lease = body.millis("leaseMillis", this.settings.apply(request.queue()).lease(), SHORTEST_LEASE,
                 request.settings().maxLease());
-        return settle(request, "extend", body, (token) -> this.settlements.extend(token.lease(), lease));
+        return settle(request, "extend", body,
+                (token) -> this.settlements.extend(token.lease(), lease).thenApply(Settled::of));
     }
 
     private ServerResponse release(ApiRequest request) {
         Fields body = request.body("id", "token", "delayMillis");
         Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
         return settle(request, "release", body,
-                (token) -> this.settlements.release(new DueLease(token.lease(), token.dueAt()), delay));
+                (token) -> this.settlements.release(new DueLease(token.lease(), token.dueAt()), delay)
+                    .thenApply(Settled::of));
     }
 
     private ServerResponse retry(ApiRequest request) {
@@ -175,21 +178,24 @@ final class ConsumeRoutes {
 
     /** Settles the lease that a body names, if its token is one that was handed out. */
     private ServerResponse settle(ApiRequest request, String operation, Fields body,
-            Function<LeaseToken, CompletableFuture<Boolean>> settling) {
+            Function<LeaseToken, CompletableFuture<Settled>> settling) {
         request.onlyQuery();
         String id = id(body);
         Change change = request.change(operation, id);
-        return Answer.later(verified(change, List.of(body))
-            .thenCompose((tokens) -> this.audit.of(change, settling.apply(tokens.get(0)), (done) -> done ? 1 : 0))
-            .thenApply((done) -> {
-                if (!done) {
-                    throw new ProblemException(new Problem(Kind.LEASE_LOST,
-                            ("The lease of message '%s' ran out, or was settled before, for instance by this very call "
-                                    + "made earlier; this call changed nothing")
-                                .formatted(id)));
-                }
-                return Answer.done();
-            }), MARGIN, request::failed);
+        return Answer.later(
+                verified(change, List.of(body))
+                    .thenCompose((tokens) -> this.audit.of(change, settling.apply(tokens.get(0)),
+                            (settled) -> (settled == Settled.DONE) ? 1 : 0))
+                    .thenApply((settled) -> {
+                        if (settled == Settled.REFUSED) {
+                            throw new ProblemException(new Problem(Kind.LEASE_LOST,
+                                    ("The lease of message '%s' ran out, or was settled before, for instance by this very call "
+                                            + "made earlier; this call changed nothing")
+                                        .formatted(id)));
+                        }
+                        return Answer.done();
+                    }),
+                MARGIN, request::failed);
     }
 
     /**

@@ -1,8 +1,11 @@
 package io.delayqueue.web;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,14 +13,15 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.Doubt;
 import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageEvents;
@@ -33,11 +37,29 @@ final class Settlements {
 
     private static final int MAX_LINE = 500;
 
+    private static final int MOST_UNPUBLISHED = 1_000;
+
+    /** A lease is never shortened, so that this changes none that lasts longer. */
+    private static final Duration AT_ALL = Duration.ofMillis(1);
+
     private final MessageStore store;
 
     private final MessageEvents told;
 
     private final Herald herald;
+
+    /** Of whose deaths nobody was told, as the answer was lost; the last ones. */
+    private final Set<Lease> unpublished = Collections
+        .synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<Lease, Boolean>() {
+
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Lease, Boolean> eldest) {
+                return size() > MOST_UNPUBLISHED;
+            }
+
+        }));
 
     Settlements(StorePorts ports, Herald herald) {
         this.store = ports.messages();
@@ -110,13 +132,28 @@ final class Settlements {
         return released.thenApply((all) -> known(lease, all.get(0)));
     }
 
-    CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return this.store.retry(lease, delay, failure).thenApply((retried) -> {
-            if (retried) {
+    /** Counts the retry, but not if it is repeated. */
+    CompletableFuture<Settled> retry(Lease lease, Duration delay, String failure) {
+        return isLive(lease).thenCompose((live) -> this.store.retry(lease, delay, failure).thenApply((retried) -> {
+            Settled settled = settled(lease, retried, live);
+            if (settled == Settled.DONE) {
                 this.told.of(lease.queue()).retried();
             }
-            return known(lease, retried);
-        });
+            return settled;
+        }));
+    }
+
+    /**
+     * Whether nothing has settled the lease yet. The store answers a repeated retry or
+     * dead letter as the first; asked before, it tells the one from the other. Of two
+     * that come at the very same time both may be taken for the first.
+     */
+    private CompletableFuture<Boolean> isLive(Lease lease) {
+        return this.store.extend(lease.partition(), List.of(lease), AT_ALL).thenApply((all) -> all.get(0));
+    }
+
+    private Settled settled(Lease lease, boolean held, boolean first) {
+        return !known(lease, held) ? Settled.REFUSED : first ? Settled.DONE : Settled.REPEATED;
     }
 
     /** Tells of a refusal: the message has passed on. */
@@ -132,22 +169,31 @@ final class Settlements {
         this.told.of(queue).refused();
     }
 
-    CompletableFuture<Boolean> deadLetter(LeaseToken token, String reason, boolean failed) {
-        return deadLetter(token.lease(), new Death(reason, failed, token.dueAt()), token.failures() + (failed ? 1 : 0));
+    /** Publishes the death, but not if the call is repeated. */
+    CompletableFuture<Settled> deadLetter(LeaseToken token, String reason, boolean failed) {
+        Lease lease = token.lease();
+        return isLive(lease).thenCompose((live) -> deadLetter(lease, new Death(reason, failed, token.dueAt()),
+                token.failures() + (failed ? 1 : 0), live));
     }
 
     /** Makes a message a dead letter that no caller shall have. */
-    CompletableFuture<Boolean> bury(ClaimedMessage message, String reason) {
-        return deadLetter(message.lease(), new Death(reason, false, message.dueAt()), message.failures());
+    CompletableFuture<Settled> bury(ClaimedMessage message, String reason) {
+        return deadLetter(message.lease(), new Death(reason, false, message.dueAt()), message.failures(), true);
     }
 
-    private CompletableFuture<Boolean> deadLetter(Lease lease, Death death, int failures) {
-        return this.store.deadLetter(lease, death).thenApply((dead) -> {
-            if (dead) {
+    private CompletableFuture<Settled> deadLetter(Lease lease, Death death, int failures, boolean first) {
+        return this.store.deadLetter(lease, death).whenComplete((dead, failure) -> {
+            if (failure != null && Doubt.isIn(failure)) {
+                this.unpublished.add(lease);
+            }
+        }).thenApply((dead) -> {
+            // An earlier call whose answer was lost has published nothing.
+            Settled settled = settled(lease, dead, this.unpublished.remove(lease) || first);
+            if (settled == Settled.DONE) {
                 publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures,
                         Json.line(death.cause(), MAX_LINE)));
             }
-            return known(lease, dead);
+            return settled;
         });
     }
 

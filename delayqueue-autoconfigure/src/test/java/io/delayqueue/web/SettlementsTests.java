@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.Stream;
@@ -104,6 +105,27 @@ class SettlementsTests {
             .containsEntry(lease(1, "b"), false);
     }
 
+    /** The letter is there, and nobody was told of it: the call is made again. */
+    @Test
+    void aDeathWhoseAnswerWasLostIsPublishedByTheRepeatedCall() {
+        List<Object> events = new CopyOnWriteArrayList<>();
+        Herald herald = new Herald(events::add);
+        herald.start();
+        Settlements settling = new Settlements(this.ports, herald);
+        LeaseToken token = new LeaseToken(lease(0, "a"), 0, Instant.EPOCH);
+        given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.completedFuture(List.of(true)))
+            .willReturn(CompletableFuture.completedFuture(List.of(false)));
+        given(this.store.deadLetter(any(), any())).willReturn(CompletableFuture.failedFuture(PERHAPS))
+            .willReturn(CompletableFuture.completedFuture(true));
+
+        assertThatThrownBy(settling.deadLetter(token, "r", false)::join).hasRootCause(PERHAPS);
+        assertThat(settling.deadLetter(token, "r", false)).isCompletedWithValue(Settled.DONE);
+        assertThat(settling.deadLetter(token, "r", false)).isCompletedWithValue(Settled.REPEATED);
+        herald.stop();
+
+        assertThat(events).hasSize(1);
+    }
+
     /** An appender may block, and would hold up everything that the connection does. */
     @Test
     void theThreadOfTheStoreLogsNothing() throws Exception {
@@ -123,6 +145,8 @@ class SettlementsTests {
         herald.start();
         try {
             Settlements settling = new Settlements(this.ports, herald);
+            given(this.store.extend(any(), any(), any()))
+                .willReturn(CompletableFuture.supplyAsync(() -> List.of(true), connection));
             given(this.store.deadLetter(any(), any()))
                 .willReturn(CompletableFuture.supplyAsync(() -> true, connection));
             given(this.store.release(any(), any())).willReturn(CompletableFuture.supplyAsync(() -> {
