@@ -49,6 +49,13 @@ public @interface DelayedListener {
     String[] queues() default {};
 
     /**
+     * Name of the {@link io.delayqueue.autoconfigure.DelayQueueSystem} bean whose queues
+     * these are, as {@code containerFactory} is for other listeners; the application's
+     * own queues if empty.
+     */
+    String system() default "";
+
+    /**
      * Names this listener in the registry and in logs; unique in the application. Made of
      * the bean's and the method's name if empty.
      */

@@ -19,7 +19,6 @@ import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryDoctor;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.ProcessClock;
-import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisDoctor;
 import io.delayqueue.redis.RedisMessageInspector;
@@ -32,11 +31,8 @@ import io.delayqueue.redis.RedisSecretStore;
 import io.delayqueue.redis.RedisServerCheck;
 import io.delayqueue.redis.RedisServerWatch;
 import io.delayqueue.redis.RedisWakeUps;
-import io.delayqueue.redis.ReplicaWait;
-import io.delayqueue.template.DelayQueueTemplate;
 import io.delayqueue.template.QueueInspection;
 import io.delayqueue.engine.StorePorts;
-import io.delayqueue.template.TemplateSettings;
 import io.lettuce.core.resource.ClientResources;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,17 +52,15 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.data.redis.autoconfigure.ClientResourcesBuilderCustomizer;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Fallback;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Proxyable;
 import org.springframework.context.annotation.ProxyType;
 import org.springframework.data.redis.core.RedisTemplate;
-import org.springframework.data.redis.serializer.RedisSerializer;
 
 /**
  * Auto-configuration for the delay queue: the store, and the operations that send to it.
@@ -76,6 +70,8 @@ import org.springframework.data.redis.serializer.RedisSerializer;
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(DelayQueueProperties.class)
 @ImportRuntimeHints(DelayQueueRuntimeHints.class)
+@Import({ DelayQueueTemplateConfiguration.OnlyOperations.class,
+        DelayQueueTemplateConfiguration.BesideOtherOperations.class })
 public final class DelayQueueAutoConfiguration {
 
     /** Name of the template for inspection and administration, and of its replacement. */
@@ -90,24 +86,10 @@ public final class DelayQueueAutoConfiguration {
         return new EnvelopeCodec(mapper.getIfAvailable(() -> JsonMapper.builder().build()));
     }
 
-    /**
-     * Operations of the application, such as a fake in a test, are injected before it.
-     */
-    @Bean
-    @Fallback
-    @ConditionalOnMissingBean
-    DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-            ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations, KnownQueues queues) {
-        TemplateSettings settings = new TemplateSettings((int) properties.maxPayloadSize().toBytes(),
-                properties.send().afterCommit(), properties.commandTimeout().multipliedBy(2),
-                properties::receiveSettings, observations.getIfAvailable(() -> MessageObservations.NONE), queues);
-        return new DelayQueueTemplate(ports, codec, settings, events, System::nanoTime);
-    }
-
     @Bean
     KnownQueues delayQueueKnownQueues(DelayQueueProperties properties,
             ObjectProvider<DelayedListenerRegistry> listeners, ApplicationContext context) {
-        return new KnownQueues(properties, listeners, context);
+        return new KnownQueues(properties, listeners::stream, context);
     }
 
     @Bean
@@ -125,8 +107,7 @@ public final class DelayQueueAutoConfiguration {
     QueueInspection delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueDirectory> queues,
             ObjectProvider<NodeDirectory> nodes, PartitionTable partitions, DelayQueueProperties properties) {
         return new QueueInspection(inspector, queues.getIfAvailable(() -> QueueDirectory.NONE),
-                nodes.getIfAvailable(() -> NodeDirectory.NONE), partitions,
-                properties.commandTimeout().multipliedBy(2));
+                nodes.getIfAvailable(() -> NodeDirectory.NONE), partitions, properties.answerLimit());
     }
 
     @Bean
@@ -163,12 +144,7 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean(name = REDIS_TEMPLATE)
         RedisTemplate<String, byte[]> delayQueueRedisTemplate(ListableBeanFactory beans,
                 DelayQueueProperties properties) {
-            RedisTemplate<String, byte[]> template = new RedisTemplate<>();
-            template.setConnectionFactory(ConnectionFactoryChoice.among(beans, properties.connectionFactory()));
-            template.setDefaultSerializer(RedisSerializer.byteArray());
-            template.setKeySerializer(RedisSerializer.string());
-            template.setHashKeySerializer(RedisSerializer.string());
-            return template;
+            return SystemStore.template(ConnectionFactoryChoice.among(beans, properties.connectionFactory()));
         }
 
         @Lazy
@@ -177,9 +153,7 @@ public final class DelayQueueAutoConfiguration {
         RedisAccess delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 DelayQueueProperties properties, ObjectProvider<MessageEvents> events) {
             return RedisAccess.to(template.getRequiredConnectionFactory(), properties.namespace(),
-                    properties.commandTimeout(),
-                    new ReplicaWait(properties.durability().waitReplicas(), properties.durability().waitTimeout()),
-                    eventsOf(events));
+                    properties.commandTimeout(), properties.replicaWait(), eventsOf(events));
         }
 
         @Bean

@@ -20,6 +20,7 @@ import io.delayqueue.listener.WorkerSettings;
 import io.delayqueue.observation.MessageObservations;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -50,8 +51,9 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     static DelayedListenerAnnotationBeanPostProcessor delayedListenerAnnotationBeanPostProcessor(
-            ObjectProvider<DelayedListenerRegistry> registry) {
-        return new DelayedListenerAnnotationBeanPostProcessor(registry);
+            ObjectProvider<DelayedListenerRegistry> registry, BeanFactory beans) {
+        return new DelayedListenerAnnotationBeanPostProcessor(registry,
+                (system) -> DelayQueueSystem.named(system, beans).listeners());
     }
 
     @Bean
@@ -65,13 +67,26 @@ public final class DelayQueueListenerAutoConfiguration {
      */
     @Bean
     @ConditionalOnMissingBean
-    DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, EnvelopeCodec codec,
-            ObjectProvider<Validator> validator, ObjectProvider<MessageEvents> events,
+    HandlerMethodFactory delayQueueHandlerMethodFactory(EnvelopeCodec codec, ObjectProvider<Validator> validator,
             ObjectProvider<MessageObservations> observations) {
-        return new DelayedListenerRegistry(properties::listenerSettings,
-                new HandlerMethodFactory(codec, validator.getIfUnique(), null,
-                        observations.getIfAvailable(() -> MessageObservations.NONE)),
+        return new HandlerMethodFactory(codec, validator.getIfUnique(), null,
+                observations.getIfAvailable(() -> MessageObservations.NONE));
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, HandlerMethodFactory handlers,
+            ObjectProvider<MessageEvents> events) {
+        return new DelayedListenerRegistry(properties::listenerSettings, handlers,
                 DelayQueueAutoConfiguration.eventsOf(events));
+    }
+
+    /** For further queue systems. */
+    @Bean
+    @ConditionalOnMissingBean
+    DelayQueueSystemBuilder delayQueueSystemBuilder(ListableBeanFactory beans, ApplicationEventPublisher events,
+            Environment environment) {
+        return new DelayQueueSystemBuilder(new SystemParts(beans, events, environment));
     }
 
     @Bean

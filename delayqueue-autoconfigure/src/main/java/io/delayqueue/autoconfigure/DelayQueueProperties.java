@@ -13,9 +13,12 @@ import io.delayqueue.listener.ListenerSettings;
 import io.delayqueue.listener.RetryPolicy;
 import io.delayqueue.listener.WorkerSettings;
 import io.delayqueue.engine.Texts;
+import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisAccess;
+import io.delayqueue.redis.ReplicaWait;
 import io.delayqueue.redis.WakeUpMode;
 import io.delayqueue.template.ReceiveSettings;
+import io.delayqueue.template.TemplateSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -115,6 +118,22 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         ListenerSettings settings = listenerSettings(queue);
         return new ReceiveSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
                 settings.expiredPolicy(), this.safetyPoll);
+    }
+
+    /** How the template sends and receives. */
+    TemplateSettings templateSettings(MessageObservations observations, KnownQueues queues) {
+        return new TemplateSettings((int) this.maxPayloadSize.toBytes(), this.send.afterCommit(), answerLimit(),
+                this::receiveSettings, observations, queues);
+    }
+
+    /** Longest wait for an answer that the store owes, whose own limit counts. */
+    Duration answerLimit() {
+        return this.commandTimeout.multipliedBy(2);
+    }
+
+    /** What a send waits for. */
+    ReplicaWait replicaWait() {
+        return new ReplicaWait(this.durability.waitReplicas(), this.durability.waitTimeout());
     }
 
     /** How all listeners of the process work. */

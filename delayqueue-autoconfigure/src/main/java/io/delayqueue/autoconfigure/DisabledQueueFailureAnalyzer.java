@@ -27,7 +27,7 @@ final class DisabledQueueFailureAnalyzer extends AbstractInjectionFailureAnalyze
 
     private static final Set<Class<?>> INJECTED = Set.of(DelayQueueTemplate.class, DelayQueueOperations.class,
             DelayQueueInspector.class, DelayQueueDoctor.class, DelayedListenerRegistry.class, TransferWorker.class,
-            EnvelopeCodec.class);
+            EnvelopeCodec.class, DelayQueueSystemBuilder.class);
 
     private final Environment environment;
 

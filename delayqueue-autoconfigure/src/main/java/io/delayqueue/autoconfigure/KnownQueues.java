@@ -4,13 +4,15 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.UnknownQueueException;
 import io.delayqueue.engine.SimilarName;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -26,16 +28,21 @@ final class KnownQueues implements Consumer<QueueName>, ApplicationListener<Cont
 
     private final DelayQueueProperties properties;
 
-    private final ObjectProvider<DelayedListenerRegistry> listeners;
+    private final Supplier<Stream<DelayedListenerRegistry>> listeners;
 
-    private final ApplicationContext context;
+    private final @Nullable ApplicationContext context;
 
     private final Set<String> heard = ConcurrentHashMap.newKeySet();
 
     private volatile boolean complete;
 
-    KnownQueues(DelayQueueProperties properties, ObjectProvider<DelayedListenerRegistry> listeners,
-            ApplicationContext context) {
+    /**
+     * Creates it.
+     * @param context whose refresh makes it complete; {@code null} if that is told by
+     * {@link #complete()}
+     */
+    KnownQueues(DelayQueueProperties properties, Supplier<Stream<DelayedListenerRegistry>> listeners,
+            @Nullable ApplicationContext context) {
         this.properties = properties;
         this.listeners = listeners;
         this.context = context;
@@ -44,8 +51,13 @@ final class KnownQueues implements Consumer<QueueName>, ApplicationListener<Cont
     @Override
     public void onApplicationEvent(ContextRefreshedEvent event) {
         if (event.getApplicationContext() == this.context) {
-            this.complete = true;
+            complete();
         }
+    }
+
+    /** All listeners are registered. */
+    void complete() {
+        this.complete = true;
     }
 
     @Override
@@ -80,7 +92,7 @@ final class KnownQueues implements Consumer<QueueName>, ApplicationListener<Cont
     /** The queues that listeners of the application handle. */
     Set<String> listenedTo() {
         Set<String> names = new TreeSet<>();
-        this.listeners.stream()
+        this.listeners.get()
             .flatMap((registry) -> registry.listeners().stream())
             .forEach((listener) -> names.addAll(listener.queues()));
         return names;

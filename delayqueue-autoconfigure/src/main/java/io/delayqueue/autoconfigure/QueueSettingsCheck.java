@@ -40,6 +40,10 @@ final class QueueSettingsCheck implements ApplicationListener<ContextRefreshedEv
         }
         UnboundQueueSettings.in(this.context.getEnvironment()).forEach(logger::warn);
         Set<String> listened = this.known.listenedTo();
+        this.context.getBeanProvider(DelayQueueSystem.class)
+            .forEach((system) -> system.listeners()
+                .listeners()
+                .forEach((listener) -> listened.addAll(listener.queues())));
         if (!listened.isEmpty()) {
             this.properties.queues()
                 .entrySet()

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
@@ -42,6 +43,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
 
     private final ObjectProvider<DelayedListenerRegistry> registry;
 
+    private final Function<String, DelayedListenerRegistry> systems;
+
     private final Set<Class<?>> nonAnnotatedClasses = ConcurrentHashMap.newKeySet();
 
     private final List<Found> found = new ArrayList<>();
@@ -49,7 +52,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     /** Names of the beans that have listeners. */
     private final Set<String> heard = ConcurrentHashMap.newKeySet();
 
-    private final PayloadAgreement payloads = new PayloadAgreement();
+    /** By registry, as queues of several systems may have the same name. */
+    private final Map<DelayedListenerRegistry, PayloadAgreement> payloads = new ConcurrentHashMap<>();
 
     private @Nullable BeanFactory beanFactory;
 
@@ -61,7 +65,22 @@ public final class DelayedListenerAnnotationBeanPostProcessor
      * bean brings no other into being too early
      */
     public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry) {
+        this(registry, (system) -> {
+            throw new IllegalArgumentException("system must be empty, but was '%s'".formatted(system));
+        });
+    }
+
+    /**
+     * Creates a post-processor.
+     * @param registry where listeners go; not asked for before there is one, so that this
+     * bean brings no other into being too early
+     * @param systems finds the registry of a further queue system by its name, or throws
+     * an {@link IllegalArgumentException}
+     */
+    public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry,
+            Function<String, DelayedListenerRegistry> systems) {
         this.registry = registry;
+        this.systems = systems;
     }
 
     @Override
@@ -136,14 +155,16 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     }
 
     private void register(Found listener) {
-        DelayedListenerRegistry registry = this.registry.getObject();
         AttributeResolver attributes = new AttributeResolver(this.beanFactory);
         ClassLoader classLoader = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
                 ? configurable.getBeanClassLoader() : null;
         try {
-            HandlerMethodAdapter handler = handler(registry, listener);
-            for (DelayedListener annotation : listener.annotations()) {
-                register(registry, listener, handler, new ListenerAnnotation(annotation, attributes, classLoader));
+            for (DelayedListener declared : listener.annotations()) {
+                ListenerAnnotation annotation = new ListenerAnnotation(declared, attributes, classLoader);
+                String system = annotation.system();
+                DelayedListenerRegistry registry = (system != null) ? this.systems.apply(system)
+                        : this.registry.getObject();
+                register(registry, listener, handler(registry, listener), annotation);
             }
         }
         catch (IllegalArgumentException ex) {
@@ -169,7 +190,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         List<QueueName> queues = annotation.queues();
         PayloadAgreement.Reader reader = new PayloadAgreement.Reader(listener.beanName(),
                 InvalidListenerException.describe(listener.method()), handler.payloadType());
-        queues.forEach((queue) -> this.payloads.join(queue, reader));
+        PayloadAgreement agreement = this.payloads.computeIfAbsent(registry, (key) -> new PayloadAgreement());
+        queues.forEach((queue) -> agreement.join(queue, reader));
         String given = annotation.id();
         String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
         String id = base;

@@ -32,6 +32,10 @@ final class ListenerAnnotation {
         return this.attributes.text("id", this.annotation.id());
     }
 
+    @Nullable String system() {
+        return this.attributes.text("system", this.annotation.system());
+    }
+
     List<QueueName> queues() {
         List<QueueName> queues = new ArrayList<>();
         Set<QueueName> seen = new HashSet<>();

@@ -85,6 +85,8 @@ class ArchitectureTests {
             // to name and tag observations otherwise
             "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
             "DefaultSendObservationConvention", "DefaultHandleObservationConvention",
+            // a second Redis or namespace, see docs/getting-started.md
+            "DelayQueueSystem", "DelayQueueSystemBuilder",
             // Boot binds it; described in docs/configuration.md
             "DelayQueueProperties");
 
@@ -93,7 +95,7 @@ class ArchitectureTests {
      */
     private static final Set<String> OPEN_FOR_PROXIES = Set.of("DelayQueueTemplate", "DelayedListenerRegistry",
             "TransferWorker", "EnvelopeCodec", "InMemoryMessageStore", "DelayQueueEndpoint",
-            "DelayQueueHealthIndicator");
+            "DelayQueueHealthIndicator", "DelayQueueSystem", "DelayQueueSystemBuilder");
 
     private static final JavaClasses main = new ClassFileImporter()
         .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)

@@ -67,6 +67,7 @@ class DocumentationTests {
 
     private static final String PRELUDE = """
             import io.delayqueue.*;
+            import io.delayqueue.autoconfigure.*;
             import io.delayqueue.listener.*;
             import io.delayqueue.template.DelayQueueTemplate;
             import jakarta.validation.Valid;
@@ -74,9 +75,12 @@ class DocumentationTests {
             import java.util.*;
             import java.util.concurrent.CompletableFuture;
             import org.slf4j.MDC;
+            import org.springframework.beans.factory.annotation.Qualifier;
             import org.springframework.context.annotation.Bean;
             import org.springframework.context.event.EventListener;
             import org.springframework.core.task.TaskDecorator;
+            import org.springframework.data.redis.connection.*;
+            import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
             import org.springframework.messaging.handler.annotation.*;
             import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
             import org.springframework.transaction.annotation.Transactional;

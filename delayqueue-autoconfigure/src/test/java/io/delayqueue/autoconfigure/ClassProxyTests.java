@@ -60,7 +60,8 @@ class ClassProxyTests {
     private static final List<Class<?>> OPEN = List.of(DelayQueueTemplate.class, DelayQueueInspector.class,
             DelayQueueDoctor.class, DelayedListenerRegistry.class, TransferWorker.class, EnvelopeCodec.class,
             MessageStore.class, MessageInspector.class, WakeUps.class, MessageEvents.class, Access.class,
-            DelayQueueEndpoint.class, DelayQueueHealthIndicator.class);
+            DelayQueueEndpoint.class, DelayQueueHealthIndicator.class, DelayQueueSystemBuilder.class,
+            DelayQueueSystem.class);
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 
@@ -93,6 +94,8 @@ class ClassProxyTests {
         context.getBean(DelayQueueTemplate.class).send("orders", "hello", Duration.ofMillis(100));
 
         assertThat(context.getBean(Handler.class).seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("hello");
+        context.getBean(DelayQueueSystem.class).template().send("orders", "second");
+        assertThat(context.getBean(Handler.class).seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("second");
         assertThat(context.getBean(DelayQueueInspector.class).queues(null, 10).queues()).contains("orders");
         assertThat(context.getBean(DelayedListenerRegistry.class).require("handler.on").isRunning()).isTrue();
         assertThat(context.getBean(TransferWorker.class).isRunning()).isTrue();
@@ -126,6 +129,11 @@ class ClassProxyTests {
         @Bean
         Handler handler() {
             return new Handler();
+        }
+
+        @Bean
+        DelayQueueSystem second(DelayQueueSystemBuilder builder) {
+            return builder.namespace("proxied:second").build();
         }
 
         @Bean
@@ -167,6 +175,7 @@ class ClassProxyTests {
         final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
 
         @DelayedListener("orders")
+        @DelayedListener(queues = "orders", system = "second", id = "second")
         void on(String payload) {
             this.seen.add(payload);
         }

@@ -1,0 +1,130 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.stream.Stream;
+
+import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.NodeReporter;
+import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.template.DelayQueueTemplate;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Holds the queues of a further Redis or namespace: a template that sends to them, and
+ * the listeners that name this bean as their
+ * {@link io.delayqueue.DelayedListener#system() system}. Made by a
+ * {@link DelayQueueSystemBuilder}. As a bean it starts and stops with the application,
+ * and closes its connections, but not their factory.
+ * <p>
+ * Meters count the queues of all systems, by their names; health, the Actuator endpoint,
+ * the HTTP API and the dashboard are about the application's own queues alone.
+ * <p>
+ * <strong>Threads.</strong> Any thread may ask for the parts, which are thread-safe.
+ */
+public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
+
+    private final SystemStore store;
+
+    private final KnownQueues known;
+
+    private final DelayQueueTemplate template;
+
+    private final DelayedListenerRegistry listeners;
+
+    private final TransferWorker worker;
+
+    DelayQueueSystem(SystemParts parts, SystemStore store) {
+        this.store = store;
+        this.known = new KnownQueues(parts.properties(), () -> Stream.of(listeners()), null);
+        this.template = new DelayQueueTemplate(store.ports(), parts.codec(),
+                parts.properties().templateSettings(parts.observations(), this.known), parts.publisher(),
+                System::nanoTime);
+        this.listeners = new DelayedListenerRegistry(parts.properties()::listenerSettings, parts.handlers(),
+                store.ports().events());
+        this.worker = new TransferWorker(store.ports(), this.listeners, parts.publisher(), parts.workerSettings(),
+                new NodeReporter(store.nodes(), NodeReporter.thisProcess(parts.application()),
+                        this.listeners::listeners, System::nanoTime));
+    }
+
+    static DelayQueueSystem named(String name, BeanFactory beans) {
+        if (!beans.containsBean(name) || !beans.isTypeMatch(name, DelayQueueSystem.class)) {
+            throw new IllegalArgumentException(
+                    "system must name a bean of type DelayQueueSystem, but was '%s'".formatted(name));
+        }
+        return beans.getBean(name, DelayQueueSystem.class);
+    }
+
+    /** Sends to the queues of this system. */
+    public DelayQueueTemplate template() {
+        return this.template;
+    }
+
+    /** Looks at its queues. */
+    public DelayQueueInspector inspector() {
+        return this.store.inspector();
+    }
+
+    /** Examines what its store holds. */
+    public DelayQueueDoctor doctor() {
+        return this.store.doctor();
+    }
+
+    /** The listeners of this system, by their ids, which are unique in it. */
+    public DelayedListenerRegistry listeners() {
+        return this.listeners;
+    }
+
+    /**
+     * Checks the server and starts the listeners. A server that is away does not fail the
+     * start: listeners begin when it is back.
+     * @throws RuntimeException if the server cannot keep messages
+     */
+    @Override
+    public void start() {
+        this.known.complete();
+        this.store.start();
+        this.worker.start();
+    }
+
+    /** Stops the listeners as the application's own are stopped, and waits for that. */
+    @Override
+    public void stop() {
+        this.worker.stop();
+        this.store.stop();
+    }
+
+    @Override
+    public void stop(Runnable callback) {
+        this.worker.stop(() -> {
+            try {
+                this.store.stop();
+            }
+            finally {
+                callback.run();
+            }
+        });
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.worker.isRunning();
+    }
+
+    @Override
+    public int getPhase() {
+        return this.worker.getPhase();
+    }
+
+    /** Stops, and closes the connections. Nothing can be sent afterwards. */
+    @Override
+    public void close() {
+        if (isRunning()) {
+            stop();
+        }
+        this.store.close();
+    }
+
+}

@@ -1,0 +1,84 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.redis.RedisAccess;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Builds a {@link DelayQueueSystem} on another Redis or in another namespace than the
+ * application's own queues. Everything else is as {@code delayqueue.*} says, unless the
+ * system has {@linkplain #properties(String) properties of its own}.
+ * <p>
+ * Inject it where the system's bean is declared. Immutable and thread-safe: each method
+ * returns a new builder.
+ */
+public class DelayQueueSystemBuilder {
+
+    private final SystemParts parts;
+
+    private final @Nullable RedisConnectionFactory connectionFactory;
+
+    private final @Nullable String namespace;
+
+    DelayQueueSystemBuilder(SystemParts parts) {
+        this(parts, null, null);
+    }
+
+    private DelayQueueSystemBuilder(SystemParts parts, @Nullable RedisConnectionFactory connectionFactory,
+            @Nullable String namespace) {
+        this.parts = parts;
+        this.connectionFactory = connectionFactory;
+        this.namespace = namespace;
+    }
+
+    /**
+     * Sets the Redis to keep messages on; that of the application's own queues unless
+     * set. The system does not close it. With {@code delayqueue.store=memory} it is not
+     * used.
+     */
+    public DelayQueueSystemBuilder connectionFactory(RedisConnectionFactory connectionFactory) {
+        return new DelayQueueSystemBuilder(this.parts, connectionFactory, this.namespace);
+    }
+
+    /**
+     * Sets the beginning of all keys; {@code delayqueue.namespace} unless set.
+     * @param namespace 1 to 64 characters: letters, digits and {@code . _ : -}, beginning
+     * with a letter or a digit
+     * @throws IllegalArgumentException if it is anything else
+     */
+    public DelayQueueSystemBuilder namespace(String namespace) {
+        return new DelayQueueSystemBuilder(this.parts, this.connectionFactory, RedisAccess.requireNamespace(namespace));
+    }
+
+    /**
+     * Takes all settings from properties of another prefix, below which they are called
+     * as below {@code delayqueue}: {@code namespace}, {@code listener.concurrency} and so
+     * on. What is not set there has its default, and not the value of the application's
+     * own queues.
+     * @param prefix in lower case, with dashes, such as {@code billing.queues}
+     */
+    public DelayQueueSystemBuilder properties(String prefix) {
+        return new DelayQueueSystemBuilder(this.parts.with(prefix), this.connectionFactory, this.namespace);
+    }
+
+    /**
+     * Builds the system, which connects when it is used first.
+     * @throws IllegalStateException if nothing was set: its queues would be the
+     * application's own
+     */
+    public DelayQueueSystem build() {
+        if (this.connectionFactory == null && this.namespace == null && !this.parts.hasPropertiesOfItsOwn()) {
+            throw new IllegalStateException("A further queue system needs a connection factory, a namespace or "
+                    + "properties of its own, or its queues would be those that the application has already");
+        }
+        return new DelayQueueSystem(this.parts, this.parts.isInMemory() ? SystemStore.inMemory(this.parts) : onRedis());
+    }
+
+    private SystemStore onRedis() {
+        return SystemStore.onRedis(this.parts,
+                (this.connectionFactory != null) ? this.connectionFactory : this.parts.connections(),
+                (this.namespace != null) ? this.namespace : this.parts.properties().namespace());
+    }
+
+}
