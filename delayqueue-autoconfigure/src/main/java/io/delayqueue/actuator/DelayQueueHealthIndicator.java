@@ -5,10 +5,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueOverview;
@@ -42,13 +44,26 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     private final HealthSettings settings;
 
+    private final Supplier<Map<String, QueueOverview>> unconsumed;
+
     public DelayQueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
             HealthSettings settings) {
+        this(statistics, listeners, wakeUps, settings, Map::of);
+    }
+
+    /**
+     * Creates an indicator.
+     * @param unconsumed queues that are due and have no consumer, by name, as far as is
+     * known; they are a detail, and nothing of this node's is down for them
+     */
+    public DelayQueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
+            HealthSettings settings, Supplier<Map<String, QueueOverview>> unconsumed) {
         super("Health of the delay queue cannot be told");
         this.statistics = statistics;
         this.listeners = listeners;
         this.wakeUps = wakeUps;
         this.settings = settings;
+        this.unconsumed = unconsumed;
     }
 
     @Override
@@ -63,6 +78,13 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         Map<String, String> states = new LinkedHashMap<>();
         this.listeners.listeners().forEach((listener) -> states.put(listener.id(), stateOf(listener, problems)));
         builder.withDetail("listeners", states);
+        Map<String, String> unconsumed = new TreeMap<>();
+        this.unconsumed.get()
+            .forEach((name, queue) -> unconsumed.put(name,
+                    "%d due, the oldest for %s".formatted(queue.due(), queue.oldestDue())));
+        if (!unconsumed.isEmpty()) {
+            builder.withDetail("withoutConsumer", unconsumed);
+        }
         if (problems.isEmpty()) {
             builder.up();
         }

@@ -1,14 +1,17 @@
 package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
+import java.util.Map;
 
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
 import io.delayqueue.actuator.KnownStatistics;
+import io.delayqueue.engine.UnconsumedQueues;
 import io.delayqueue.engine.WakeUps;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.TransferWorker;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -38,12 +41,14 @@ public final class DelayQueueHealthContributorAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "delayqueueHealthIndicator")
     DelayQueueHealthIndicator delayqueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners,
-            WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue) {
+            WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue,
+            ObjectProvider<UnconsumedQueues> unconsumed) {
         Duration most = properties.maxDueAge();
         Duration silence = (queue.commandTimeout().compareTo(LONGEST_SILENCE) < 0) ? queue.commandTimeout()
                 : LONGEST_SILENCE;
         return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
-                new HealthSettings(most.isZero() ? null : most, LIMIT, silence));
+                new HealthSettings(most.isZero() ? null : most, LIMIT, silence),
+                () -> unconsumed.stream().findFirst().map(UnconsumedQueues::known).orElse(Map.of()));
     }
 
 }

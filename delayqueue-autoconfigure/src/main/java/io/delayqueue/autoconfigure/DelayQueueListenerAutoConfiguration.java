@@ -8,8 +8,10 @@ import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.NodeDirectory;
+import io.delayqueue.engine.QueueDirectory;
 import io.delayqueue.engine.QueueInspector;
 import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.UnconsumedQueues;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.HandlerMethodFactory;
@@ -128,10 +130,19 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     NodeReporter delayQueueNodeReporter(ObjectProvider<NodeDirectory> directory, DelayedListenerRegistry registry,
-            Environment environment) {
+            Environment environment, ObjectProvider<UnconsumedQueues> unconsumed) {
         return new NodeReporter(directory.getIfAvailable(() -> NodeDirectory.NONE),
                 NodeReporter.thisProcess(environment.getProperty("spring.application.name", "application")),
-                registry::listeners, System::nanoTime);
+                registry::listeners, System::nanoTime, () -> unconsumed.ifAvailable(UnconsumedQueues::refresh));
+    }
+
+    @Bean
+    @ConditionalOnBean({ QueueInspector.class, QueueDirectory.class, NodeDirectory.class })
+    @ConditionalOnMissingBean
+    UnconsumedQueues delayQueueUnconsumedQueues(StorePorts ports, QueueInspector inspector, QueueDirectory queues,
+            NodeDirectory nodes, ConsumedQueues consumed) {
+        return new UnconsumedQueues(ports, inspector, new UnconsumedQueues.Directories(queues, nodes), consumed,
+                System::nanoTime);
     }
 
 }

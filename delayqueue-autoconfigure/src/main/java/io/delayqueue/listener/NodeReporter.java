@@ -39,6 +39,8 @@ public final class NodeReporter {
 
     private final LongSupplier nanoTime;
 
+    private final Runnable besides;
+
     private final long startedAt;
 
     /**
@@ -47,19 +49,23 @@ public final class NodeReporter {
      * @param node who tells
      * @param listeners those of the node, asked each time
      * @param nanoTime the monotonic clock
+     * @param besides run after each report, for what is checked every few seconds too;
+     * must not wait
      */
     public NodeReporter(NodeDirectory directory, NodeCodec.Node node, Supplier<Collection<ListenerContainer>> listeners,
-            LongSupplier nanoTime) {
+            LongSupplier nanoTime, Runnable besides) {
         this.directory = directory;
         this.node = node;
         this.listeners = listeners;
         this.nanoTime = nanoTime;
+        this.besides = besides;
         this.startedAt = nanoTime.getAsLong();
     }
 
     /** One that tells nobody. */
     static NodeReporter none() {
-        return new NodeReporter(NodeDirectory.NONE, new NodeCodec.Node("", "", "", 0, null), List::of, () -> 0);
+        return new NodeReporter(NodeDirectory.NONE, new NodeCodec.Node("", "", "", 0, null), List::of, () -> 0, () -> {
+        });
     }
 
     /**
@@ -90,6 +96,7 @@ public final class NodeReporter {
         List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeReporter::status).toList();
         StoreCalls.send(() -> this.directory.report(this.node.id(), NodeCodec.write(this.node, uptime, listeners)))
             .whenComplete(NodeReporter::conclude);
+        this.besides.run();
     }
 
     private static ListenerStatus status(ListenerContainer listener) {

@@ -10,6 +10,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.engine.UnconsumedQueues;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.HandlerExecution;
@@ -36,6 +37,8 @@ import org.springframework.validation.Validator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.timeout;
+import static org.mockito.Mockito.verify;
 
 /** Whether handlers are found, called, and left alone. */
 class DelayQueueListenerAutoConfigurationTests {
@@ -149,6 +152,14 @@ class DelayQueueListenerAutoConfigurationTests {
             .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).contains(
                     Handler.class.getName() + ".on(String)", "java.lang.String",
                     NumberHandler.class.getName() + ".on(long)", " as long"));
+    }
+
+    @Test
+    void searchesForQueuesWithoutAConsumerWhileThereAreListeners() {
+        UnconsumedQueues unconsumed = mock();
+        this.application.withBean(UnconsumedQueues.class, () -> unconsumed)
+            .withBean(Handler.class)
+            .run((context) -> verify(unconsumed, timeout(LIMIT.toMillis()).atLeastOnce()).refresh());
     }
 
     @Test

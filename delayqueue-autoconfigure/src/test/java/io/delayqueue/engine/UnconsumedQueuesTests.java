@@ -1,0 +1,198 @@
+package io.delayqueue.engine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.NodeStatus.ListenerStatus;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueOverview;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyInt;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** Which queues count as having no consumer, and that each is logged once. */
+@ExtendWith(OutputCaptureExtension.class)
+class UnconsumedQueuesTests {
+
+    private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    private final AtomicLong now = new AtomicLong();
+
+    private final Map<String, PartitionCounts> queues = new TreeMap<>();
+
+    private final List<ListenerStatus> listeners = new ArrayList<>();
+
+    private final AtomicInteger searches = new AtomicInteger();
+
+    private final ConsumedQueues consumed = new ConsumedQueues(10, this.now::get);
+
+    private final UnconsumedQueues unconsumed = new UnconsumedQueues(ports(), inspector(),
+            new UnconsumedQueues.Directories(queueDirectory(), nodeDirectory()), this.consumed, this.now::get);
+
+    @Test
+    void aQueueWhoseMessagesAreDueAndThatNoNodeListensToIsFound() {
+        this.queues.put("orders", due(LONG));
+        assertThat(found()).containsExactly("orders");
+        assertThat(this.unconsumed.known().keySet()).containsExactly("orders");
+        assertThat(this.unconsumed.search().join().get("orders").due()).isEqualTo(3);
+    }
+
+    @Test
+    void aQueueWithAListenerIsNotFoundUnlessThatIsStoppedOrPaused() {
+        this.queues.put("orders", due(LONG));
+        this.listeners.add(listener("orders", true, false));
+        assertThat(found()).isEmpty();
+
+        this.listeners.set(0, listener("orders", false, false));
+        assertThat(found()).containsExactly("orders");
+        this.listeners.set(0, listener("orders", true, true));
+        assertThat(found()).containsExactly("orders");
+    }
+
+    @Test
+    void aQueueThatMayBeConsumedByOthersIsNotFound() {
+        this.queues.put("young", due(LONG.minusMillis(1)));
+        this.queues.put("leased", counts(LONG, 1, null));
+        this.queues.put("paused", counts(LONG, 0, new Pause(null)));
+        this.queues.put("waiting", new PartitionCounts(3, 0, 0, 0, 0, 0, NOW.plusSeconds(1), null, 0, NOW));
+        assertThat(found()).isEmpty();
+    }
+
+    @Test
+    void aQueueThatThisProcessHandsOutIsNotFoundForAWhile() {
+        this.queues.put("orders", due(LONG));
+        this.consumed.note(new QueueName("orders"));
+        this.now.addAndGet(UnconsumedQueues.MEMORY.toNanos());
+        assertThat(found()).isEmpty();
+
+        this.now.incrementAndGet();
+        assertThat(found()).containsExactly("orders");
+    }
+
+    @Test
+    void aQueueThatCannotBeReadHidesNoOther() {
+        this.queues.put("broken", due(LONG));
+        this.queues.put("orders", due(LONG));
+        assertThat(found()).containsExactly("orders");
+    }
+
+    @Test
+    void eachIsLoggedOnceUntilItIsConsumedAgain(CapturedOutput output) {
+        this.queues.put("ordres", due(LONG));
+        this.listeners.add(listener("orders", true, false));
+        found();
+        found();
+        awaitLines(output, "'ordres'", 1);
+        assertThat(output).contains("Queue 'ordres' has no consumer: 3 messages are due, the oldest for 60 s, no node "
+                + "reports a running listener for it, and none of its messages is leased. A node listens to 'orders'; "
+                + "was that meant?");
+
+        this.listeners.add(listener("ordres", true, false));
+        found();
+        this.listeners.remove(1);
+        found();
+        awaitLines(output, "'ordres'", 2);
+    }
+
+    @Test
+    void aLotOfThemIsLoggedByAndBy(CapturedOutput output) {
+        for (int i = 0; i < UnconsumedQueues.MOST_LINES + 1; i++) {
+            this.queues.put("queue-" + i, due(LONG));
+        }
+        found();
+        awaitLines(output, "'queue-", UnconsumedQueues.MOST_LINES);
+        found();
+        awaitLines(output, "'queue-", UnconsumedQueues.MOST_LINES + 1);
+    }
+
+    @Test
+    void theStoreIsSearchedOnceAMinuteHoweverManyAsk() {
+        for (int i = 0; i < 100; i++) {
+            this.unconsumed.refresh();
+            this.unconsumed.known();
+        }
+        assertThat(this.searches).as("before other nodes had time to report").hasValue(0);
+
+        this.now.addAndGet(UnconsumedQueues.PERIOD.toNanos());
+        for (int i = 0; i < 100; i++) {
+            this.unconsumed.refresh();
+            this.unconsumed.known();
+        }
+        assertThat(this.searches).hasValue(1);
+    }
+
+    /** Lines are written by another thread, those of other tests perhaps now. */
+    private static void awaitLines(CapturedOutput output, String queue, int lines) {
+        await().untilAsserted(() -> assertThat(output.getOut()
+            .lines()
+            .filter((line) -> line.contains("Queue " + queue) && line.contains("has no consumer"))).hasSize(lines));
+    }
+
+    private List<String> found() {
+        return this.unconsumed.search().join().values().stream().map(QueueOverview::queue).toList();
+    }
+
+    private static PartitionCounts due(Duration since) {
+        return counts(since, 0, null);
+    }
+
+    private static PartitionCounts counts(Duration since, long leased, @Nullable Pause pause) {
+        return new PartitionCounts(3, 3, 0, leased, 0, 0, NOW.minus(since), pause, 0, NOW);
+    }
+
+    private static ListenerStatus listener(String queue, boolean running, boolean paused) {
+        return new ListenerStatus("l", List.of(queue), 1, 1, running, paused);
+    }
+
+    private StorePorts ports() {
+        return new StorePorts(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
+                new PartitionTable(PartitionRecords.NONE, (queue) -> 0, this.now::get));
+    }
+
+    private QueueInspector inspector() {
+        QueueInspector inspector = mock();
+        given(inspector.counts(any())).willAnswer((call) -> {
+            String queue = call.getArgument(0, Partition.class).queue().value();
+            return queue.equals("broken") ? CompletableFuture.failedFuture(new IllegalStateException("WRONGTYPE"))
+                    : CompletableFuture.completedFuture(this.queues.get(queue));
+        });
+        return inspector;
+    }
+
+    private QueueDirectory queueDirectory() {
+        QueueDirectory directory = mock();
+        given(directory.list(any(), anyInt())).willAnswer((call) -> CompletableFuture
+            .completedFuture(this.queues.keySet().stream().map(QueueName::new).toList()));
+        return directory;
+    }
+
+    private NodeDirectory nodeDirectory() {
+        NodeDirectory directory = mock();
+        given(directory.list()).willAnswer((call) -> {
+            this.searches.incrementAndGet();
+            return CompletableFuture.completedFuture(List.of(new NodeDirectory.Report("n",
+                    NodeCodec.write(new NodeCodec.Node("n", "shop", "host", 1, null), LONG, this.listeners), NOW)));
+        });
+        return directory;
+    }
+
+}
