@@ -24,7 +24,7 @@ final class Figures {
     /** What was used, for each of so many messages. */
     Figures with(Usage usage, long count) {
         double messages = (double) count;
-        return with(Figure.REDIS_MICROS, usage.redisMicros() / messages)
+        return with(Figure.SECONDS, usage.seconds()).with(Figure.REDIS_MICROS, usage.redisMicros() / messages)
             .with(Figure.JVM_MICROS, usage.jvmMicros() / messages)
             .with(Figure.COMMANDS, usage.commands() / messages);
     }

@@ -72,7 +72,8 @@ final class IdleMeasure implements Measure {
             round.record(
                     new Round.Scenario("%d %s, %d %s".formatted(queues, (queues == 1) ? "queue" : "queues", nodes,
                             (nodes == 1) ? "node" : "nodes"), queues),
-                    new Figures().with(Figure.SCRIPTS_PER_SECOND, usage.scripts() / seconds / queues / nodes)
+                    new Figures().with(Figure.SECONDS, usage.seconds())
+                        .with(Figure.SCRIPTS_PER_SECOND, usage.scripts() / seconds / queues / nodes)
                         .with(Figure.COMMANDS_PER_SECOND, usage.commands() / seconds)
                         .with(Figure.CONNECTIONS, connections / (double) nodes)
                         .with(Figure.JVM_PER_SECOND, usage.jvmMicros() / 1000 / seconds / nodes),

@@ -67,7 +67,7 @@ final class MemoryMeasure implements Measure {
         double each = (used(stage) - before) / (double) pending;
         round.record(
                 new Round.Scenario("%s, %,d pending".formatted((bytes == 100) ? "100 B" : "1 KiB", pending), pending),
-                new Figures().with(Figure.BYTES, each), null, usage.weather());
+                new Figures().with(Figure.SECONDS, usage.seconds()).with(Figure.BYTES, each), null, usage.weather());
     }
 
     private static long used(Stage stage) {

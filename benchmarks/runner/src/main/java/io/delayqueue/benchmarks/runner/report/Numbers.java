@@ -23,6 +23,16 @@ final class Numbers {
         return (bound == Math.rint(bound)) ? String.valueOf(Math.round(bound)) : String.valueOf(bound);
     }
 
+    /** From the least to the greatest; nothing if there is none. */
+    static String range(Spread spread) {
+        if (spread.isEmpty()) {
+            return "";
+        }
+        String least = write(spread.min());
+        String greatest = write(spread.max());
+        return least.equals(greatest) ? least : least + "–" + greatest;
+    }
+
     static String write(Spread spread) {
         if (spread.isEmpty()) {
             return "";

@@ -32,7 +32,9 @@ public final class Report {
             message, then quotients of contenders in one run, and rates and milliseconds last; those are of one small
             machine, on which Redis, senders and handlers share the cores. A figure is the median of the rounds, with the
             least and the greatest beside it if there are several. *Steal* is the share of the machine's time that its host gave to others, the
-            greatest of all rounds; *load* likewise. **Exactly once** is checked in every cell that delivers: what is
+            greatest of all rounds; *load* likewise. *Cell s* is for how long a cell was measured, in seconds; it is missing where neither it was
+            recorded nor a rate. Rates from cells of a second or two, and from one or two rounds, differ from run to run by more than their spread
+            says: the README gives the ranges that a longer run found. **Exactly once** is checked in every cell that delivers: what is
             missing, doubled or early is printed there.
             """;
 
@@ -103,14 +105,22 @@ public final class Report {
                         A quotient is the median of the quotients of each round. Milliseconds count in rounds with steal under 2 %.
                         Where a goal is missed: [why, and what was tried](performance-bounds.md).
 
-                        | Measure | Goal | Measured | |
-                        | --- | --- | --- | --- |
+                        | Measure | Goal | Measured | | Commit | Rounds | Cell s |
+                        | --- | --- | --- | --- | --- | ---: | ---: |
                         """);
         for (Goal goal : Goals.all(this.results::read)) {
             Outcome outcome = goal.evaluate(this.results::read);
-            text.append("| %s | %s | %s | %s |%n".formatted(goal.measure(), goal.text(), outcome.figures(),
-                    outcome.status().text()));
+            String run = (outcome.status() == Outcome.Status.NOT_MEASURED) ? " | | "
+                    : this.results.read(goal.measure()).map(Report::run).orElseThrow();
+            text.append("| %s | %s | %s | %s | %s |%n".formatted(goal.measure(), goal.text(), outcome.figures(),
+                    outcome.status().text(), run));
         }
+    }
+
+    /** What a figure is of: the commit, how many rounds, and how long the cells. */
+    private static String run(Result result) {
+        return "%s | %d | %s".formatted(result.conditions().commit(), result.conditions().rounds(),
+                Numbers.range(result.seconds(Goal.OURS)));
     }
 
     private void append(StringBuilder text, Measure measure, Result result, Plots plots) {
@@ -139,7 +149,7 @@ public final class Report {
         void append(StringBuilder text) {
             List<Figure> figures = new ArrayList<>();
             for (Figure figure : Figure.values()) {
-                if (this.result.cells().stream().anyMatch((cell) -> cell.figures().containsKey(figure.name()))) {
+                if (this.result.cells().stream().anyMatch((cell) -> has(cell, figure))) {
                     figures.add(figure);
                 }
             }
@@ -158,11 +168,17 @@ public final class Report {
             List<Cell> cells = this.result.cells(contender, scenario);
             text.append("| %s | %s |".formatted(scenario, contender));
             for (Figure figure : figures) {
-                text.append(" %s |".formatted(Numbers.write(this.result.spread(contender, scenario, figure.name()))));
+                text.append(" %s |"
+                    .formatted((figure == Figure.SECONDS) ? Numbers.range(this.result.seconds(contender, scenario))
+                            : Numbers.write(this.result.spread(contender, scenario, figure.name()))));
             }
             text.append(" %s | %s %% | %s |%n".formatted(delivery(cells),
                     Numbers.write(cells.stream().mapToDouble((cell) -> cell.weather().stealPercent()).max().orElse(0)),
                     Numbers.write(cells.stream().mapToDouble((cell) -> cell.weather().load()).max().orElse(0))));
+        }
+
+        private static boolean has(Cell cell, Figure figure) {
+            return (figure == Figure.SECONDS) ? cell.seconds().isPresent() : cell.figures().containsKey(figure.name());
         }
 
         private static String delivery(List<Cell> cells) {

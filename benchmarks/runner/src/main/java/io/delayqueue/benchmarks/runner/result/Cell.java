@@ -2,6 +2,7 @@ package io.delayqueue.benchmarks.runner.result;
 
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,4 +20,19 @@ import org.jspecify.annotations.Nullable;
  */
 public record Cell(String contender, String scenario, double size, int round, Map<String, Double> figures,
         @Nullable Delivery delivery, Weather weather, List<String> notes) {
+
+    /**
+     * For how long it was measured, in seconds. Results that do not record it have it
+     * where a rate and the number of messages are known.
+     */
+    public OptionalDouble seconds() {
+        Double recorded = this.figures.get(Figure.SECONDS.name());
+        if (recorded != null) {
+            return OptionalDouble.of(recorded);
+        }
+        Double rate = this.figures.get(Figure.PER_SECOND.name());
+        return (rate == null || rate <= 0 || this.delivery == null) ? OptionalDouble.empty()
+                : OptionalDouble.of((this.delivery.expected() - this.delivery.missing()) / rate);
+    }
+
 }

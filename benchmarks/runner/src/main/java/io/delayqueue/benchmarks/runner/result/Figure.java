@@ -3,6 +3,9 @@ package io.delayqueue.benchmarks.runner.result;
 /** Names of figures, and how a table heads them. */
 public enum Figure {
 
+    /** Length of the cell: for how long it was measured, in seconds. */
+    SECONDS("cell s"),
+
     /** Messages or calls per second. */
     PER_SECOND("per second"),
 

@@ -49,6 +49,23 @@ public record Result(String measure, Conditions conditions, List<Cell> cells) {
         return new Spread(values(contender, scenario, figure).values().stream().toList());
     }
 
+    /** How long the cells of a contender in a scenario were, as far as is known. */
+    public Spread seconds(String contender, String scenario) {
+        return new Spread(cells(contender, scenario).stream()
+            .flatMapToDouble((cell) -> cell.seconds().stream())
+            .boxed()
+            .toList());
+    }
+
+    /** How long the cells of a contender were in all scenarios, as far as is known. */
+    public Spread seconds(String contender) {
+        return new Spread(this.cells.stream()
+            .filter((cell) -> cell.contender().equals(contender))
+            .flatMapToDouble((cell) -> cell.seconds().stream())
+            .boxed()
+            .toList());
+    }
+
     /** The quotient of two contenders' figures, round by round. */
     public Spread ratio(String scenario, String figure, String contender, String other) {
         Map<Integer, Double> divisors = values(other, scenario, figure);

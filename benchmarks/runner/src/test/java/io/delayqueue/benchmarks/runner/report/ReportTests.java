@@ -1,0 +1,90 @@
+package io.delayqueue.benchmarks.runner.report;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+import io.delayqueue.benchmarks.runner.measure.Measures;
+import io.delayqueue.benchmarks.runner.result.Cell;
+import io.delayqueue.benchmarks.runner.result.Conditions;
+import io.delayqueue.benchmarks.runner.result.Delivery;
+import io.delayqueue.benchmarks.runner.result.Figure;
+import io.delayqueue.benchmarks.runner.result.Result;
+import io.delayqueue.benchmarks.runner.result.ResultFiles;
+import io.delayqueue.benchmarks.runner.result.Weather;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each figure is shown with its commit, its rounds, the length of its cells and range.
+ */
+class ReportTests {
+
+    private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
+
+    private static final Weather QUIET = new Weather(0, 0, 1, "2026-01-01T00:00:00Z");
+
+    @Test
+    void aRowNamesTheLengthOfItsCellsAndTheRange(@TempDir Path directory) throws IOException {
+        String page = page(directory, cell(1, Map.of("PER_SECOND", 100.0, "SECONDS", 4.0), 50),
+                cell(2, Map.of("PER_SECOND", 200.0, "SECONDS", 5.0), 50));
+
+        assertThat(page).contains("full mode, 2 rounds, 9 s, commit c0ffee1234.",
+                "| Scenario | Contender | cell s | per second | Delivery | Steal | Load |",
+                "| 100 B | delayqueue | 4–5 | 150 (100–200) | exact | 0 % | 1 |");
+    }
+
+    @Test
+    void theLengthIsReckonedWhereAnEarlierResultHasARateAlone(@TempDir Path directory) throws IOException {
+        assertThat(page(directory, cell(1, Map.of("PER_SECOND", 100.0), 250)))
+            .contains("| 100 B | delayqueue | 2.50 | 100 | exact | 0 % | 1 |");
+    }
+
+    @Test
+    void theLengthIsLeftOutWhereItIsNotKnown(@TempDir Path directory) throws IOException {
+        assertThat(page(directory, cell(1, Map.of("REDIS_MICROS", 3.0), null)))
+            .contains("| Scenario | Contender | Redis µs/msg | Delivery |");
+    }
+
+    @Test
+    void aGoalNamesCommitRoundsAndLength(@TempDir Path directory) throws IOException {
+        String page = page(directory, cell(1, Map.of("REDIS_MICROS", 5.0, "SECONDS", 4.0), 50),
+                cell(2, Map.of("REDIS_MICROS", 6.0, "SECONDS", 4.5), 50));
+
+        assertThat(page).contains("| Measure | Goal | Measured | | Commit | Rounds | Cell s |",
+                "| drain | 100 B: Redis µs/msg ≤ 10 | 5.50 (5–6) | met | c0ffee1234 | 2 | 4–4.50 |",
+                "| herd | 0 missing |  | not measured |  | |  |");
+    }
+
+    /** By hand, as is the table of the README. */
+    @Test
+    void everyFigureOfTheReadmeNamesItsCommitRoundsAndLength() throws IOException {
+        String table = Files.readString(ROOT.resolve("README.md")).split("\nMeasured ")[1].split("\n\n")[1];
+        List<String> rows = table.lines().skip(2).toList();
+        Pattern run = Pattern.compile(".*\\| [AB], [0-9a-f]{7}: .*\\brounds?, .+ \\|");
+
+        assertThat(table.lines().findFirst())
+            .hasValueSatisfying((heading) -> assertThat(heading).endsWith("| Commit: rounds, length of a cell |"));
+        assertThat(rows).hasSizeGreaterThan(5).allMatch((row) -> run.matcher(row).matches());
+    }
+
+    private static Cell cell(int round, Map<String, Double> figures, @Nullable Integer messages) {
+        assertThat(figures.keySet()).allSatisfy((name) -> assertThat(Figure.valueOf(name)).isNotNull());
+        return new Cell("delayqueue", "100 B", 100, round, figures,
+                (messages != null) ? new Delivery(messages, 0, 0, 0, 0, 0, 0) : null, QUIET, List.of());
+    }
+
+    private static String page(Path directory, Cell... cells) throws IOException {
+        ResultFiles files = new ResultFiles(directory.resolve("results"));
+        files.write(new Result("drain", new Conditions("full", cells.length, "2026-01-01T00:00:00Z", 9, "c0ffee1234",
+                false, "7.0.15", "PATH", "17", List.of(), "m", 1), List.of(cells)));
+        return Files.readString(new Report(files, Measures.all()).write(directory.resolve("docs")));
+    }
+
+}
