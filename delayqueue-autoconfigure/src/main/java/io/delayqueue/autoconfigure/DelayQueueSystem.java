@@ -46,7 +46,8 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
                 store.ports().events());
         this.worker = new TransferWorker(store.ports(), this.listeners, parts.publisher(), parts.workerSettings(),
                 new NodeReporter(store.nodes(), NodeReporter.thisProcess(parts.application()),
-                        this.listeners::listeners, System::nanoTime));
+                        this.listeners::listeners, System::nanoTime, () -> {
+                        }));
     }
 
     static DelayQueueSystem named(String name, BeanFactory beans) {
