@@ -34,15 +34,16 @@ final class DueMessages {
     }
 
     /**
-     * Goes through the lanes, and again where something expired, as the next message of
-     * its group may be due.
+     * Goes through the lanes, and begins again where something expired, as the next
+     * message of its group may be due in a higher lane.
      * @param remove removes a message that has expired
      */
     void take(Consumer<MemoryMessage> remove) {
         int before;
         do {
             before = this.expired;
-            for (int lane = MessageLimits.MAX_PRIORITY; lane >= MessageLimits.MIN_PRIORITY; lane--) {
+            for (int lane = MessageLimits.MAX_PRIORITY; lane >= MessageLimits.MIN_PRIORITY
+                    && this.expired == before; lane--) {
                 int room = Math.min(this.limit - this.taken.size(), MessageStore.BATCH_LIMIT - this.expired);
                 for (MemoryMessage message : this.lanes.due(lane, this.nowMillis).limit(room).toList()) {
                     takeOrRemove(message, remove);

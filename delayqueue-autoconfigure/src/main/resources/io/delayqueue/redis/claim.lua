@@ -174,8 +174,7 @@ if not plain and not paused then
         if n > start then redis.call('ZADD', LEASED, unpack(leases)) end
         redis.call('ZREMRANGEBYRANK', lane, 0, count - 1)
 
-        -- SCHEDULED -> gone or DEAD. What is next in the group may be in another lane, and due:
-        -- then it is found by another turn.
+        -- SCHEDULED -> gone or DEAD. What is next in the group may be in another lane, and due.
         for _, i in ipairs(gone or {}) do
           local id, cause = ids[i], contents[i] and 'expired' or 'missing'
           removed = removed + 1
@@ -187,6 +186,7 @@ if not plain and not paused then
           end
           if forget({ id }) then lanes = lanes_in_use() end
         end
+        if removed > before then break end -- the highest lane first, again
       end
     end
   until removed == before
@@ -227,18 +227,18 @@ if bid == 'confirm' or bid == 'share' then
 end
 
 local refused = 0
-if paused then
-  -- Workers are told when it is over, or know.
-elseif behind then
+if behind and not paused then
   -- prelude
   refused = wake(now_ms, now, '!')
-elseif keeper and next_at and n < limit then
-  -- A Redis that is full may refuse this, where nothing was removed before it.
-  local expiry = math.max(0, next_at - now_ms) + WAKE_GRACE
-  local reply = redis.pcall('SET', WAKE, next_at, 'PX', expiry)
-  if reply.err then redis.pcall('DEL', WAKE) end
-else
-  redis.pcall('DEL', WAKE)
+elseif not paused then -- of a pause workers are told when it is over, or know
+  -- A Redis that is full may refuse the mark, where nothing was removed before it.
+  local marked = keeper and next_at and n < limit
+    and not redis.pcall('SET', WAKE, next_at, 'PX', math.max(0, next_at - now_ms) + WAKE_GRACE).err
+  if not marked and (n > 0 or expired > 0 or lapsed_at) then
+    redis.pcall('DEL', WAKE)
+  elseif not marked then
+    redis.call('DEL', WAKE) -- nothing was written: a Redis that refuses that fails the claim
+  end
 end
 if told then
   local load = digits(ARGV[6] + 1)
