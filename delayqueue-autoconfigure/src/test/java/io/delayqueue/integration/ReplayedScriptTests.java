@@ -41,6 +41,7 @@ import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.Partition;
+import io.delayqueue.engine.SecretStore;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.redis.LoadedScripts;
 import io.delayqueue.testing.RedisBinary;
@@ -83,6 +84,8 @@ class ReplayedScriptTests {
 
     private MessageStore store;
 
+    private SecretStore secrets;
+
     private DelayQueueInspector inspector;
 
     private DelayQueueDoctor doctor;
@@ -116,6 +119,7 @@ class ReplayedScriptTests {
         this.cases.put("survey", () -> anExamination("survey"));
         this.cases.put("examine", () -> anExamination("examine"));
         this.cases.put("probe", this::aStartOfAnApplication);
+        this.cases.put("secret", this::aSecretOfTheNamespace);
     }
 
     static Set<String> scripts() {
@@ -131,6 +135,7 @@ class ReplayedScriptTests {
                 Applications.at(this.loss.port()));
         this.queue = application.queue();
         this.store = application.context().getBean(MessageStore.class);
+        this.secrets = application.context().getBean(SecretStore.class);
         this.inspector = application.context().getBean(DelayQueueInspector.class);
         this.doctor = application.context().getBean(DelayQueueDoctor.class);
     }
@@ -329,6 +334,20 @@ class ReplayedScriptTests {
         Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
         assertThat(repeated("nodes", () -> this.inspector.nodes())).hasSize(1);
         worker.close();
+    }
+
+    private void aSecretOfTheNamespace() {
+        byte[] candidate = new byte[SecretStore.SECRET_BYTES];
+        byte[] secret = repeated("secret", () -> this.secrets.getOrCreate(candidate).join());
+
+        assertThat(secret).isEqualTo(candidate);
+        byte[] another = new byte[SecretStore.SECRET_BYTES];
+        another[0] = 1;
+        assertThat(this.secrets.getOrCreate(another).join()).isEqualTo(secret);
+        this.applications.keys(this.redis)
+            .stream()
+            .filter((key) -> key.endsWith(":secret"))
+            .forEach((key) -> this.redis.commands().del(key));
     }
 
     private void aLookAtTheQueues() {

@@ -134,7 +134,7 @@ enum WireScene {
         void play(Stage stage) {
             done(stage.store().retry(stage.leased("a"), TEN, "failure"));
             stage.send(new NewMessage("a", false, DueTime.after(TEN), OnDuplicate.REPLACE, 4, null, null,
-                    envelope("a again"), 77));
+                    envelope("a again"), 77_000));
         }
     },
 
