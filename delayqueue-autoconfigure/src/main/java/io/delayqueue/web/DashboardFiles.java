@@ -33,10 +33,10 @@ final class DashboardFiles {
             "Cross-Origin-Resource-Policy", "same-origin", "Cross-Origin-Opener-Policy", "same-origin",
             "Permissions-Policy", "camera=(), geolocation=(), microphone=()", "Cache-Control", "private, no-cache");
 
-    private static final List<String> SCRIPTS = List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js",
-            "plots.js", "flow.js", "history.js", "overview.js", "queue.js", "message.js", "letters.js", "nodes.js",
-            "problems.js", "lib/chart.js", "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js",
-            "lib/directives/repeat.js");
+    private static final List<String> SCRIPTS = List.of("main.js", "store.js", "format.js", "json.js", "frame.js",
+            "dialog.js", "plots.js", "flow.js", "history.js", "overview.js", "queue.js", "message.js", "letters.js",
+            "nodes.js", "problems.js", "lib/chart.js", "lib/lit-html.js", "lib/directive.js",
+            "lib/directive-helpers.js", "lib/directives/repeat.js");
 
     private final Map<String, File> files = new LinkedHashMap<>();
 

@@ -2,6 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, shown } from './format.js';
+import { indented } from './json.js';
 import { ask, may, now, queuePath, state } from './store.js';
 import { crumbs, link, loading, name, time, title } from './frame.js';
 import { askMessages } from './queue.js';
@@ -20,10 +21,6 @@ export async function loadMessage(route) {
   }
 }
 
-export function pretty(payload) {
-  return payload === null || payload === undefined ? '' : shown(JSON.stringify(payload, null, 2));
-}
-
 /** Payload and headers, or why they are not there. */
 export function content(of) {
   if (of.masked) {
@@ -32,7 +29,7 @@ export function content(of) {
   }
   const headers = Object.entries(of.headers ?? {});
   return html`<section aria-labelledby="content"><h2 id="content">Payload</h2>
-      <pre tabindex="0" role="group" aria-labelledby="content">${pretty(of.payload)}</pre></section>
+      <pre tabindex="0" role="group" aria-labelledby="content">${of.payloadText === null || of.payloadText === undefined ? '' : shown(indented(of.payloadText))}</pre></section>
     <section aria-labelledby="headers"><h2 id="headers">Headers</h2>
       ${headers.length === 0 ? html`<p class="empty">None.</p>` : html`<dl class="facts">${headers.map(([key, value]) => html`<div><dt>${name(key)}</dt><dd>${shown(value)}</dd></div>`)}</dl>`}</section>`;
 }

@@ -1,6 +1,7 @@
 // What the page knows, and how it asks the server.
 
 import { follow } from './flow.js';
+import { member } from './json.js';
 
 export const state = {
   route: { page: 'overview' },
@@ -87,8 +88,12 @@ function address(path) {
 
 async function read(answer) {
   const type = answer.headers.get('Content-Type') ?? '';
-  const json = type.includes('json') ? await answer.json() : null;
+  const text = type.includes('json') ? await answer.text() : 'null';
+  const json = JSON.parse(text);
   if (answer.ok) {
+    if (json?.payload !== null && json?.payload !== undefined) {
+      json.payloadText = member(text, 'payload');
+    }
     return json;
   }
   if (answer.status === 401) {
