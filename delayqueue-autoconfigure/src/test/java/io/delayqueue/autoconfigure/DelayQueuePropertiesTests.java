@@ -143,6 +143,15 @@ class DelayQueuePropertiesTests {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = { "orderTimeout", "ORDERS", "order_timeout", "order-timeout", "v2", "2" })
+    void aQueueWhoseNameHasNoDotNeedsNoBrackets(String name) {
+        this.application.withPropertyValues("delayqueue.store=memory", "delayqueue.queues." + name + ".lease=7s")
+            .run((context) -> assertThat(
+                    context.getBean(DelayQueueProperties.class).listenerSettings(new QueueName(name)).lease())
+                .isEqualTo(Duration.ofSeconds(7)));
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = { "a.b", "Orders", "order_timeout", "a-b", "1.0" })
     void aQueueOfAnyNameIsConfiguredInBrackets(String name) {
         DelayQueueProperties properties = bind(Map.of("delayqueue.queues[" + name + "].lease", "7s"));
