@@ -1,20 +1,24 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.delayqueue.MessageLimits;
 import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,9 +31,9 @@ import org.springframework.data.redis.core.RedisTemplate;
 
 /**
  * Looks once at the server that messages are to be kept on, or at every master of a
- * cluster: whether it is new enough, lets its user do what the scripts do, and does not
- * throw messages away. What cannot work is thrown, what may lose messages or time is
- * logged.
+ * cluster: whether it is new enough, lets its user do what the scripts do, has a clock
+ * that scripts can read, and does not throw messages away. What cannot work is thrown,
+ * what may lose messages or time is logged.
  */
 public final class RedisServerCheck {
 
@@ -43,6 +47,14 @@ public final class RedisServerCheck {
 
     /** What the probe puts in front of an error. */
     private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");
+
+    /** Before this library, so no clock that goes right shows it. */
+    private static final Instant EARLIEST = Instant.parse("2020-01-01T00:00:00Z");
+
+    /** How often a clock is asked that has not gone forward; it is then said to stand. */
+    private static final int CLOCK_CALLS = 6;
+
+    private static final Duration CLOCK_PAUSE = Duration.ofMillis(50);
 
     private static final int OLDEST_MAJOR = 6;
 
@@ -69,17 +81,23 @@ public final class RedisServerCheck {
     public boolean run(Duration limit) {
         // Whether Redis is there at all: to be asked for its masters first, with no limit
         // of ours, would hold the start up.
-        List<Look> looks = looks(Map.of("", 0), limit);
+        Map<String, Integer> probes = Map.of("", 0);
+        List<Look> looks = looks(probes, limit);
         if (looks.isEmpty()) {
             return false;
         }
         boolean cluster = ClusterMasters.isCluster(this.template);
         if (cluster) {
-            looks = looks(masters(), limit);
+            probes = masters();
+            looks = looks(probes, limit);
             if (looks.isEmpty()) {
                 return false;
             }
         }
+        if (!clocksGo(probes, looks, limit)) {
+            return false;
+        }
+        ForeignEngines.refuseSetting(looks.stream().map(Look::server).toList(), this.template);
         warnOfEviction(looks);
         new PersistenceCheck(this.template).run();
         warnOfWakeUps(looks.stream().anyMatch(Look::refused), cluster);
@@ -116,6 +134,37 @@ public final class RedisServerCheck {
         return looks;
     }
 
+    /**
+     * Asks again until each clock has gone forward. Within a script it may stand still.
+     * @return whether all have; if not, one did not answer
+     * @throws UnsuitableRedisException if one stands still
+     */
+    private boolean clocksGo(Map<String, Integer> probes, List<Look> looks, Duration limit) {
+        List<Look> before = looks;
+        Set<String> still = before.stream().map(Look::at).collect(Collectors.toSet());
+        for (int call = 1; call <= CLOCK_CALLS && !still.isEmpty(); call++) {
+            LockSupport.parkNanos((call == 1) ? 0 : CLOCK_PAUSE.toNanos());
+            List<Look> now = looks(probes, limit);
+            if (now.size() != before.size()) {
+                return false;
+            }
+            for (int i = 0; i < now.size(); i++) {
+                if (now.get(i).time() > before.get(i).time()) {
+                    still.remove(now.get(i).at());
+                }
+            }
+            before = now;
+        }
+        for (Look look : before) {
+            if (still.contains(look.at())) {
+                throw ForeignEngines.ofClock(look.at(),
+                        "it stands still; TIME answered %d µs in each of %d calls, over %d ms or more"
+                            .formatted(look.time(), CLOCK_CALLS + 1, (CLOCK_CALLS - 1) * CLOCK_PAUSE.toMillis()));
+            }
+        }
+        return true;
+    }
+
     private static @Nullable Look look(String at, CompletableFuture<List<Object>> asked, Duration limit) {
         List<Object> reply;
         try {
@@ -133,14 +182,17 @@ public final class RedisServerCheck {
             logger.debug("Redis{} cannot be looked at", at, ex);
             return null;
         }
-        requireVersion(at, Replies.text(reply.get(0)));
+        String server = Replies.text(reply.get(0));
+        requireVersion(at, server);
         String denied = Replies.text(reply.get(2));
         if (RedisFailures.isNotNow(withoutCommand(denied))) {
             logger.debug("Redis{} cannot be written to: {}", at, denied);
             return null;
         }
+        ForeignEngines.refuse(at, server, Replies.text(reply.get(4)));
         requirePermissions(at, denied);
-        return new Look(at, Replies.text(reply.get(1)), Replies.number(reply.get(3)) == 1);
+        long time = requireTime(at, Replies.number(reply.get(5)));
+        return new Look(at, server, Replies.text(reply.get(1)), Replies.number(reply.get(3)) == 1, time);
     }
 
     /** The error that the probe came upon. */
@@ -150,6 +202,10 @@ public final class RedisServerCheck {
 
     private static void requireAdmission(String at, ExecutionException failure) {
         if (failure.getCause() instanceof StoreRefusedException refused) {
+            UnsuitableRedisException foreign = ForeignEngines.ofRefusal(at, RedisFailures.errorText(refused));
+            if (foreign != null) {
+                throw foreign;
+            }
             throw new UnsuitableRedisException(refused.getMessage() + (at.isEmpty() ? "" : "; that was Redis" + at),
                     "Allow the Redis user EVALSHA, EVAL and the commands of the scripts on the keys of the "
                             + "namespace, or name another user.");
@@ -176,10 +232,23 @@ public final class RedisServerCheck {
     }
 
     private static void requirePermissions(String at, String denied) {
+        UnsuitableRedisException foreign = ForeignEngines.ofDenial(at, denied);
+        if (foreign != null) {
+            throw foreign;
+        }
         if (!denied.isEmpty()) {
             throw new UnsuitableRedisException("The Redis user lacks a permission%s: %s".formatted(at, denied),
                     "Allow it that command on the keys of the namespace, or name another user.");
         }
+    }
+
+    /** Zero, or seconds taken for milliseconds, are no time at which anything is due. */
+    private static long requireTime(String at, long micros) {
+        if (micros < EARLIEST.toEpochMilli() * 1_000 || micros >= MessageLimits.MAX_DUE_AT.toEpochMilli() * 1_000) {
+            throw ForeignEngines.ofClock(at, "TIME answered %d µs since 1970, which is before %s or after %s"
+                .formatted(micros, EARLIEST, MessageLimits.MAX_DUE_AT));
+        }
+        return micros;
     }
 
     private static void warnOfEviction(List<Look> looks) {
@@ -268,10 +337,12 @@ public final class RedisServerCheck {
      * What a server told that can be used.
      *
      * @param at where it is, with a blank before; empty if there is one only
-     * @param memory that section of INFO
+     * @param server that section of INFO
+     * @param memory the same
      * @param refused whether this user may not publish wake-ups
+     * @param time by its clock, microseconds
      */
-    private record Look(String at, String memory, boolean refused) {
+    private record Look(String at, String server, String memory, boolean refused, long time) {
     }
 
 }

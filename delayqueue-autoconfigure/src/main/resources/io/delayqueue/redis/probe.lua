@@ -4,10 +4,12 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- Returns  { server, memory, denied, refused }
---          server, memory: these sections of INFO, '' if this user may not read them;
+-- Returns  { server, memory, denied, refused, replication, time }
+--          server, memory, replication: these sections of INFO, '' if this user may not
+--          read them;
 --          denied: the first command that is not permitted and why, '' if all are;
---          refused: 1 if this user may not publish wake-ups
+--          refused: 1 if this user may not publish wake-ups;
+--          time: what TIME answers here, microseconds; 0 if it answers nothing
 --
 -- Cost     O(1)
 
@@ -51,11 +53,12 @@ for _, text in ipairs({ WAKE, KEEPER }) do
   try('DEL', text)
 end
 try('SET', PARTITIONS, '1')
-try('TIME')
+local time = try('TIME')
 
 local failed = denied
-local server, memory = try('INFO', 'server'), try('INFO', 'memory')
+local server, memory, replication = try('INFO', 'server'), try('INFO', 'memory'), try('INFO', 'replication')
 denied = failed
 for _, key in ipairs(KEYS) do redis.pcall('DEL', key) end
 local published = redis.pcall('PUBLISH', WAKE, '0')
-return { server, memory, denied, type(published) == 'table' and 1 or 0 }
+local micros = (tonumber(time[1]) or 0) * 1000000 + (tonumber(time[2]) or 0)
+return { server, memory, denied, type(published) == 'table' and 1 or 0, replication, micros }

@@ -174,7 +174,8 @@ final class MutantTests implements AutoCloseable {
     private static List<Unit> unitsOf(String file) {
         if (file.equals("probe.lua")) {
             return List.of(new Unit("RedisServerCheckTests", "io.delayqueue.redis.RedisServerCheckTests", "", 0),
-                    new Unit("UnsuitableRedis", "io.delayqueue.integration.UnsuitableRedisIntegrationTests", "", 0));
+                    new Unit("UnsuitableRedis", "io.delayqueue.integration.UnsuitableRedisIntegrationTests", "", 0),
+                    new Unit("OtherEngines", "io.delayqueue.integration.OtherEnginesIntegrationTests", "", 0));
         }
         if (file.equals("examine.lua") || file.equals("survey.lua")) {
             return List.of(new Unit("RedisDoctorTests", "io.delayqueue.redis.RedisDoctorTests", "", 0));

@@ -1,8 +1,13 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
@@ -15,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What is made of what a server tells of itself; real servers are integration tests. */
 class RedisServerCheckTests {
+
+    private static final long NOW = 1_790_000_000_000_000L;
 
     @Test
     void aServerThatIsTooOldIsRefusedWithItsVersion() {
@@ -55,6 +62,24 @@ class RedisServerCheckTests {
         assertThat(check("redis_version:7.0.15", "DEL: NOREPLICAS Not enough good replicas to write.")).isFalse();
     }
 
+    /** A server may be set back, and within a script its clock may stand still. */
+    @Test
+    void aClockThatGoesForwardAfterAllIsAccepted() {
+        assertThat(checkClock(NOW, NOW, NOW - 5, NOW - 5, NOW - 4)).isTrue();
+        assertThatExceptionOfType(UnsuitableRedisException.class)
+            .isThrownBy(() -> checkClock(NOW, NOW - 1, NOW - 1, NOW - 2, NOW - 2, NOW - 2, NOW - 3))
+            .withMessageContaining("stands still")
+            .withMessageContaining((NOW - 3) + " µs");
+    }
+
+    @Test
+    void aClockOfAServerThatGoesAwayMeanwhileIsLookedAtLater() {
+        AtomicInteger calls = new AtomicInteger();
+        assertThat(check(() -> (calls.getAndIncrement() == 0) ? reply("", "", NOW) : new CompletableFuture<>()))
+            .isFalse();
+        assertThat(calls).hasValue(2);
+    }
+
     @Test
     void aServerThatIsAwayIsNotKnown() {
         assertThat(check(CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null))))
@@ -63,16 +88,30 @@ class RedisServerCheckTests {
     }
 
     private static boolean check(String server, String denied) {
-        List<Object> reply = List.of(Replies.bytes(server), Replies.bytes(""), Replies.bytes(denied), 0L);
-        return check(CompletableFuture.completedFuture(reply));
+        AtomicLong time = new AtomicLong(NOW);
+        return check(() -> reply(server, denied, time.incrementAndGet()));
+    }
+
+    private static boolean checkClock(long... times) {
+        Iterator<Long> next = Arrays.stream(times).iterator();
+        return check(() -> reply("", "", next.next()));
+    }
+
+    private static CompletableFuture<List<Object>> reply(String server, String denied, long time) {
+        return CompletableFuture.completedFuture(
+                List.of(Replies.bytes(server), Replies.bytes(""), Replies.bytes(denied), 0L, Replies.bytes(""), time));
     }
 
     private static boolean check(CompletableFuture<List<Object>> reply) {
+        return check(() -> reply);
+    }
+
+    private static boolean check(Supplier<CompletableFuture<List<Object>>> replies) {
         ScriptRunner runner = new ScriptRunner() {
 
             @Override
             public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-                return reply;
+                return replies.get();
             }
 
             @Override
