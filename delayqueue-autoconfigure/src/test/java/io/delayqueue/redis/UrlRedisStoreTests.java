@@ -1,15 +1,23 @@
 package io.delayqueue.redis;
 
+import java.time.Duration;
+
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract on the server given by -Ddq.redis.url. */
 class UrlRedisStoreTests extends RedisStoreContract {
+
+    private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private static LettuceConnectionFactory connections;
 
@@ -29,6 +37,17 @@ class UrlRedisStoreTests extends RedisStoreContract {
     @Override
     RedisConnectionFactory factory() {
         return connections;
+    }
+
+    /** Another engine, too, passes the check as it is. */
+    @Test
+    void isAcceptedAtTheStart() {
+        RedisTemplate<String, byte[]> template = new RedisTemplate<>();
+        template.setConnectionFactory(connections);
+        template.afterPropertiesSet();
+        try (RedisAccess redis = RedisAccess.to(connections, "url-check", LIMIT)) {
+            assertThat(new RedisServerCheck(redis, template, WakeUpMode.CHANNEL).run(LIMIT)).isTrue();
+        }
     }
 
 }
