@@ -101,10 +101,10 @@ final class LoopLog {
     /** The loop ends while handlers run. */
     void outlived(int handlers) {
         this.context.log(() -> logger.warn(
-                "Listener '{}' on queue '{}' has {} that outlive the shutdown timeout; if the application stops they are "
-                        + "interrupted. Messages of those that run on are handled again unless they end within their "
-                        + "leases",
-                this.queue.listenerId(), this.queue.name(), Texts.count(handlers, "handler")));
+                "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
+                        + "interrupt follows. A message whose handler runs on is handled again, unless the handler "
+                        + "ends within the lease",
+                Texts.count(handlers, "handler"), this.queue.listenerId(), this.queue.name()));
     }
 
     /** Logs how many messages have expired, if it is time. */

@@ -366,7 +366,7 @@ final class PollLoop {
         this.ended = true;
         this.context.outage().forget(this.queue.partition());
         this.log.close();
-        if (!isIdle()) {
+        if (this.claims.held() > 0) {
             this.log.outlived(this.claims.held());
         }
         CompletableFuture.allOf(this.givenBack, flush()).whenComplete((done, ex) -> this.end.complete(null));

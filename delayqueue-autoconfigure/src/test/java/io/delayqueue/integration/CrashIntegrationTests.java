@@ -96,7 +96,7 @@ class CrashIntegrationTests {
         assertThat(letters).hasSize(1);
         assertThat(letters.get(0).lapses()).isEqualTo(1);
         assertThat(letters.get(0).failures()).isZero();
-        assertThat(letters.get(0).cause()).contains("lease ran out 1 times", "max-lapses is 1");
+        assertThat(letters.get(0).cause()).contains("lease ran out 1 time ", "max-lapses is 1");
         assertThat(worker.handler().rest()).isEmpty();
         assertThat(worker.queue().deadLetters("orders").purgeAll()).isEqualTo(1);
         this.applications.assertNoKeysLeft(this.redis);

@@ -223,7 +223,7 @@ class RestartIntegrationTests {
         SendResult sent = sender.queue().send("orders", new Order(1), Duration.ZERO);
         stopping.handler().next();
         stopping.close();
-        assertThat(LogCount.of(output, "WARN", "outlive the shutdown timeout")).isEqualTo(1);
+        assertThat(LogCount.of(output, "WARN", "did not end within the shutdown timeout")).isEqualTo(1);
         // Before anybody else can have a lease of it.
         StoredMessage message = sender.queue().find("orders", sent.id()).orElseThrow();
         Instant until = (message.state() == MessageState.LEASED) ? message.leasedUntil() : sent.dueAt();

@@ -104,13 +104,47 @@ class PollLoopStopTests {
         try (LogCapture log = new LogCapture()) {
             loop.stop(Duration.ZERO);
             TestBed.turns(loop);
-            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("1 handlers");
+            assertThat(log.lines(Level.WARN)).hasSize(1)
+                .first()
+                .asString()
+                .startsWith(
+                        "1 handler of listener 'listener' on queue 'orders' did not end within the shutdown timeout");
         }
         assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(TestClock.START.plus(TestBed.LEASE));
 
         late.forEach(Runnable::run);
         this.bed.runHandlers();
 
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+    }
+
+    @Test
+    void countsTheHandlersThatOutliveTheStop() {
+        this.bed.concurrency = 2;
+        this.bed.handler = (message, delivery) -> CompletableFuture::new;
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().startsWith("2 handlers of listener");
+        }
+    }
+
+    @Test
+    void anAcknowledgementThatAStopDoesNotAwaitIsNoHandlerThatOutlivesIt() {
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            assertThat(log.lines(Level.WARN)).isEmpty();
+        }
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
     }
 
