@@ -3,6 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.engine.Claim;
@@ -62,6 +63,8 @@ final class Claims {
 
     private final StoreClock clock = new StoreClock();
 
+    private final Consumer<Duration> onJump;
+
     /** No jump of the store's clock after this was seen. */
     private long clockLookedAt;
 
@@ -86,7 +89,13 @@ final class Claims {
 
     private int roomLimit = MessageStore.BATCH_LIMIT;
 
-    Claims(ListenedQueue queue, WorkerContext context, Handlers handlers, Alarm alarm) {
+    /**
+     * Plans the first claim for now.
+     * @param onJump receives the most that a forward jump of the store's clock may have
+     * been
+     */
+    Claims(ListenedQueue queue, WorkerContext context, Handlers handlers, Alarm alarm, Consumer<Duration> onJump) {
+        this.onJump = onJump;
         this.queue = queue;
         this.context = context;
         this.handlers = handlers;
@@ -220,6 +229,9 @@ final class Claims {
         keep(sent, answer.claim().messages().size());
         StoreClock.Jump jump = this.clock.told(sent.sentAt(), answer.at(), answer.claim().now());
         if (jump != null) {
+            if (jump.isForward()) {
+                this.onJump.accept(jump.most());
+            }
             this.context.clocks()
                 .jumped(this.queue.partition(), new ClockWatch.Sight(jump, this.clockLookedAt, answer.at()),
                         this.context::log);

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.engine.ClaimedMessage;
@@ -28,7 +27,11 @@ final class HeldLease {
 
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.CLAIMED);
 
-    private final AtomicLong deadline;
+    /** Written under the lock of this object. */
+    private volatile long deadline;
+
+    /** When a jump of the store's clock was last noticed; guarded by this object. */
+    private long jumpNoticedAt;
 
     private volatile long handedOutAt;
 
@@ -45,7 +48,8 @@ final class HeldLease {
     HeldLease(ClaimedMessage message, Times times, Duration leaseTime) {
         this.message = message;
         this.times = times;
-        this.deadline = new AtomicLong(times.sentAt() + Nanos.of(leaseTime));
+        this.deadline = times.sentAt() + Nanos.of(leaseTime);
+        this.jumpNoticedAt = times.sentAt();
         this.renewedAt = times.sentAt();
     }
 
@@ -99,22 +103,37 @@ final class HeldLease {
     }
 
     boolean isLive(long now) {
-        return !this.lost && this.deadline.get() - now > 0;
+        return !this.lost && this.deadline - now > 0;
     }
 
     /** Time until the lease is over. */
     long nanosLeft(long now) {
-        return this.deadline.get() - now;
+        return this.deadline - now;
     }
 
     /**
-     * Notes a renewal, which never shortens a lease.
+     * Notes a renewal, which never shortens a lease. One that was sent before a jump of
+     * the store's clock was noticed does not count, as the clock may have jumped after
+     * it.
      * @param sentAt before the store was asked
      */
-    void renewed(long sentAt, Duration leaseTime) {
+    synchronized void renewed(long sentAt, Duration leaseTime) {
+        if (sentAt - this.jumpNoticedAt < 0) {
+            return;
+        }
         long until = sentAt + Nanos.of(leaseTime);
-        this.deadline.updateAndGet((current) -> (until - current > 0) ? until : current);
+        if (until - this.deadline > 0) {
+            this.deadline = until;
+        }
         this.renewedAt = sentAt;
+    }
+
+    /** Notes that the store's clock jumped forward, so that the lease ends earlier. */
+    synchronized void shorten(Duration by, long now) {
+        this.jumpNoticedAt = now;
+        if (this.deadline - now > 0) {
+            this.deadline -= Nanos.of(by);
+        }
     }
 
     /** Whether it is to be renewed if the last renewal is so long ago. */

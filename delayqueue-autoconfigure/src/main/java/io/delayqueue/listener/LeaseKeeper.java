@@ -61,6 +61,17 @@ final class LeaseKeeper {
         this.held.add(lease);
     }
 
+    /**
+     * Shortens all leases after a forward jump of the store's clock, by which they end. A
+     * machine that was suspended sees one as well. A renewal that is sent afterwards
+     * restores the full lease.
+     * @param most the most that the jump may have been
+     */
+    void jumped(Duration most) {
+        long now = this.context.now();
+        this.held.forEach((lease) -> lease.shorten(most, now));
+    }
+
     void remove(HeldLease lease) {
         this.held.remove(lease);
     }

@@ -91,8 +91,8 @@ final class PollLoop {
         this.log = new LoopLog(queue, context);
         handlers.join();
         this.alarm = new Alarm(this::turn, context::turn, context.timer(), context.nanoTime());
-        this.claims = new Claims(queue, context, handlers, this.alarm);
         this.leaseKeeper = new LeaseKeeper(queue, context);
+        this.claims = new Claims(queue, context, handlers, this.alarm, this.leaseKeeper::jumped);
         this.acknowledgements = new Acknowledgements(queue, context, this.leaseKeeper);
         this.processor = new DeliveryProcessor(queue, context, this::finished);
     }

@@ -50,8 +50,8 @@ class ClockStepIntegrationTests {
     @AfterEach
     void stop() {
         this.applications.close();
-        if (this.redis != null) { // without libfaketime there is none, and the test is
-                                  // skipped
+        // Without libfaketime there is none, and the test is skipped.
+        if (this.redis != null) {
             this.redis.close();
         }
     }
@@ -90,6 +90,30 @@ class ClockStepIntegrationTests {
         go.countDown();
         this.applications.assertNoKeysLeft(this.redis);
         Applications.await(() -> assertThat(application.listener().statistics().refused()).isPositive());
+    }
+
+    /** Long before a renewal of it is due, which would be refused. */
+    @Test
+    void aLeaseThatAStepHasEndedIsOverHereWithTheNextClaim() throws Exception {
+        Application application = this.applications.withHandler(this.redis, "delayqueue.safety-poll=500ms",
+                "delayqueue.listener.lease=1h");
+        BlockingQueue<Delivery> begun = new LinkedBlockingQueue<>();
+        CountDownLatch go = new CountDownLatch(1);
+        application.handler().does((order, delivery) -> {
+            begun.add(delivery);
+            go.await();
+        });
+        application.queue().send("orders", new Order(1), Duration.ZERO);
+        Delivery first = begun.poll(1, TimeUnit.MINUTES);
+        assertThat(first.isLeased()).isTrue();
+
+        this.clock.step(HOUR.multipliedBy(2));
+
+        Applications.await(() -> assertThat(first.isLeased()).isFalse());
+        Delivery second = begun.poll(1, TimeUnit.MINUTES);
+        assertThat(second.isLeased()).isTrue();
+        go.countDown();
+        this.applications.assertNoKeysLeft(this.redis);
     }
 
     @Test
