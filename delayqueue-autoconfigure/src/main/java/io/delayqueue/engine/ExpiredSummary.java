@@ -1,10 +1,13 @@
 package io.delayqueue.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the messages of a queue that have expired, so that they are logged in one line a
@@ -17,6 +20,9 @@ public final class ExpiredSummary {
     private static final long PERIOD = Duration.ofMinutes(1).toNanos();
 
     private final AtomicLong count = new AtomicLong();
+
+    /** The id of one that was not reported yet, if it is known. */
+    private final AtomicReference<@Nullable String> example = new AtomicReference<>();
 
     /** Guarded by this object. */
     private boolean reported;
@@ -31,6 +37,16 @@ public final class ExpiredSummary {
 
     public void add(long messages) {
         this.count.addAndGet(messages);
+    }
+
+    /** Keeps the id of one of them, for the next line. */
+    public void note(String id) {
+        this.example.compareAndSet(null, id);
+    }
+
+    /** Keeps the id of the first of them that a claim has made dead letters. */
+    public void note(List<DeadLetterEvent> deaths) {
+        deaths.stream().filter(ExpiredSummary::isExpired).findFirst().ifPresent((death) -> note(death.id()));
     }
 
     /**
@@ -53,11 +69,13 @@ public final class ExpiredSummary {
         return takeAll();
     }
 
-    /** The line that reports them. */
-    public static String text(long messages, QueueName queue, ExpiredPolicy policy) {
-        return "Expired and %s: %s of queue '%s'; further ones are summed up once a minute".formatted(
+    /** The line that reports those that were taken. */
+    public String text(long messages, QueueName queue, ExpiredPolicy policy) {
+        String id = this.example.getAndSet(null);
+        return "Expired and %s: %s of queue '%s'%s; further ones are summed up once a minute".formatted(
                 (policy == ExpiredPolicy.DEAD_LETTER) ? "made dead letters" : "dropped",
-                Texts.count(messages, "message"), queue);
+                Texts.count(messages, "message"), queue,
+                (id == null) ? "" : ((messages == 1) ? " ('%s')" : " ('%s' is one of them)").formatted(id));
     }
 
     /** Takes all that were not reported yet, as nobody will ask again. */

@@ -176,7 +176,7 @@ final class Acknowledgements {
                 this.leaseKeeper.remove(lease);
                 logger.debug(
                         "Message '{}' of queue '{}' was handled on attempt {} but could not be acknowledged "
-                                + "within its lease; it is handled again",
+                                + "within its lease; it may be handled again",
                         lease.lease().id(), lease.lease().queue(), lease.attempt());
             }
         }

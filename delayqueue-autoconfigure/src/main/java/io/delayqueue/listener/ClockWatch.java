@@ -50,7 +50,7 @@ final class ClockWatch {
                         + "monotonic clock of this machine: it was set, another server with another clock has taken "
                         + "over, or this machine was suspended. {}",
                 partition, jump.isForward() ? "forward" : "back", text(jump, true), text(jump, false),
-                jump.isForward() ? "Messages are due earlier by that, and leases end earlier: some are handled again"
+                jump.isForward() ? "Messages are due earlier by that, and leases end earlier: some may be handled again"
                         : "Messages are due later by that, and those of nodes that die come back later"));
     }
 

@@ -55,8 +55,8 @@ final class DeliveryProcessor {
         DeliveryContext logContext = DeliveryContext.enter(held);
         try {
             if (!this.decoration.run(() -> end[0] = endOf(held, () -> admit(held)))) {
-                logger.error("Cannot process message '{}' of queue '{}', as its decoration failed; it is handled "
-                        + "again when its lease runs out", held.lease().id(), held.lease().queue());
+                logger.error("Cannot process message '{}' of queue '{}', as its decoration failed; it may be "
+                        + "handled again when its lease runs out", held.lease().id(), held.lease().queue());
             }
         }
         finally {
@@ -82,7 +82,7 @@ final class DeliveryProcessor {
             return work.get();
         }
         catch (Throwable ex) {
-            logger.error("Cannot process message '{}' of queue '{}'; it is handled again when its lease runs out",
+            logger.error("Cannot process message '{}' of queue '{}'; it may be handled again when its lease runs out",
                     held.lease().id(), held.lease().queue(), ex);
             return End.SETTLED;
         }
@@ -124,6 +124,7 @@ final class DeliveryProcessor {
 
     private End expired(HeldLease held) {
         this.queue.expired(1);
+        this.queue.expirations().note(held.lease().id());
         if (this.queue.settings().expiredPolicy() == ExpiredPolicy.DEAD_LETTER) {
             this.settlement.expire(held);
         }

@@ -39,6 +39,7 @@ final class LoopLog {
 
     /** Dead letters that a claim has made; publishes their events as well. */
     void died(List<DeadLetterEvent> deaths) {
+        this.queue.expirations().note(deaths);
         for (DeadLetterEvent death : deaths) {
             this.queue.died();
             if (!ExpiredSummary.isExpired(death)) {
@@ -63,8 +64,7 @@ final class LoopLog {
         }
         this.queue.refused();
         this.context.log(() -> logger.warn(
-                "Message '{}' of queue '{}' outlived its lease on attempt {} and is handled "
-                        + "again, unless it was cancelled or replaced meanwhile; here {}",
+                "Message '{}' of queue '{}' outlived its lease on attempt {}, so that it may be handled again; here {}",
                 held.lease().id(), held.lease().queue(), held.attempt(), what));
     }
 
@@ -102,8 +102,8 @@ final class LoopLog {
     void outlived(int handlers) {
         this.context.log(() -> logger.warn(
                 "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
-                        + "interrupt follows. A message whose handler runs on is handled again, unless the handler "
-                        + "ends within the lease",
+                        + "interrupt follows. A message whose handler runs on may be handled again, unless the "
+                        + "handler ends within the lease",
                 Texts.count(handlers, "handler"), this.queue.listenerId(), this.queue.name()));
     }
 
@@ -119,7 +119,8 @@ final class LoopLog {
 
     private void expired(long messages) {
         if (messages > 0) {
-            String line = ExpiredSummary.text(messages, this.queue.name(), this.queue.settings().expiredPolicy());
+            String line = this.queue.expirations()
+                .text(messages, this.queue.name(), this.queue.settings().expiredPolicy());
             this.context.log(() -> logger.warn(line));
         }
     }

@@ -161,8 +161,8 @@ final class Settlement {
                 failures++;
                 Throwable cause = StoreCalls.unwrap(ex);
                 if (!mayTryAgain(held, cause, failures)) {
-                    logger.warn("Cannot settle message '{}' of queue '{}', which {}; it is handled again when its "
-                            + "lease runs out: {}", lease.id(), lease.queue(), what, cause.toString());
+                    logger.warn("Cannot settle message '{}' of queue '{}', which {}; it may be handled again when "
+                            + "its lease runs out: {}", lease.id(), lease.queue(), what, cause.toString());
                     return Answer.UNKNOWN;
                 }
             }

@@ -2,9 +2,7 @@ package io.delayqueue.template;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -15,6 +13,7 @@ import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
 import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
+import io.delayqueue.engine.ExpiredSummaries;
 import io.delayqueue.engine.ExpiredSummary;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageEvents;
@@ -43,9 +42,6 @@ final class Leases {
 
     private static final int MAX_LINE = 500;
 
-    /** Names may be made up without end; then some are reported earlier. */
-    private static final int MOST_QUEUES = 10_000;
-
     private final MessageStore store;
 
     private final MessageEvents told;
@@ -56,7 +52,7 @@ final class Leases {
 
     private final ApplicationEventPublisher events;
 
-    private final Map<QueueName, ExpiredSummary> expirations = new ConcurrentHashMap<>();
+    private final ExpiredSummaries expirations = new ExpiredSummaries(System::nanoTime);
 
     Leases(StorePorts ports, Router router, StoreCalls calls, ApplicationEventPublisher events) {
         this.store = ports.messages();
@@ -87,7 +83,10 @@ final class Leases {
         QueueEvents told = this.told.of(partition.queue());
         if (claim.expired() > 0) {
             told.expired(claim.expired());
-            expired(partition.queue(), claim.expired(), settings);
+        }
+        String summary = this.expirations.add(partition.queue(), claim, settings.expired());
+        if (summary != null) {
+            logger.warn(summary);
         }
         claim.messages().stream().filter(ClaimedMessage::suspect).forEach((message) -> told.redelivered());
         claim.buried().forEach((death) -> {
@@ -98,18 +97,6 @@ final class Leases {
             publish(death);
         });
         return claim;
-    }
-
-    private void expired(QueueName queue, int messages, ReceiveSettings settings) {
-        if (this.expirations.size() >= MOST_QUEUES) {
-            this.expirations.clear();
-        }
-        ExpiredSummary summary = this.expirations.computeIfAbsent(queue, (name) -> new ExpiredSummary());
-        summary.add(messages);
-        long reported = summary.take(System.nanoTime());
-        if (reported > 0) {
-            logger.warn(ExpiredSummary.text(reported, queue, settings.expired()));
-        }
     }
 
     /** Records that a suspect starts; {@code false} if it has passed on. */

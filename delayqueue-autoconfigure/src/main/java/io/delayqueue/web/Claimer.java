@@ -91,7 +91,7 @@ final class Claimer {
         return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), terms.settings().expired()))
             .thenComposeAsync((claim) -> {
                 this.router.noticed(partition, claim.partitionsVersion());
-                this.settlements.tell(partition.queue(), claim);
+                this.settlements.tell(partition.queue(), claim, terms.settings().expired());
                 List<CompletableFuture<Optional<TakenMessage>>> all = claim.messages()
                     .stream()
                     .map((message) -> accept(message, claim.now(), terms))

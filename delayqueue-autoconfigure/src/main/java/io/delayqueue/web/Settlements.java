@@ -23,10 +23,14 @@ import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.Death;
 import io.delayqueue.engine.Doubt;
 import io.delayqueue.engine.DueLease;
+import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.engine.ExpiredSummaries;
+import io.delayqueue.engine.ExpiredSummary;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageEvents;
 import io.delayqueue.engine.MessageStore;
 import io.delayqueue.engine.StorePorts;
+import io.delayqueue.engine.Texts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,6 +51,8 @@ final class Settlements {
     private final MessageEvents told;
 
     private final Herald herald;
+
+    private final ExpiredSummaries expirations = new ExpiredSummaries(System::nanoTime);
 
     /** Of whose deaths nobody was told, as the answer was lost; the last ones. */
     private final Set<Lease> unpublished = Collections
@@ -190,15 +196,20 @@ final class Settlements {
             // An earlier call whose answer was lost has published nothing.
             Settled settled = settled(lease, dead, this.unpublished.remove(lease) || first);
             if (settled == Settled.DONE) {
-                publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures,
-                        Json.line(death.cause(), MAX_LINE)));
+                DeadLetterEvent event = new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(),
+                        failures, Json.line(death.cause(), MAX_LINE));
+                log(event);
+                publish(event);
             }
             return settled;
         });
     }
 
-    /** Tells what a claim has found besides messages. */
-    void tell(QueueName queue, Claim claim) {
+    /**
+     * Counts, logs and publishes what a claim has found besides messages. Messages that
+     * have expired are logged in one line a minute.
+     */
+    void tell(QueueName queue, Claim claim, ExpiredPolicy policy) {
         if (claim.expired() > 0) {
             this.told.of(queue).expired(claim.expired());
         }
@@ -206,13 +217,25 @@ final class Settlements {
             .stream()
             .filter(ClaimedMessage::suspect)
             .forEach((message) -> this.told.of(queue).redelivered());
-        claim.buried().forEach(this::publish);
+        for (DeadLetterEvent death : claim.buried()) {
+            if (!ExpiredSummary.isExpired(death)) {
+                log(death);
+            }
+            publish(death);
+        }
+        String summary = this.expirations.add(queue, claim, policy);
+        if (summary != null) {
+            this.herald.log(() -> logger.warn(summary));
+        }
+    }
+
+    private void log(DeadLetterEvent death) {
+        this.herald.log(() -> logger.error("Message '{}' of queue '{}' is dead after {}: {}", death.id(), death.queue(),
+                Texts.count(death.failures(), "failure"), death.reason()));
     }
 
     private void publish(DeadLetterEvent death) {
         this.told.of(new QueueName(death.queue())).died();
-        this.herald.log(() -> logger.error("Message '{}' of queue '{}' is dead after {} failures: {}", death.id(),
-                death.queue(), death.failures(), death.reason()));
         this.herald.tell(death);
     }
 
@@ -224,9 +247,9 @@ final class Settlements {
         Lease first = leases.get(0).lease();
         return this.store.release(first.partition(), leases).handle((released, failure) -> {
             if (failure != null) {
-                this.herald.log(() -> logger.warn(
-                        "Cannot give back {} messages of queue '{}'; they are due again when their leases run out",
-                        leases.size(), first.queue(), failure));
+                this.herald
+                    .log(() -> logger.warn("Cannot give back {} of queue '{}', due again when the leases run out",
+                            Texts.count(leases.size(), "message"), first.queue(), failure));
             }
             return null;
         });

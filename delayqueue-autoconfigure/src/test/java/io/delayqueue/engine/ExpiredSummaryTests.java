@@ -1,7 +1,12 @@
 package io.delayqueue.engine;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.QueueName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -45,10 +50,40 @@ class ExpiredSummaryTests {
     @Test
     void saysWhatBecameOfThem() {
         QueueName queue = new QueueName("orders");
-        assertThat(ExpiredSummary.text(1, queue, ExpiredPolicy.DROP))
-            .startsWith("Expired and dropped: 1 message of queue 'orders'");
-        assertThat(ExpiredSummary.text(20, queue, ExpiredPolicy.DEAD_LETTER))
-            .startsWith("Expired and made dead letters: 20 messages of queue 'orders'");
+        assertThat(this.summary.text(1, queue, ExpiredPolicy.DROP))
+            .startsWith("Expired and dropped: 1 message of queue 'orders'; further");
+        assertThat(this.summary.text(20, queue, ExpiredPolicy.DEAD_LETTER))
+            .startsWith("Expired and made dead letters: 20 messages of queue 'orders'; further");
+    }
+
+    @Test
+    void namesOneMessageOfThoseThatItReports() {
+        QueueName queue = new QueueName("orders");
+        this.summary.note("a");
+        this.summary.note("b");
+        assertThat(this.summary.text(1, queue, ExpiredPolicy.DEAD_LETTER)).contains("'orders' ('a');");
+        this.summary.note("b");
+        assertThat(this.summary.text(2, queue, ExpiredPolicy.DEAD_LETTER)).contains("'orders' ('b' is one of them);");
+    }
+
+    @Test
+    void keepsQueuesApartAndReportsTheRestWithAnyLaterClaim() {
+        AtomicLong clock = new AtomicLong();
+        ExpiredSummaries summaries = new ExpiredSummaries(clock::get);
+        QueueName orders = new QueueName("orders");
+        assertThat(summaries.add(orders, claim(), ExpiredPolicy.DEAD_LETTER)).isNull();
+        assertThat(summaries.add(orders, claim("a"), ExpiredPolicy.DEAD_LETTER)).contains("1 message", "'a'");
+        assertThat(summaries.add(orders, claim("b", "c"), ExpiredPolicy.DEAD_LETTER)).isNull();
+        assertThat(summaries.add(new QueueName("bills"), claim("d"), ExpiredPolicy.DEAD_LETTER)).contains("'d'");
+        clock.set(MINUTE);
+        assertThat(summaries.add(orders, claim(), ExpiredPolicy.DEAD_LETTER)).contains("2 messages", "'b'");
+    }
+
+    private static Claim claim(String... expired) {
+        List<DeadLetterEvent> deaths = Stream.of(expired)
+            .map((id) -> new DeadLetterEvent("orders", id, id + "~1", 0, "expired"))
+            .toList();
+        return new Claim(List.of(), Instant.EPOCH, null, deaths.size(), deaths);
     }
 
 }

@@ -20,8 +20,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PollLoopTroubleTests {
 
-    private static final String EXPIRED = " of queue 'orders'; further ones are summed up once a minute";
-
     private final TestBed bed = new TestBed();
 
     private final CompletableFuture<Object> stuck = new CompletableFuture<>();
@@ -307,6 +305,11 @@ class PollLoopTroubleTests {
         assertThat(List.of(loop.turn(), loop.turn(), loop.turn())).allMatch((wait) -> wait.compareTo(safetyPoll) <= 0);
     }
 
+    private static String expired(String count, String example) {
+        return "Expired and dropped: %s of queue 'orders'%s; further ones are summed up once a minute".formatted(count,
+                example);
+    }
+
     @Test
     void whatExpiredIsLoggedInOneLineAMinute() {
         for (int i = 0; i < 50; i++) {
@@ -315,7 +318,7 @@ class PollLoopTroubleTests {
         PollLoop loop = this.bed.loop();
         try (LogCapture log = new LogCapture()) {
             TestBed.look(loop);
-            assertThat(log.lines(Level.WARN)).containsExactly("Expired and dropped: 50 messages" + EXPIRED);
+            assertThat(log.lines(Level.WARN)).containsExactly(expired("50 messages", " ('m0' is one of them)"));
 
             for (int i = 0; i < 3; i++) {
                 TestBed.look(loop);
@@ -323,15 +326,15 @@ class PollLoopTroubleTests {
             }
             this.bed.store.buried.clear();
             TestBed.look(loop);
-            assertThat(log.lines(Level.WARN)).containsExactly("Expired and dropped: 50 messages" + EXPIRED,
-                    "Expired and dropped: 150 messages" + EXPIRED);
+            assertThat(log.lines(Level.WARN)).containsExactly(expired("50 messages", " ('m0' is one of them)"),
+                    expired("150 messages", " ('m0' is one of them)"));
 
             this.bed.store.add("late", Duration.ZERO).expiresAt = TestClock.START;
             this.bed.handleOnce(loop);
             loop.stop(Duration.ZERO);
             TestBed.turns(loop);
-            assertThat(log.lines(Level.WARN)).containsExactly("Expired and dropped: 50 messages" + EXPIRED,
-                    "Expired and dropped: 150 messages" + EXPIRED, "Expired and dropped: 1 message" + EXPIRED);
+            assertThat(log.lines(Level.WARN)).containsExactly(expired("50 messages", " ('m0' is one of them)"),
+                    expired("150 messages", " ('m0' is one of them)"), expired("1 message", " ('late')"));
             assertThat(log.lines(Level.ERROR)).isEmpty();
         }
         this.bed.runHandlers();

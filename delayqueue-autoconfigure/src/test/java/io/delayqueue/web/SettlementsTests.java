@@ -15,12 +15,15 @@ import java.util.stream.Stream;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.DueLease;
+import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.MessageInspector;
 import io.delayqueue.engine.MessageStore;
@@ -37,6 +40,7 @@ import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.atIndex;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
@@ -163,6 +167,51 @@ class SettlementsTests {
         }
         assertThat(logged).containsOnlyKeys("Message", "Cannot");
         assertThat(logged.values()).containsOnly("delayqueue-web-log");
+    }
+
+    /** After a long outage there may be very many. */
+    @Test
+    void whatExpiredIsOneLineAndNotOneForEachMessage() {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                lines.add(event.getLevel() + " " + event.getFormattedMessage());
+            }
+        };
+        Logger logger = (Logger) LoggerFactory.getLogger(Settlements.class);
+        appender.start();
+        logger.addAppender(appender);
+        Herald herald = new Herald((event) -> {
+        });
+        herald.start();
+        try {
+            Settlements settling = new Settlements(this.ports, herald);
+            for (int i = 0; i < 3; i++) {
+                settling.tell(QUEUE, expired("m" + i, "n" + i), ExpiredPolicy.DEAD_LETTER);
+            }
+            given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.completedFuture(List.of(true)));
+            given(this.store.deadLetter(any(), any())).willReturn(CompletableFuture.completedFuture(true));
+            settling.deadLetter(new LeaseToken(lease(0, "by hand"), 0, Instant.EPOCH), "expired", false).join();
+            herald.log(() -> lines.add("last"));
+            await().until(() -> lines.contains("last"));
+        }
+        finally {
+            herald.stop();
+            logger.detachAppender(appender);
+        }
+        assertThat(lines).hasSize(3)
+            .contains("ERROR Message 'by hand' of queue 'spread' is dead after 0 failures: expired", atIndex(1))
+            .first()
+            .asString()
+            .startsWith("WARN Expired and made dead letters: 2 messages of queue 'spread' ('m0' is one of them);");
+    }
+
+    private static Claim expired(String... ids) {
+        List<DeadLetterEvent> deaths = Stream.of(ids)
+            .map((id) -> new DeadLetterEvent(QUEUE.value(), id, id + "~1", 0, "expired"))
+            .toList();
+        return new Claim(List.of(), Instant.EPOCH, null, deaths.size(), deaths);
     }
 
     @SuppressWarnings("unchecked")
