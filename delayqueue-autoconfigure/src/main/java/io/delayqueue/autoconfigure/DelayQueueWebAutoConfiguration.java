@@ -141,13 +141,13 @@ public final class DelayQueueWebAutoConfiguration {
         static class DashboardConfiguration {
 
             @Bean
-            Dashboard delayQueueDashboard(DelayQueueWebProperties web, Access access, DelayQueueOperations operations,
-                    DelayQueueInspector inspector, ObjectProvider<DelayedListenerRegistry> listeners,
-                    ObjectProvider<ServerWatch> server, ObjectProvider<ConsumedQueues> consumed,
-                    ApplicationEventPublisher events) {
+            Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties, Access access,
+                    DelayQueueOperations operations, DelayQueueInspector inspector,
+                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerWatch> server,
+                    ObjectProvider<ConsumedQueues> consumed, ApplicationEventPublisher events) {
                 DashboardSources sources = new DashboardSources(operations, inspector,
                         server.getIfAvailable(() -> ServerWatch.NONE), listeners::getIfAvailable,
-                        consumed.getIfAvailable(ServletConfiguration::noneConsumed));
+                        consumed.getIfAvailable(ServletConfiguration::noneConsumed), properties.commandTimeout());
                 return new Dashboard(web.dashboard().path(), access, sources, events);
             }
 

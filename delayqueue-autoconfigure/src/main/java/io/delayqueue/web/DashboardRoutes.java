@@ -1,6 +1,5 @@
 package io.delayqueue.web;
 
-import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
@@ -17,9 +16,6 @@ import org.springframework.web.servlet.function.ServerResponse;
 /** What the dashboard asks for besides the routes that it shares with the API. */
 final class DashboardRoutes {
 
-    /** Less than the page waits for an answer. */
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-
     private final DelayQueueOperations operations;
 
     private final DelayQueueInspector inspector;
@@ -32,7 +28,7 @@ final class DashboardRoutes {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
         this.glance = new Glance(sources.inspector(), sources.server(), new TroubleFinder(sources.consumed()),
-                System::nanoTime, PATIENCE);
+                System::nanoTime, sources.commandTimeout());
         this.flow = new NodeFlow(sources.listeners());
     }
 

@@ -1,5 +1,6 @@
 package io.delayqueue.web;
 
+import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueInspector;
@@ -17,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param server tells what is wrong with the server that messages are kept on
  * @param listeners the listeners of this node; answers {@code null} if it has none
  * @param consumed the queues that are consumed through this node without one
+ * @param commandTimeout longest time to wait for one call of the store
  */
 public record DashboardSources(DelayQueueOperations operations, DelayQueueInspector inspector, ServerWatch server,
-        Supplier<@Nullable DelayedListenerRegistry> listeners, ConsumedQueues consumed) {
+        Supplier<@Nullable DelayedListenerRegistry> listeners, ConsumedQueues consumed, Duration commandTimeout) {
 }

@@ -36,6 +36,12 @@ final class Glance {
 
     private static final long KEPT = TimeUnit.SECONDS.toNanos(1);
 
+    /** Less than the page waits for an answer. */
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+
+    /** Queue names, then counts, which may take two calls for each queue, then nodes. */
+    private static final int CALLS = 4;
+
     private static final long FAULTS_KEPT = TimeUnit.SECONDS.toNanos(20);
 
     private final DelayQueueInspector inspector;
@@ -71,11 +77,11 @@ final class Glance {
 
     /**
      * Creates one that has read nothing yet.
-     * @param patience how long a request waits
+     * @param commandTimeout longest time to wait for one call of the store
      */
     Glance(DelayQueueInspector inspector, ServerWatch server, TroubleFinder troubles, LongSupplier nanoTime,
-            Duration patience) {
-        this.patience = patience;
+            Duration commandTimeout) {
+        this.patience = patience(commandTimeout);
         this.inspector = inspector;
         this.server = server;
         this.nanoTime = nanoTime;
@@ -83,6 +89,16 @@ final class Glance {
         this.at = nanoTime.getAsLong() - KEPT;
         this.lookedAt = nanoTime.getAsLong() - FAULTS_KEPT;
         this.answer = CompletableFuture.failedFuture(new IllegalStateException("Nobody has asked"));
+    }
+
+    /**
+     * How long a request waits: long enough for queues to be shown while others hang, and
+     * never so long that threads of the container are held by a store that does not
+     * answer at all.
+     */
+    static Duration patience(Duration commandTimeout) {
+        Duration calls = commandTimeout.multipliedBy(CALLS);
+        return (calls.compareTo(LONGEST_WAIT) < 0) ? calls : LONGEST_WAIT;
     }
 
     Sight look() {

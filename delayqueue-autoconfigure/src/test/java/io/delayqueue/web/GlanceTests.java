@@ -127,6 +127,13 @@ class GlanceTests {
         assertThat(this.asked).hasValue(1);
     }
 
+    @Test
+    void waitsForNoMoreThanFourCommandsAndTenSeconds() {
+        assertThat(Glance.patience(Duration.ofSeconds(1))).isEqualTo(Duration.ofSeconds(4));
+        assertThat(Glance.patience(Duration.ofSeconds(5))).isEqualTo(Duration.ofSeconds(10));
+        assertThat(Glance.patience(Duration.ofHours(1))).isEqualTo(Duration.ofSeconds(10));
+    }
+
     /** The threads of the container are for others as well. */
     @Test
     void aRequestWaitsOnlySoLong() {
@@ -139,8 +146,10 @@ class GlanceTests {
         Glance hurried = new Glance(this.inspector, this.server,
                 new TroubleFinder(new ConsumedQueues(0, this.clock::get)), this.clock::get, Duration.ofMillis(50));
 
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::look);
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::look);
+        for (int i = 0; i < 2; i++) {
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::look)
+                .withMessage("The queues could not be read within 200 ms");
+        }
         answer.countDown();
 
         await().ignoreExceptions().until(() -> hurried.look().read().overviews().size() == 1);
