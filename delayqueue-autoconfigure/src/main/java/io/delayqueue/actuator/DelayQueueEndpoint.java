@@ -15,7 +15,9 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.Examination;
 import io.delayqueue.NodeStatus;
+import io.delayqueue.PauseResult;
 import io.delayqueue.QueueOverviews;
 import io.delayqueue.QueuePage;
 import io.delayqueue.RedriveResult;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -96,6 +99,8 @@ public class DelayQueueEndpoint {
      * @return {@code null} if there is no such listener
      */
     @ReadOperation
+    @RegisterReflectionForBinding({ EndpointViews.Queue.class, EndpointViews.Listener.class,
+            EndpointViews.Letters.class, Examination.class })
     public @Nullable Object look(@Selector Section section, @Selector String name, @Nullable String cursor,
             @Nullable Integer limit) {
         return switch (section) {
@@ -117,6 +122,8 @@ public class DelayQueueEndpoint {
      * does that by forgetting something
      */
     @WriteOperation
+    @RegisterReflectionForBinding({ PauseResult.class, EndpointViews.Listener.class, EndpointViews.Done.class,
+            EndpointViews.Count.class })
     public Object act(SecurityContext caller, @Selector Section section, @Selector String name, Action action,
             @Nullable Duration forTime, @Nullable String letterId) {
         if (!section.actions().contains(action)) {

@@ -6,15 +6,35 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
 /**
- * What a native image must know: the scripts. Listener methods and their payloads are
- * registered by Spring itself, since {@code @DelayedListener} is a
- * {@code @MessageMapping}.
+ * Registers the Lua scripts for a native image. Spring itself registers listener methods
+ * and their payloads, since {@code @DelayedListener} is a {@code @MessageMapping}, and
+ * the actuator endpoint names what it returns.
  */
 final class DelayQueueRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("io/delayqueue/redis/*.lua");
+    }
+
+    /** Registers the description of the HTTP API. */
+    static final class Api implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            hints.resources().registerPattern("io/delayqueue/web/openapi.json");
+        }
+
+    }
+
+    /** Registers the files of the dashboard. */
+    static final class Dashboard implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+            hints.resources().registerPattern("io/delayqueue/web/dashboard/**");
+        }
+
     }
 
 }

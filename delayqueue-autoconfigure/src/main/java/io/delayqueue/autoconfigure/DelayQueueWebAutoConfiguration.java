@@ -45,6 +45,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Proxyable;
 import org.springframework.context.annotation.ProxyType;
 import org.springframework.core.env.Environment;
@@ -82,6 +83,7 @@ public final class DelayQueueWebAutoConfiguration {
         /** The API. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
+        @ImportRuntimeHints(DelayQueueRuntimeHints.Api.class)
         static class ApiConfiguration {
 
             @Bean
@@ -138,6 +140,7 @@ public final class DelayQueueWebAutoConfiguration {
         /** The page. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty("delayqueue.web.dashboard.enabled")
+        @ImportRuntimeHints(DelayQueueRuntimeHints.Dashboard.class)
         static class DashboardConfiguration {
 
             @Bean

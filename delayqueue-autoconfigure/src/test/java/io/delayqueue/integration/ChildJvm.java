@@ -1,6 +1,7 @@
 package io.delayqueue.integration;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -11,6 +12,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.delayqueue.testing.RedisUser;
 import org.jspecify.annotations.Nullable;
@@ -53,12 +56,31 @@ public final class ChildJvm implements AutoCloseable {
         return start(List.of(), heap, application, properties);
     }
 
+    /**
+     * Starts another application with what was generated for it ahead of time.
+     * @param generated class path of that, put before the own one
+     */
+    static ChildJvm startAheadOfTime(List<Path> generated, Class<?> application, String... properties) {
+        String classPath = Stream
+            .concat(generated.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
+            .collect(Collectors.joining(File.pathSeparator));
+        return start(List.of(), List.of("-Xmx192m", "-Dspring.aot.enabled=true", "-cp", classPath), application,
+                properties);
+    }
+
     private static ChildJvm start(List<String> wrapper, String heap, Class<?> application, String... properties) {
+        return start(wrapper, List.of("-Xmx" + heap, "-cp", System.getProperty("java.class.path")), application,
+                properties);
+    }
+
+    private static ChildJvm start(List<String> wrapper, List<String> options, Class<?> application,
+            String... properties) {
         List<String> command = new ArrayList<>(wrapper);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-Xmx" + heap, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
-                "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), "-cp",
-                System.getProperty("java.class.path"), application.getName(), "--spring.main.banner-mode=off"));
+        command.addAll(options);
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"), application.getName(),
+                "--spring.main.banner-mode=off"));
         for (String property : RedisUser.asAsked(properties)) {
             command.add("--" + property);
         }

@@ -1,0 +1,136 @@
+package io.delayqueue.integration;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.stream.Stream;
+
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.SpringApplicationAotProcessor;
+import org.springframework.context.aot.AbstractAotProcessor.Settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application that was processed ahead of time, as for a native image, and runs on the
+ * JVM with what was generated.
+ */
+class AotIntegrationTests {
+
+    private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
+
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    @AfterEach
+    void clean() {
+        List<String> keys = this.redis.commands().keys("aot:*");
+        if (!keys.isEmpty()) {
+            this.redis.commands().del(keys.toArray(String[]::new));
+        }
+    }
+
+    @Test
+    void listenersSendsDashboardApiAndEndpointWorkInAnApplicationProcessedAheadOfTime(@TempDir Path generated)
+            throws Exception {
+        process(generated);
+
+        try (ChildJvm child = ChildJvm.startAheadOfTime(
+                List.of(generated.resolve("classes"), generated.resolve("resources")), AotApplication.class,
+                Applications.at(this.redis.port(), "delayqueue.namespace=aot"))) {
+            List<String> news = List.of(child.next(), child.next(), child.next());
+            assertThat(news).contains("HANDLING Order[number=1, text=first]",
+                    "HANDLING second Order[number=2, text=second]");
+            String[] ready = news.stream()
+                .filter((line) -> line.startsWith("READY"))
+                .findFirst()
+                .orElseThrow()
+                .split(" ");
+            assertThat(ready[1]).as("runs with generated artifacts").isEqualTo("true");
+            assertServes("http://127.0.0.1:" + ready[2], child);
+        }
+    }
+
+    private static void process(Path generated) throws IOException {
+        Path sources = generated.resolve("sources");
+        Path classes = Files.createDirectories(generated.resolve("classes"));
+        new SpringApplicationAotProcessor(AotApplication.class,
+                Settings.builder()
+                    .sourceOutput(sources)
+                    .resourceOutput(generated.resolve("resources"))
+                    .classOutput(classes)
+                    .groupId("io.delayqueue")
+                    .artifactId("aot")
+                    .build(),
+                new String[0])
+            .process();
+        List<File> files = new ArrayList<>();
+        try (Stream<Path> all = Files.walk(sources)) {
+            all.filter(Files::isRegularFile).map(Path::toFile).forEach(files::add);
+        }
+        assertThat(files).isNotEmpty();
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
+            assertThat(compiler.getTask(null, manager, null, List.of("-proc:none", "-nowarn", "-cp",
+                    classes + File.pathSeparator + System.getProperty("java.class.path"), "-d", classes.toString()),
+                    null, manager.getJavaFileObjectsFromFiles(files))
+                .call()).isTrue();
+        }
+    }
+
+    private void assertServes(String server, ChildJvm child) throws Exception {
+        assertThat(get(server + "/delayqueue/").body()).contains("<title>");
+        assertThat(get(server + "/delayqueue/main.js").statusCode()).isEqualTo(200);
+        assertThat(get(server + "/delayqueue/lib/lit-html.js").statusCode()).isEqualTo(200);
+        assertThat(json(get(server + "/delayqueue/api/openapi.json")).path("openapi").asString()).startsWith("3.");
+        assertThat(json(get(server + "/actuator/delayqueue")).path("listeners").get(0).path("id").asString())
+            .isEqualTo("handler.handle");
+        assertThat(json(get(server + "/actuator/delayqueue/queues/orders")).path("counts").path("queue").asString())
+            .isEqualTo("orders");
+        Applications.await(
+                () -> assertThat(json(get(server + "/actuator/health")).at("/components/delayqueue/status").asString())
+                    .isEqualTo("UP"));
+
+        HttpResponse<String> sent = this.client
+            .send(request(server + "/delayqueue/api/queues/orders/messages").header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{\"payload\":{\"number\":3,\"text\":\"http\"}}"))
+                .build(), BodyHandlers.ofString());
+        assertThat(sent.statusCode()).isEqualTo(201);
+        assertThat(child.next()).isEqualTo("HANDLING Order[number=3, text=http]");
+    }
+
+    private HttpResponse<String> get(String uri) throws Exception {
+        return this.client.send(request(uri).build(), BodyHandlers.ofString());
+    }
+
+    private static HttpRequest.Builder request(String uri) {
+        return HttpRequest.newBuilder(URI.create(uri))
+            .header("Authorization", "Basic " + Base64.getEncoder().encodeToString("operator:secret".getBytes()));
+    }
+
+    private static JsonNode json(HttpResponse<String> response) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JsonMapper.builder().build().readTree(response.body());
+    }
+
+}
