@@ -1,5 +1,7 @@
 package io.delayqueue.autoconfigure;
 
+import java.util.List;
+
 import io.delayqueue.web.Access;
 import io.delayqueue.web.Authority;
 import io.delayqueue.web.GrantedAccess;
@@ -27,9 +29,13 @@ import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.DefaultSecurityFilterChain;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
+import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.status;
 
 /** When there is an API, what protects it, and when the start fails instead. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -97,7 +103,14 @@ class DelayQueueWebAutoConfigurationTests {
     void startsWithoutSpringSecurityWhereTheApplicationDecidesItself() {
         withoutSecurity().withPropertyValues(ENABLED, "delayqueue.web.dashboard.enabled=true")
             .withBean("own", Access.class, LoopbackAccess::new)
-            .run((context) -> assertThat(context).hasNotFailed().getBeanNames(Access.class).containsExactly("own"));
+            .run((context) -> {
+                assertThat(context).hasNotFailed().getBeanNames(Access.class).containsExactly("own");
+                MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
+                for (String path : List.of("/delayqueue/api/queues", "/delayqueue/")) {
+                    mvc.perform(get(path)).andExpect(status().isOk());
+                    mvc.perform(get(path).header("X-Forwarded-For", "192.0.2.1")).andExpect(status().isForbidden());
+                }
+            });
     }
 
     @Test

@@ -57,15 +57,14 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Starts another application with what was generated for it ahead of time.
-     * @param generated class path of that, put before the own one
+     * Starts another application with another class path.
+     * @param options of the JVM
      */
-    static ChildJvm startAheadOfTime(List<Path> generated, Class<?> application, String... properties) {
-        String classPath = Stream
-            .concat(generated.stream().map(Path::toString), Stream.of(System.getProperty("java.class.path")))
-            .collect(Collectors.joining(File.pathSeparator));
-        return start(List.of(), List.of("-Xmx192m", "-Dspring.aot.enabled=true", "-cp", classPath), application,
-                properties);
+    static ChildJvm start(Stream<Path> classPath, List<String> options, Class<?> application, String... properties) {
+        List<String> all = new ArrayList<>(options);
+        all.addAll(List.of("-Xmx192m", "-cp",
+                classPath.map(Path::toString).collect(Collectors.joining(File.pathSeparator))));
+        return start(List.of(), all, application, properties);
     }
 
     private static ChildJvm start(List<String> wrapper, String heap, Class<?> application, String... properties) {

@@ -4,6 +4,7 @@ import io.delayqueue.DelayedListener;
 import io.delayqueue.autoconfigure.DelayQueueSystem;
 import io.delayqueue.autoconfigure.DelayQueueSystemBuilder;
 import io.delayqueue.template.DelayQueueTemplate;
+import jakarta.validation.Valid;
 
 import org.springframework.aot.AotDetector;
 import org.springframework.boot.WebApplicationType;
@@ -19,15 +20,15 @@ import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /**
- * An application with all that can be switched on, to be processed ahead of time. Says on
- * standard output what it handles; see {@link ChildJvm}.
+ * An application with all that can be switched on. Says on standard output what it
+ * handles; see {@link ChildJvm}.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
-public class AotApplication {
+public class WholeApplication {
 
     public static void main(String[] arguments) {
-        ConfigurableApplicationContext context = new SpringApplicationBuilder(AotApplication.class)
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(WholeApplication.class)
             .web(WebApplicationType.SERVLET)
             // What conditions go by is decided when the application is processed.
             .properties("server.address=127.0.0.1", "server.port=0", "delayqueue.web.api.enabled=true",
@@ -48,7 +49,7 @@ public class AotApplication {
 
     @Bean
     DelayQueueSystem second(DelayQueueSystemBuilder builder) {
-        return builder.namespace("aot:second").build();
+        return builder.namespace("whole:second").build();
     }
 
     @Bean
@@ -71,7 +72,7 @@ public class AotApplication {
     static class Handler {
 
         @DelayedListener("orders")
-        void handle(Order order) {
+        void handle(@Valid Order order) {
             System.out.println("HANDLING " + order);
         }
 

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import javax.tools.JavaCompiler;
@@ -33,10 +34,14 @@ import org.springframework.context.aot.AbstractAotProcessor.Settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application that was processed ahead of time, as for a native image, and runs on the
- * JVM with what was generated.
+ * Runs an application with all parts in a JVM of its own: with what was generated for it
+ * ahead of time, as for a native image, and with fewer jars than this module has.
  */
-class AotIntegrationTests {
+class WholeApplicationIntegrationTests {
+
+    /** What brings validation, and Boot's auto-configuration of Jackson. */
+    private static final Pattern OPTIONAL = Pattern
+        .compile("(spring-boot-(starter-)?(validation|jackson)|hibernate-validator|jakarta\\.validation-api)-\\d.*");
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 
@@ -44,7 +49,7 @@ class AotIntegrationTests {
 
     @AfterEach
     void clean() {
-        List<String> keys = this.redis.commands().keys("aot:*");
+        List<String> keys = this.redis.commands().keys("whole:*");
         if (!keys.isEmpty()) {
             this.redis.commands().del(keys.toArray(String[]::new));
         }
@@ -55,9 +60,26 @@ class AotIntegrationTests {
             throws Exception {
         process(generated);
 
-        try (ChildJvm child = ChildJvm.startAheadOfTime(
-                List.of(generated.resolve("classes"), generated.resolve("resources")), AotApplication.class,
-                Applications.at(this.redis.port(), "delayqueue.namespace=aot"))) {
+        assertWorks(Stream.concat(Stream.of(generated.resolve("classes"), generated.resolve("resources")), classPath()),
+                true);
+    }
+
+    @Test
+    void theyWorkWithoutValidationAndWithoutSpringBootsJackson() throws Exception {
+        List<Path> less = classPath().filter((jar) -> !OPTIONAL.matcher(jar.getFileName().toString()).matches())
+            .toList();
+
+        assertThat(classPath().count() - less.size()).as("jars left out").isEqualTo(6);
+        assertWorks(less.stream(), false);
+    }
+
+    private static Stream<Path> classPath() {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of);
+    }
+
+    private void assertWorks(Stream<Path> classPath, boolean aheadOfTime) throws Exception {
+        try (ChildJvm child = ChildJvm.start(classPath, List.of("-Dspring.aot.enabled=" + aheadOfTime),
+                WholeApplication.class, Applications.at(this.redis.port(), "delayqueue.namespace=whole"))) {
             List<String> news = List.of(child.next(), child.next(), child.next());
             assertThat(news).contains("HANDLING Order[number=1, text=first]",
                     "HANDLING second Order[number=2, text=second]");
@@ -66,7 +88,7 @@ class AotIntegrationTests {
                 .findFirst()
                 .orElseThrow()
                 .split(" ");
-            assertThat(ready[1]).as("runs with generated artifacts").isEqualTo("true");
+            assertThat(ready[1]).as("runs with generated artifacts").isEqualTo(String.valueOf(aheadOfTime));
             assertServes("http://127.0.0.1:" + ready[2], child);
         }
     }
@@ -74,13 +96,13 @@ class AotIntegrationTests {
     private static void process(Path generated) throws IOException {
         Path sources = generated.resolve("sources");
         Path classes = Files.createDirectories(generated.resolve("classes"));
-        new SpringApplicationAotProcessor(AotApplication.class,
+        new SpringApplicationAotProcessor(WholeApplication.class,
                 Settings.builder()
                     .sourceOutput(sources)
                     .resourceOutput(generated.resolve("resources"))
                     .classOutput(classes)
                     .groupId("io.delayqueue")
-                    .artifactId("aot")
+                    .artifactId("whole")
                     .build(),
                 new String[0])
             .process();
