@@ -79,9 +79,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         this.listeners.listeners().forEach((listener) -> states.put(listener.id(), stateOf(listener, problems)));
         builder.withDetail("listeners", states);
         Map<String, String> unconsumed = new TreeMap<>();
-        this.unconsumed.get()
-            .forEach((name, queue) -> unconsumed.put(name,
-                    "%d due, the oldest for %s".formatted(queue.due(), queue.oldestDue())));
+        this.unconsumed.get().forEach((name, queue) -> unconsumed.put(name, due(queue)));
         if (!unconsumed.isEmpty()) {
             builder.withDetail("withoutConsumer", unconsumed);
         }
@@ -160,6 +158,11 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
                     + "%s). Handlers are too few or too slow, or nobody listens")
                 .formatted(queue.queue(), queue.due(), Texts.span(oldest), Texts.span(most)));
         }
+        return due(queue);
+    }
+
+    private static String due(QueueOverview queue) {
+        Duration oldest = queue.oldestDue();
         return (oldest != null) ? "%d due, the oldest for %s".formatted(queue.due(), Texts.span(oldest))
                 : "nothing due";
     }

@@ -201,16 +201,15 @@ public final class UnconsumedQueues {
                 .map((name) -> ". A node listens to '%s'; was that meant?".formatted(name))
                 .orElse("");
             this.log.execute(() -> logger.warn(
-                    "Queue '{}' has no consumer: {} messages are due, the oldest for {} s, no node reports a running "
+                    "Queue '{}' has no consumer: {} due, the oldest for {}, no node reports a running "
                             + "listener for it, and none of its messages is leased{}",
-                    queue.queue(), queue.due(), seconds(queue), similar));
+                    queue.queue(), Texts.count(queue.due(), "message"), Texts.span(oldestDue(queue)), similar));
         });
         return unconsumed;
     }
 
-    private static long seconds(QueueOverview queue) {
-        Duration oldest = queue.oldestDue();
-        return (oldest != null) ? oldest.toSeconds() : 0;
+    private static Duration oldestDue(QueueOverview queue) {
+        return Objects.requireNonNullElse(queue.oldestDue(), Duration.ZERO);
     }
 
     /**

@@ -102,7 +102,7 @@ class UnconsumedQueuesTests {
         found();
         found();
         awaitLines(output, "'ordres'", 1);
-        assertThat(output).contains("Queue 'ordres' has no consumer: 3 messages are due, the oldest for 60 s, no node "
+        assertThat(output).contains("Queue 'ordres' has no consumer: 3 messages due, the oldest for 1 min, no node "
                 + "reports a running listener for it, and none of its messages is leased. A node listens to 'orders'; "
                 + "was that meant?");
 

@@ -47,12 +47,12 @@ class UnconsumedQueueIntegrationTests {
 
         assertThat(search(node)).containsOnlyKeys(MISTYPED);
         Applications.awaitTrue("the line",
-                () -> LogCount.of(output, "Queue '" + MISTYPED + "' has no consumer: 1 messages are due",
+                () -> LogCount.of(output, "Queue '" + MISTYPED + "' has no consumer: 1 message due, the oldest for 1 h",
                         "A node listens to '" + OrderHandler.QUEUE + "'; was that meant?") == 1);
         Health health = node.context().getBean("delayqueueHealthIndicator", HealthIndicator.class).health();
         assertThat(health.getStatus()).isEqualTo(Status.UP);
         assertThat(health.getDetails().get("withoutConsumer").toString())
-            .startsWith("{" + MISTYPED + "=1 due, the oldest for PT1H");
+            .startsWith("{" + MISTYPED + "=1 due, the oldest for 1 h");
     }
 
     @Test
