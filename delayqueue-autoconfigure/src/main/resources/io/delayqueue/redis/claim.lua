@@ -2,7 +2,7 @@
 --
 --   LEASED    -> SCHEDULED   leases that ran out, at most 100
 --   SCHEDULED -> LEASED      at most `limit` that are due, the highest lane first, and no more
---                            than BYTES of contents and one step of reading them
+--                            than BYTES of contents and the one with which they pass that
 --   SCHEDULED -> gone, DEAD  those found expired, by policy, at most REMOVALS; DEAD those
 --                            without an envelope
 --
@@ -91,25 +91,24 @@ local token, expired, n = '', 0, 0 -- n: how many are leased
 local looked, reply = {}, {} -- looked: lists of id, due, id, due and so on
 local attempts, details, buried
 
--- Contents are read before anything moves: one, then 16 at a time where they are small, else
--- one by one, until they have BYTES. What is due and not read stays in its place. Leases are
--- added before lanes are cleared, and a removal that takes nothing is tried before both: so a
--- right that is missing costs no message its place, and a Redis that is full lets them go.
+-- Contents are read before anything moves, one by one until they have BYTES: several at once
+-- could be of any size. What is due and not read stays in its place. Leases are added before
+-- lanes are cleared, and a removal that takes nothing is tried before both: so a right that is
+-- missing costs no message its place, and a Redis that is full lets them go.
 if plain and not paused then
   local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
-  local most, step, bytes, ids = #due / 2, 1, 0, {}
+  local most, bytes = #due / 2, 0
   if most > 0 then reply, looked = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due) }, { due } end
-  for i = 1, 2 * most, 2 do ids[(i + 1) / 2] = due[i] end
-  while n < most and bytes <= BYTES and plain do
-    local contents, at = redis.call('HMGET', MESSAGES, unpack(ids, n + 1, math.min(n + step, most))), 8 + 2 * most + n
-    for i = 1, #contents do
-      local content = contents[i]
-      plain = plain and content
-      bytes = bytes + #(content or '')
-      reply[at + i] = content
+  for i = 1, most do
+    if bytes > BYTES then break end
+    local content = redis.call('HGET', MESSAGES, due[2 * i - 1])
+    if not content then
+      plain = false
+      break
     end
-    n = n + #contents
-    step = bytes > n * SMALL and 1 or 16
+    bytes = bytes + #content
+    reply[8 + 2 * most + i] = content
+    n = i
   end
   if plain and n > 0 then
     if n < most then
@@ -140,19 +139,15 @@ if not plain and not paused then
         and redis.call('ZRANGE', lane, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
       if due and due[1] then
         looked[#looked + 1] = due
-        local count, step, ids, contents = 0, 1, {}, {}
-        for i = 1, #due, 2 do ids[(i + 1) / 2] = due[i] end
-        while count < #ids and bytes <= BYTES do
-          local some = redis.call('HMGET', MESSAGES, unpack(ids, count + 1, math.min(count + step, #ids)))
-          for i = 1, #some do
-            contents[count + i] = some[i]
-            bytes = bytes + #(some[i] or '')
-          end
-          count = count + #some
-          step = bytes > count * SMALL and 1 or 16
+        local count, ids, contents = 0, {}, {}
+        while due[2 * count + 1] and bytes <= BYTES do
+          count = count + 1
+          ids[count] = due[2 * count - 1]
+          contents[count] = redis.call('HGET', MESSAGES, ids[count])
+          bytes = bytes + #(contents[count] or '')
         end
-        local all_attempts = redis.call('HMGET', ATTEMPTS, unpack(ids, 1, count))
-        local all_details = redis.call('HMGET', DETAILS, unpack(ids, 1, count))
+        local all_attempts = redis.call('HMGET', ATTEMPTS, unpack(ids))
+        local all_details = redis.call('HMGET', DETAILS, unpack(ids))
         attempts, details, buried = attempts or {}, details or {}, buried or {}
         local leases, start, gone = {}, n, nil
         for i = 1, count do

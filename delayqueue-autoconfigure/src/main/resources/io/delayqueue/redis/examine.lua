@@ -32,14 +32,14 @@ if cursor == '' then
     end
   end
 elseif hash then
-  local step, bytes, members = 1, 0, page[2]
+  local bytes, members = 0, page[2]
   repeat
-    local some = redis.call('HSCAN', key, cursor, 'COUNT', step)
+    local some = redis.call('HSCAN', key, cursor, 'COUNT', 1) -- the next ones may be large
     for _, each in ipairs(some[2]) do
       members[#members + 1] = each
       bytes = bytes + #each
     end
-    cursor, step = some[1], bytes > #members / 2 * SMALL and 1 or 16
+    cursor = some[1]
   until cursor == '0' or #members >= 2 * ARGV[3] or bytes > BYTES
   page[1] = cursor
 else

@@ -58,7 +58,6 @@ local NORMAL = 4
 local PROBE = '\0' -- no id
 local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them
-local SMALL = 10240 -- bytes, of contents of which a call may read many at once
 local REMOVALS = 100 -- most messages that a claim removes
 
 -- Microseconds since the epoch, of this server.

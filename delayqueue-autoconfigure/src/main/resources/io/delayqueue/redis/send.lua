@@ -49,13 +49,9 @@ else
     values[2 * n - 1], values[2 * n] = id, ARGV[i + 1]
     if due < earliest then earliest = due end
   end
-  -- In steps, as what is held may be large, and comes along: if one is, mostly all are.
-  local looked, step = 0, #ids > 16 and 1 or 16
-  while looked < #ids do
-    for _, held in ipairs(redis.call('HMGET', MESSAGES, unpack(ids, looked + 1, math.min(looked + step, #ids)))) do
-      if held then return {} end
-    end
-    looked, step = looked + step, 16
+  -- One by one: an HMGET would read what is held, which may be large.
+  for _, id in ipairs(ids) do
+    if redis.call('HEXISTS', MESSAGES, id) == 1 then return {} end
   end
   redis.call('HSET', MESSAGES, unpack(values))
   local added = redis.pcall('ZADD', SCHEDULED, unpack(dues))

@@ -75,6 +75,9 @@ class LargeMessageMeasurement {
 
     private byte[] envelope;
 
+    /** One of so many messages is large, the others are of a few bytes. */
+    private int largeEach;
+
     static Stream<Integer> sizes() {
         return Stream.of(System.getProperty("dq.sizes", "64,256,1024,4096,16384").split(",")).map(Integer::valueOf);
     }
@@ -82,6 +85,17 @@ class LargeMessageMeasurement {
     @ParameterizedTest
     @MethodSource("sizes")
     void scriptsAreTimed(int kibibytes) {
+        time(kibibytes, 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("sizes")
+    void scriptsAreTimedWithSmallMessagesBetween(int kibibytes) {
+        time(kibibytes, 2);
+    }
+
+    private void time(int kibibytes, int largeEach) {
+        this.largeEach = largeEach;
         this.envelope = "{\"payload\":\"%s\"}".formatted("x".repeat(kibibytes * 1024 - 14))
             .getBytes(StandardCharsets.US_ASCII);
         try (RedisServer server = RedisServer.start(RedisBinary.preferred(), "slowlog-log-slower-than " + SLOW_MICROS,
@@ -91,8 +105,9 @@ class LargeMessageMeasurement {
             this.redis = new RedisAccess(counting(runner), "measured");
             this.store = new RedisMessageStore(this.redis);
             deliver(2, NANOS / 10);
-            measure(server, kibibytes + " KiB, send, claim of 100 and acknowledge", () -> deliver(CLAIMS, NANOS));
-            measure(server, kibibytes + " KiB, everything else", this::doEverythingElse);
+            String what = kibibytes + " KiB" + ((largeEach > 1) ? ", one of " + largeEach : "");
+            measure(server, what + ", send, claim of 100 and acknowledge", () -> deliver(CLAIMS, NANOS));
+            measure(server, what + ", everything else", this::doEverythingElse);
             connections.destroy();
         }
     }
@@ -131,7 +146,7 @@ class LargeMessageMeasurement {
     private void send(OnDuplicate onDuplicate) {
         List<NewMessage> messages = IntStream.range(0, MESSAGES)
             .mapToObj((number) -> new NewMessage("message-" + number, false, DueTime.NOW, onDuplicate, 4, null, null,
-                    this.envelope))
+                    (number % this.largeEach == 0) ? this.envelope : new byte[] { '1' }))
             .toList();
         int atOnce = Math.max(1, CALL / (this.envelope.length + 100));
         for (int from = 0; from < messages.size(); from += atOnce) {

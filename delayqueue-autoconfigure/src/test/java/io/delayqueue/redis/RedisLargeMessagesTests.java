@@ -55,6 +55,8 @@ class RedisLargeMessagesTests {
 
     private static final int MESSAGES = 10;
 
+    private static final int MIXED = 48;
+
     private static final Duration LEASE = Duration.ofSeconds(30);
 
     private static final Home HOME = Home.first(new QueueName("large"));
@@ -195,6 +197,13 @@ class RedisLargeMessagesTests {
     @Test
     void examinationsReadSomeAtATime() {
         send(messages(LARGE, OnDuplicate.KEEP));
+
+        assertThat(examined()).hasSize(MESSAGES);
+        assertThat(new RedisDoctor(this.redis, () -> connections, new EnvelopeCodec(JsonMapper.builder().build()))
+            .examine(QUEUE.queue().value())).isEqualTo(new Examination(MESSAGES, List.of(), true));
+    }
+
+    private Set<String> examined() {
         Set<String> found = new HashSet<>();
         byte[] cursor = Replies.bytes(0);
         do {
@@ -208,10 +217,54 @@ class RedisLargeMessagesTests {
             facts.forEach((each) -> found.add(Replies.raw(((List<?>) each).get(0))));
         }
         while (!Replies.text(cursor).equals("0"));
+        return found;
+    }
 
-        assertThat(found).hasSize(MESSAGES);
-        assertThat(new RedisDoctor(this.redis, () -> connections, new EnvelopeCodec(JsonMapper.builder().build()))
-            .examine(QUEUE.queue().value())).isEqualTo(new Examination(MESSAGES, List.of(), true));
+    /** What is read next says nothing of what comes after it. */
+    @ParameterizedTest
+    @ValueSource(ints = { 4, 5 })
+    void largeMessagesBetweenSmallOnesAreClaimedSomeAtATime(int priority) {
+        send(mixed(priority, OnDuplicate.KEEP));
+
+        List<Claim> claims = IntStream.range(0, MIXED)
+            .mapToObj((i) -> claim())
+            .takeWhile((claim) -> !claim.messages().isEmpty())
+            .toList();
+
+        assertThat(claims).flatExtracting(Claim::messages).hasSize(MIXED);
+        assertThat(claims).allSatisfy(
+                (claim) -> assertThat(claim.messages().stream().mapToInt((message) -> message.envelope().length).sum())
+                    .isLessThan(MEBIBYTE + LARGE + MIXED * 100));
+        new Audit(connections, this.namespace, QUEUE).check();
+    }
+
+    @Test
+    void examinationsReadLargeMessagesBetweenSmallOnesSomeAtATime() {
+        send(mixed(4, OnDuplicate.KEEP));
+
+        assertThat(examined()).hasSize(MIXED);
+    }
+
+    /** Contents that are held are not read to find out that they are. */
+    @Test
+    void aSendReadsNoContents() {
+        send(mixed(4, OnDuplicate.KEEP));
+        byte[][] arguments = Arguments.ofSend(HOME, mixed(4, OnDuplicate.KEEP));
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory own = Connections.lettuce(server);
+            try (RedisAccess access = RedisAccess.to(own, "large", Duration.ofSeconds(30))) {
+                new RedisMessageStore(access).schedule(HOME, mixed(4, OnDuplicate.KEEP).subList(1, 2)).join();
+                server.commands().configResetstat();
+
+                assertThat(access.send(QUEUE, arguments).join()).isEmpty();
+
+                assertThat(server.commands().info("commandstats")).contains("cmdstat_hexists")
+                    .doesNotContain("cmdstat_hget", "cmdstat_hmget");
+            }
+            finally {
+                own.destroy();
+            }
+        }
     }
 
     private List<Lease> leasedWithSuccessors() {
@@ -229,9 +282,21 @@ class RedisLargeMessagesTests {
         return this.store.schedule(HOME, messages).join().stream().map(SendResult::outcome).toList();
     }
 
-    private static List<NewMessage> messages(int bytes, OnDuplicate onDuplicate) {
-        byte[] envelope = "{\"payload\":\"%s\"}".formatted("x".repeat(Math.max(0, bytes - 14)))
+    /** One of three is large. */
+    private static List<NewMessage> mixed(int priority, OnDuplicate onDuplicate) {
+        return IntStream.range(0, MIXED)
+            .mapToObj((i) -> new NewMessage("m%02d".formatted(i), false, DueTime.NOW, onDuplicate, priority, null, null,
+                    envelope((i % 3 == 1) ? LARGE : 20)))
+            .toList();
+    }
+
+    private static byte[] envelope(int bytes) {
+        return "{\"payload\":\"%s\"}".formatted("x".repeat(Math.max(0, bytes - 14)))
             .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static List<NewMessage> messages(int bytes, OnDuplicate onDuplicate) {
+        byte[] envelope = envelope(bytes);
         return IntStream.range(0, MESSAGES)
             .mapToObj((i) -> new NewMessage("m" + i, false, DueTime.NOW, onDuplicate, 4, null, null, envelope))
             .toList();
