@@ -12,12 +12,20 @@ import org.jspecify.annotations.Nullable;
  * @param policy what becomes of messages that are found expired
  * @param bid who would keep the partition; {@code null} for who does not stay, or hears
  * of no keeper
+ * @param usualLease how long leases of the queue are, where the caller does not choose:
+ * taken for the length of those that ran out
  */
-public record ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy, @Nullable KeeperBid bid) {
+public record ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy, @Nullable KeeperBid bid,
+        Duration usualLease) {
 
     /** Without a word on who keeps the partition. */
     public ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy) {
         this(limit, leaseTime, policy, null);
+    }
+
+    /** For a lease of the usual length. */
+    public ClaimRequest(int limit, Duration leaseTime, ExpiredPolicy policy, @Nullable KeeperBid bid) {
+        this(limit, leaseTime, policy, bid, leaseTime);
     }
 
 }

@@ -118,19 +118,19 @@ final class MemoryMessage {
 
     /**
      * When it is due after its lease ran out, for who does not know how long leases are.
-     * One that may expire or has a lane of its own or a group keeps its due time, others
-     * were due by then.
+     * One that may expire or has a lane of its own or a group keeps its due time until it
+     * fails, others were due by then.
      */
     long dueAfterLapse() {
-        return isPlain() ? Micros.floorToMillis(this.deadline) : this.wanted;
+        return keepsItsDueTime() ? this.wanted : Micros.floorToMillis(this.deadline);
     }
 
     /**
-     * The same for who knows how long leases are, in microseconds: a plain one was due
-     * when its lease was given.
+     * The same for who knows how long leases usually are, in microseconds: others were
+     * due when their lease was given.
      */
     long dueAfterLapse(long leaseTime) {
-        return isPlain() ? Micros.floorToMillis(Math.min(this.token - leaseTime, this.deadline)) : this.wanted;
+        return keepsItsDueTime() ? this.wanted : Micros.floorToMillis(Math.min(this.token - leaseTime, this.deadline));
     }
 
     /**
@@ -139,6 +139,10 @@ final class MemoryMessage {
      */
     long dueForSender(long now) {
         return !this.leased ? this.due : isPlain() ? Micros.floorToMillis(now) : this.wanted;
+    }
+
+    private boolean keepsItsDueTime() {
+        return !isPlain() && this.failures == 0;
     }
 
     private boolean isPlain() {

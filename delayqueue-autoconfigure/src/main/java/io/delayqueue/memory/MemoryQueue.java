@@ -84,7 +84,7 @@ final class MemoryQueue {
     }
 
     Claim claim(ClaimRequest request, long now) {
-        endLapsedLeases(now, Micros.of(request.leaseTime()));
+        endLapsedLeases(now, Micros.of(request.usualLease()));
         long millis = Micros.floorToMillis(now);
         List<DeadLetterEvent> buried = new ArrayList<>();
         DueMessages due = new DueMessages(this.lanes, millis, request.limit());
@@ -107,12 +107,12 @@ final class MemoryQueue {
         return new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures, "expired");
     }
 
-    private void endLapsedLeases(long now, long leaseTime) {
+    private void endLapsedLeases(long now, long usualLease) {
         List<MemoryMessage> lapsed = this.leased.stream()
             .takeWhile((message) -> message.deadline <= now)
             .limit(LAPSE_LIMIT)
             .toList();
-        lapsed.forEach((message) -> lapse(message, message.dueAfterLapse(leaseTime)));
+        lapsed.forEach((message) -> lapse(message, message.dueAfterLapse(usualLease)));
     }
 
     /** Leases messages, with a token that is later than all that they had. */

@@ -77,7 +77,7 @@ final class Arguments {
     /** Of claim.lua. */
     static byte[][] ofClaim(ClaimRequest request) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.limit()), micros(request.leaseTime()),
-                (request.policy() == ExpiredPolicy.DEAD_LETTER) ? BURY : DROP));
+                micros(request.usualLease()), (request.policy() == ExpiredPolicy.DEAD_LETTER) ? BURY : DROP));
         KeeperBid bid = request.bid();
         if (bid != null) {
             arguments.add(bytes(bid.kind().name().toLowerCase(Locale.ROOT)));

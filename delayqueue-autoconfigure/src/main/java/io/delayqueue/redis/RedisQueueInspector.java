@@ -84,7 +84,8 @@ public final class RedisQueueInspector implements QueueInspector {
         long time = Replies.ceil(follows ? Replies.bytesOfRaw(follower.group(1)) : entry.get(1));
         boolean leased = listing == MessageListing.LEASED && time > now;
         Instant due = (listing != MessageListing.LEASED) ? Instant.ofEpochMilli(time)
-                : (details.dueAt() != null) ? details.dueAt() : Instant.ofEpochMilli(Math.floorDiv(time, 1_000));
+                : (details.dueAt() != null && tried.failures() == 0) ? details.dueAt()
+                        : Instant.ofEpochMilli(Math.floorDiv(time, 1_000));
         return new ListedMessage(new MessagePosition(score, member),
                 new MessageSummary(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
                         leased ? null : due, leased ? Replies.ofMicros(time) : null, details.expiresAt(),

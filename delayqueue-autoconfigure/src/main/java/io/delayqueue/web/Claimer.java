@@ -88,7 +88,10 @@ final class Claimer {
     }
 
     private CompletableFuture<Batch> claimNow(Partition partition, Poll poll, Terms terms) {
-        return this.store.claim(partition, new ClaimRequest(poll.limit(), poll.lease(), terms.settings().expired()))
+        return this.store
+            .claim(partition,
+                    new ClaimRequest(poll.limit(), poll.lease(), terms.settings().expired(), null,
+                            terms.settings().lease()))
             .thenComposeAsync((claim) -> {
                 this.router.noticed(partition, claim.partitionsVersion());
                 this.settlements.tell(partition.queue(), claim, terms.settings().expired());

@@ -9,8 +9,8 @@
 -- The token of a lease is its deadline, in microseconds. Where a message was leased before
 -- for longer, a token later than its last one serves the whole call, noted in `renewed`.
 --
--- A plain message whose lease ran out is due when that was given, if the lease was as long
--- as those of this call: so it comes before what became due since.
+-- A message whose lease ran out is due when that was given (a first attempt that is not plain:
+-- when it was), if the lease was as long as is usual: so it comes before what became due since.
 --
 -- While the queue is paused nothing leaves its place, leases that ran out included, and the
 -- wake mark stays as it is: so senders wake workers about once a second, in vain.
@@ -23,15 +23,16 @@
 --
 -- ARGV[1]  limit       1..100; bounds how long the server is kept busy
 -- ARGV[2]  lease_time  microseconds
--- ARGV[3]  expired     'drop' or 'bury'
+-- ARGV[3]  usual_lease  microseconds; of the queue, so that of most leases that ran out
+-- ARGV[4]  expired     'drop' or 'bury'
 -- then, from who would keep the partition:
--- ARGV[4]  bid         'hold': it is the keeper, and said so a moment ago; 'confirm': it will be
+-- ARGV[5]  bid         'hold': it is the keeper, and said so a moment ago; 'confirm': it will be
 --                      if nobody else is; 'share': or if the keeper has two partitions more
 -- then, unless it holds it:
--- ARGV[5]  node        its name, letters and digits
--- ARGV[6]  others      how many other partitions it keeps
--- ARGV[7]  term        ms, how long it keeps this one
--- ARGV[8]  grace       ms; if it finds what has been due for longer, the keeper is away
+-- ARGV[6]  node        its name, letters and digits
+-- ARGV[7]  others      how many other partitions it keeps
+-- ARGV[8]  term        ms, how long it keeps this one
+-- ARGV[9]  grace       ms; if it finds what has been due for longer, the keeper is away
 --
 -- Returns  { now, next_at, token, expired, refused, version, keeper, n, id, due, id, due, ...,
 --            value, value, ... }
@@ -70,7 +71,7 @@ if first and tonumber(first) <= now then
   for i = 1, #lapsed, 2 do
     if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, lapsed[i]) end
     if bytes > BYTES and i > 1 then break end -- successors, which are read
-    lapse(lapsed[i], lapsed[i + 1], tonumber(ARGV[2]))
+    lapse(lapsed[i], lapsed[i + 1], tonumber(ARGV[3]))
     lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000
   end
   first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
@@ -89,7 +90,7 @@ end
 local deadline = now + tonumber(ARGV[2])
 local token, expired, n = '', 0, 0 -- n: how many are leased
 local looked, reply = {}, {} -- looked: lists of id, due, id, due and so on
-local attempts, details, buried
+local attempts, details, buried, returned
 
 -- Contents are read before anything moves, one by one until they have BYTES: several at once
 -- could be of any size. What is due and not read stays in its place. Leases are added before
@@ -130,6 +131,7 @@ if not plain and not paused then
   -- prelude
   local ends, latest, removed, bytes, before = digits(deadline), deadline, 0, 0
   local taken, values = {}, {}
+  returned = {}
   n, looked = 0, {}
   repeat
     before = removed
@@ -151,6 +153,7 @@ if not plain and not paused then
         attempts, details, buried = attempts or {}, details or {}, buried or {}
         local leases, start, gone = {}, n, nil
         for i = 1, count do
+          if all_attempts[i] then returned[ids[i]] = true end
           local expiry = tonumber(string.match(all_details[i] or '', ':(%d+):') or 0)
           if not contents[i] or expiry > 0 and expiry <= now_ms then
             gone = gone or {}
@@ -174,7 +177,7 @@ if not plain and not paused then
           local id, cause = ids[i], contents[i] and 'expired' or 'missing'
           removed = removed + 1
           if contents[i] then expired = expired + 1 end
-          if not contents[i] or ARGV[3] == 'bury' then
+          if not contents[i] or ARGV[4] == 'bury' then
             local letter, at = id .. '~' .. digits(now), #buried
             local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
             buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
@@ -205,18 +208,23 @@ if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) 
 if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 
 -- Whether the caller keeps the partition; if it asks, it is written down, and told.
-local bid, node = ARGV[4], ARGV[5]
+local bid, node = ARGV[5], ARGV[6]
 local keeper, told = bid == 'hold', false
 if bid == 'confirm' or bid == 'share' then
   local kept = redis.pcall('GET', KEEPER) or ''
   local owner, load = string.match(kept.err and '' or kept, '^(%w+) (%d+)$')
   local oldest = now_ms
-  -- One whose lease ran out was in good hands until then, whenever it was due.
+  -- One whose lease ran out was in good hands until then, whenever it was due. When another
+  -- came back from a lease is not stored: its due time may be older than that.
   for _, due in ipairs(looked) do
-    for i = 1, #due, 2 do oldest = math.min(oldest, lapsed_at and lapsed_at[due[i]] or tonumber(due[i + 1])) end
+    for i = 1, #due, 2 do
+      local id = due[i]
+      local since = lapsed_at and lapsed_at[id] or not (returned and returned[id]) and tonumber(due[i + 1])
+      oldest = math.min(oldest, since or oldest)
+    end
   end
-  local late = not behind and now_ms - oldest >= tonumber(ARGV[8])
-  local rich = bid == 'share' and owner and tonumber(load) >= ARGV[6] + 2
+  local late = not behind and now_ms - oldest >= tonumber(ARGV[9])
+  local rich = bid == 'share' and owner and tonumber(load) >= ARGV[7] + 2
   keeper = not kept.err and (not owner or owner == node or late or rich) or false
   told = keeper
 end
@@ -236,9 +244,9 @@ elseif not paused then -- of a pause workers are told when it is over, or know
   end
 end
 if told then
-  local load = digits(ARGV[6] + 1)
+  local load = digits(ARGV[7] + 1)
   if paused then redis.pcall('DEL', KEEPER) end -- a removal first: see start.lua
-  if redis.pcall('SET', KEEPER, node .. ' ' .. load, 'PX', ARGV[7]).err then
+  if redis.pcall('SET', KEEPER, node .. ' ' .. load, 'PX', ARGV[8]).err then
     keeper = false
   else
     local next_in = next_at and digits(math.max(0, next_at - now_ms)) or ''

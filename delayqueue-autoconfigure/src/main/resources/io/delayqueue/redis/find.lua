@@ -34,5 +34,6 @@ if due then
 elseif redis.call('HEXISTS', NEXT, id) == 1 then
   return {}
 end
-local original = from_details(details)
+-- See lapse.
+local original = not string.match(attempts, '^0*[1-9]') and from_details(details)
 return { 'S', digits(original or math.floor(tonumber(deadline) / 1000)), attempts, details, value }

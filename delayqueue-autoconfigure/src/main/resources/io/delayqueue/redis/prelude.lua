@@ -339,9 +339,9 @@ local function succeed(id)
 end
 
 -- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`. A message
--- with details is due when it was. When a plain one was is not stored while it is leased: it
--- is due when its lease was given, which is `lease_time` before the token, where the caller
--- knows how long leases are; else at the deadline.
+-- with details that never failed is due when it was. When another was is not stored while it is
+-- leased: it is due when its lease was given, which is `lease_time` before the token, where the
+-- caller knows how long leases usually are; else at the deadline.
 local function lapse(id, deadline, lease_time)
   local token, entry = redis.call('HGET', RENEWED, id) or deadline, attempts_of(id)
   redis.call('ZREM', LEASED, id)
@@ -354,7 +354,7 @@ local function lapse(id, deadline, lease_time)
   entry.suspect, entry.by, entry.token = 1, 'l', token
   set_attempts(id, entry)
   local due, _, lane = details_of(id)
-  if not due then
+  if not due or entry.failures > 0 then
     local given = lease_time and tonumber(string.match(token, '^%d+$') or deadline) - lease_time
     due = math.floor(math.min(given or math.huge, tonumber(deadline)) / 1000)
   end

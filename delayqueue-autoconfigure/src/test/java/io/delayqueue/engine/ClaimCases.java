@@ -79,12 +79,38 @@ abstract class ClaimCases extends StoreCases {
 
     /** Which is all that is known of how long a lease lasted. */
     @Test
-    void takesItsLeaseTimeForThatOfALeaseThatRanOut() {
+    void takesTheUsualLeaseTimeForThatOfALeaseThatRanOut() {
         this.dq.leased();
         this.dq.advance(LEASE);
 
-        assertThat(this.dq.claim(1, DELAY, ExpiredPolicy.DROP).messages()).extracting(Taken::dueAt)
+        assertThat(this.dq.claim(new ClaimRequest(1, LEASE, ExpiredPolicy.DROP, null, DELAY)).messages())
+            .extracting(Taken::dueAt)
             .containsExactly(at(20));
+    }
+
+    @Test
+    void makesAMessageDueWhenItsLeaseWasGivenWhateverLeaseIsAskedFor() {
+        this.dq.advance(DELAY);
+        this.dq.send(called("m", Duration.ZERO));
+        this.dq.claim();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.claim(new ClaimRequest(1, Duration.ofHours(1), ExpiredPolicy.DROP, null, LEASE)).messages())
+            .extracting(Taken::dueAt)
+            .containsExactly(at(10));
+    }
+
+    /** Its own due time was over when it failed. */
+    @Test
+    void makesARetriedMessageDueWhenItsLeaseWasGivenWhateverItIs() {
+        this.dq.send(GroupValues.grouped("g", "m", Duration.ZERO));
+        this.dq.retry(this.dq.claimOne());
+        this.dq.advance(Duration.ofMinutes(1));
+        this.dq.claim();
+        this.dq.advance(LEASE);
+
+        assertThat(this.dq.find("m").orElseThrow().dueAt()).isEqualTo(at(90));
+        assertThat(this.dq.claim().messages()).extracting(Taken::dueAt).containsExactly(at(60));
     }
 
     /** Where its token is later than its end, as an earlier lease was longer. */

@@ -224,8 +224,9 @@ public final class RandomTransitions {
     }
 
     private Claim claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
-        Claim claim = both("claim %d for %s, %s".formatted(limit, leaseTime, policy),
-                (ports) -> ports.store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy)));
+        Duration usual = this.random.nextBoolean() ? leaseTime : span(40_000);
+        Claim claim = both("claim %d for %s, usually %s, %s".formatted(limit, leaseTime, usual, policy),
+                (ports) -> ports.store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy, null, usual)));
         Deque<DueLease> held = anyOf(this.workers);
         claim.messages().forEach((message) -> {
             held.addFirst(message.dueLease());

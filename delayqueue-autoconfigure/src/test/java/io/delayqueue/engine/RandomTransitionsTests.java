@@ -219,7 +219,8 @@ class RandomTransitionsTests {
         }
 
         private static ClaimRequest dropping(ClaimRequest request) {
-            return new ClaimRequest(request.limit(), request.leaseTime(), ExpiredPolicy.DROP);
+            return new ClaimRequest(request.limit(), request.leaseTime(), ExpiredPolicy.DROP, request.bid(),
+                    request.usualLease());
         }
 
         private static List<Lease> leases(Object argument) {

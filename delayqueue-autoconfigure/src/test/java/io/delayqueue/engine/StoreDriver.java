@@ -133,7 +133,11 @@ final class StoreDriver {
     }
 
     Claimed claim(int limit, Duration leaseTime, ExpiredPolicy policy) {
-        return Claimed.of(await(store().claim(QUEUE, new ClaimRequest(limit, leaseTime, policy))));
+        return claim(new ClaimRequest(limit, leaseTime, policy));
+    }
+
+    Claimed claim(ClaimRequest request) {
+        return Claimed.of(await(store().claim(QUEUE, request)));
     }
 
     /** What is claimed and acknowledged until nothing is due, in that order. */

@@ -13,11 +13,13 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Claim;
 import io.delayqueue.engine.ClaimRequest;
+import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.DueTime;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Home;
 import io.delayqueue.engine.KeeperBid;
 import io.delayqueue.engine.KeeperBid.Kind;
+import io.delayqueue.engine.Lease;
 import io.delayqueue.engine.NewMessage;
 import io.delayqueue.engine.Partition;
 import io.delayqueue.engine.Signal;
@@ -143,6 +145,20 @@ class RedisKeeperTests {
         assertThat(claim.keeper()).isFalse();
         this.clock.advance(LEASE.plus(KeeperBid.GRACE));
         assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
+    }
+
+    /** It was in good hands, or came back a moment ago. */
+    @Test
+    void theOldDueTimeOfWhatCameBackFromALeaseSaysNothingOfTheKeeper() {
+        send("m");
+        Claim first = claim("a", Kind.CONFIRM, 0);
+        Lease lease = first.messages().get(0).lease();
+        this.clock.advance(KeeperBid.GRACE);
+        assertThat(this.store.release(QUEUE, List.of(new DueLease(lease, first.now()))).join()).containsOnly(true);
+
+        Claim claim = claim("b", Kind.CONFIRM, 0);
+        assertThat(claim.messages()).hasSize(1);
+        assertThat(claim.keeper()).isFalse();
     }
 
     @Test
