@@ -23,6 +23,14 @@ final class ApplicationExecutor implements Executor {
         Submitted submitted = new Submitted(task);
         this.executor.execute(submitted);
         submitted.caller = null;
+        if (submitted.refused) {
+            // A decorator of the executor may have caught the exception.
+            throw rejection();
+        }
+    }
+
+    private static RejectedExecutionException rejection() {
+        return new RejectedExecutionException("The executor runs tasks in the calling thread");
     }
 
     /** A task, with the thread that submits it as long as it does so. */
@@ -36,6 +44,9 @@ final class ApplicationExecutor implements Executor {
          */
         private @Nullable Thread caller = Thread.currentThread();
 
+        /** Whether the thread that submits it has run it; only that thread reads it. */
+        private boolean refused;
+
         Submitted(Runnable task) {
             this.task = task;
         }
@@ -43,7 +54,8 @@ final class ApplicationExecutor implements Executor {
         @Override
         public void run() {
             if (this.caller == Thread.currentThread()) {
-                throw new RejectedExecutionException("The executor runs tasks in the calling thread");
+                this.refused = true;
+                throw rejection();
             }
             this.task.run();
         }

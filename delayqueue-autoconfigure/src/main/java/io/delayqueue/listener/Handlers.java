@@ -39,6 +39,9 @@ final class Handlers {
     /** After so long with no handler free, what waits is better off elsewhere. */
     static final Duration STALL = Duration.ofSeconds(1);
 
+    /** The longest that a start may take before it counts as dropped. */
+    private static final Duration LONGEST_START = Duration.ofSeconds(30);
+
     /** One batch that waits here while the store is asked for the next one. */
     private static final int MOST_AHEAD = 2 * MessageStore.BATCH_LIMIT;
 
@@ -72,6 +75,12 @@ final class Handlers {
     private final Set<Alarm> line = new LinkedHashSet<>();
 
     private final AtomicBoolean starting = new AtomicBoolean();
+
+    /** When the thread that is being started was requested. */
+    private volatile long startingSince;
+
+    /** After how many nanoseconds without that thread it counts as dropped. */
+    private volatile long startLimit = STALL.toNanos();
 
     private volatile long movedAt;
 
@@ -228,6 +237,7 @@ final class Handlers {
     /** One at a time; the thread that starts starts the next. */
     private void startOne() {
         if (this.waiting.get() > 0 && this.free.availablePermits() > 0 && this.starting.compareAndSet(false, true)) {
+            this.startingSince = this.nanoTime.getAsLong();
             try {
                 this.threads.execute(this::run);
             }
@@ -238,7 +248,22 @@ final class Handlers {
         }
     }
 
+    /**
+     * Lets another thread be started if the last one does not come: an executor of the
+     * application may drop tasks without an exception, as {@code DiscardPolicy} does. It
+     * may as well be busy, and still hold the task; so it is given twice as long each
+     * time, or its queue would be filled with tasks that find nothing to do.
+     */
+    void forgetDroppedStart() {
+        long limit = this.startLimit;
+        if (this.starting.get() && this.nanoTime.getAsLong() - this.startingSince >= limit) {
+            this.startLimit = Math.min(2 * limit, LONGEST_START.toNanos());
+            this.starting.set(false);
+        }
+    }
+
     private void run() {
+        this.startLimit = STALL.toNanos();
         this.starting.set(false);
         while (this.free.tryAcquire()) {
             Task task = this.ready.poll();

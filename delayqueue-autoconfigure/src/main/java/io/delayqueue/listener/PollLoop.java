@@ -200,6 +200,7 @@ final class PollLoop {
             return null;
         }
         if (this.handlers.isStalled()) {
+            this.handlers.forgetDroppedStart();
             giveBackUnstarted();
         }
         this.handlers.goOn();

@@ -8,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -207,10 +208,134 @@ class HandlerExecutionTests {
             });
     }
 
+    /** As {@code DiscardPolicy} and {@code DiscardOldestPolicy} do, without a word. */
+    @ParameterizedTest
+    @ValueSource(strings = { "discards", "discardsOldest" })
+    void whatAnExecutorDropsIsHandledLater(String executor) {
+        this.application.withUserConfiguration(Dropping.class)
+            .withPropertyValues("delayqueue.listener.executor=" + executor)
+            .run((context) -> {
+                Dropping handler = context.getBean(Dropping.class);
+                ThreadPoolExecutor pool = context.getBean(executor, ThreadPoolExecutor.class);
+                CountDownLatch goOn = new CountDownLatch(1);
+                pool.execute(() -> awaitLatch(goOn));
+                if (executor.equals("discards")) {
+                    pool.execute(() -> {
+                    });
+                    send(context.getBean(DelayQueueOperations.class), "a");
+                }
+                else {
+                    send(context.getBean(DelayQueueOperations.class), "a");
+                    await().atMost(LIMIT).until(() -> !pool.getQueue().isEmpty());
+                    pool.execute(() -> {
+                    });
+                }
+                assertThat(handler.dropped.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+                goOn.countDown();
+
+                assertThat(handler.seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("a");
+            });
+    }
+
+    /** The exception of the task says that it was rejected; it reaches nobody here. */
+    @Test
+    void whatAnExecutorWouldRunInItsCallerIsHandledLaterThoughADecoratorCatchesThat() {
+        this.application.withUserConfiguration(Swallowing.class)
+            .withPropertyValues("delayqueue.listener.executor=swallowing")
+            .run((context) -> {
+                Swallowing handler = context.getBean(Swallowing.class);
+                ThreadPoolExecutor pool = context.getBean("swallowing", ThreadPoolTaskExecutor.class)
+                    .getThreadPoolExecutor();
+                CountDownLatch goOn = new CountDownLatch(1);
+                pool.execute(() -> awaitLatch(goOn));
+                send(context.getBean(DelayQueueOperations.class), "a");
+                assertThat(handler.swallowed.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+                goOn.countDown();
+
+                assertThat(handler.seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("a");
+            });
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            if (!latch.await(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+                throw new IllegalStateException("Nobody lets this thread go on");
+            }
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private static void send(DelayQueueOperations queue, String... payloads) {
         for (String payload : payloads) {
             queue.send("orders", payload, Duration.ZERO);
         }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Dropping {
+
+        final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+
+        final CountDownLatch dropped = new CountDownLatch(1);
+
+        @Bean(destroyMethod = "shutdownNow", defaultCandidate = false)
+        ThreadPoolExecutor discards() {
+            return pool(new ThreadPoolExecutor.DiscardPolicy());
+        }
+
+        @Bean(destroyMethod = "shutdownNow", defaultCandidate = false)
+        ThreadPoolExecutor discardsOldest() {
+            return pool(new ThreadPoolExecutor.DiscardOldestPolicy());
+        }
+
+        private ThreadPoolExecutor pool(RejectedExecutionHandler policy) {
+            return new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(1), (task, pool) -> {
+                policy.rejectedExecution(task, pool);
+                this.dropped.countDown();
+            });
+        }
+
+        @DelayedListener("orders")
+        void handle(String payload) {
+            this.seen.add(payload);
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Swallowing {
+
+        final BlockingQueue<String> seen = new LinkedBlockingQueue<>();
+
+        final CountDownLatch swallowed = new CountDownLatch(1);
+
+        @Bean(defaultCandidate = false)
+        ThreadPoolTaskExecutor swallowing() {
+            ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
+            pool.setCorePoolSize(1);
+            pool.setMaxPoolSize(1);
+            pool.setQueueCapacity(0);
+            pool.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
+            pool.setTaskDecorator((task) -> () -> {
+                try {
+                    task.run();
+                }
+                catch (RuntimeException ex) {
+                    this.swallowed.countDown();
+                }
+            });
+            return pool;
+        }
+
+        @DelayedListener("orders")
+        void handle(String payload) {
+            this.seen.add(payload);
+        }
+
     }
 
     @Configuration(proxyBeanMethods = false)

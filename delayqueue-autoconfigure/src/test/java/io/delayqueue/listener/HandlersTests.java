@@ -243,6 +243,44 @@ class HandlersTests {
         assertThat(this.begun).hasSize(2);
     }
 
+    @Test
+    void aStartThatTheExecutorDroppedIsRepeatedOnceMessagesAreStalled() {
+        this.handlers.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        this.threads.clear();
+        this.handlers.forgetDroppedStart();
+        this.handlers.goOn();
+        assertThat(this.threads).as("before it counts as dropped").isEmpty();
+
+        this.clock.advance(Handlers.STALL);
+        this.handlers.forgetDroppedStart();
+        this.handlers.goOn();
+
+        assertThat(this.threads).hasSize(1);
+        runThreads();
+        assertThat(this.begun).containsExactly("m0");
+    }
+
+    /** Or an executor that is only busy would be filled with them. */
+    @Test
+    void startsThatAreNotRunAreRepeatedLessAndLessOften() {
+        this.handlers.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        for (int i = 0; i < 3600; i++) {
+            this.clock.advance(Handlers.STALL);
+            this.handlers.forgetDroppedStart();
+            this.handlers.goOn();
+        }
+        assertThat(this.threads).hasSizeBetween(3600 / 30, 3600 / 30 + 6);
+
+        runThreads();
+        assertThat(this.begun).containsExactly("m0");
+        this.handlers.add(leases(1), this.handlers::finished);
+        this.threads.clear();
+        this.clock.advance(Handlers.STALL);
+        this.handlers.forgetDroppedStart();
+        this.handlers.goOn();
+        assertThat(this.threads).as("soon again after one was run").hasSize(1);
+    }
+
     /** Other tasks of the application wait for those threads too. */
     @Test
     void eachMessageIsATaskOfItsOwnOnThreadsOfTheApplication() {
