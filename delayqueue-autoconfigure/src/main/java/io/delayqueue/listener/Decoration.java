@@ -29,22 +29,27 @@ final class Decoration {
     /**
      * Runs a task, decorated by this thread.
      * @param task must not throw
-     * @return {@code false} if the decorator failed before the task had begun, which then
-     * never runs
+     * @return {@code null} if the task has begun, else why not; it then never runs
      */
-    boolean run(Runnable task) {
+    @Nullable Throwable run(Runnable task) {
         if (this.decorator == null) {
             task.run();
-            return true;
+            return null;
         }
         Once once = new Once(task);
+        Throwable failure = null;
         try {
             this.decorator.decorate(once).run();
         }
         catch (Throwable ex) {
+            failure = ex;
             logger.error("TaskDecorator {} failed", this.decorator, ex);
         }
-        return !once.begin();
+        if (!once.begin()) {
+            return null;
+        }
+        return (failure != null) ? failure
+                : new IllegalStateException("TaskDecorator %s did not run its task".formatted(this.decorator));
     }
 
     /**

@@ -54,9 +54,9 @@ final class DeliveryProcessor {
         End[] end = { End.SETTLED };
         DeliveryContext logContext = DeliveryContext.enter(held);
         try {
-            if (!this.decoration.run(() -> end[0] = endOf(held, () -> admit(held)))) {
-                logger.error("Cannot process message '{}' of queue '{}', as its decoration failed; it may be "
-                        + "handled again when its lease runs out", held.lease().id(), held.lease().queue());
+            Throwable failure = this.decoration.run(() -> end[0] = endOf(held, () -> admit(held)));
+            if (failure != null) {
+                end[0] = endOf(held, () -> undecorated(held, failure));
             }
         }
         finally {
@@ -161,6 +161,16 @@ final class DeliveryProcessor {
         }
         this.queue.started(held.lateness(now));
         return call(new Handling(held, delivery, now), call);
+    }
+
+    /** Left to its lease, a message whose decoration always fails would never die. */
+    private End undecorated(HeldLease held, Throwable failure) {
+        if (!held.isLive(this.context.now())) {
+            this.settlement.giveBackLate(held);
+            return End.SETTLED;
+        }
+        this.queue.counters().failed.increment();
+        return failed(held, failure);
     }
 
     private End call(Handling handling, MessageHandler.Call call) {

@@ -43,7 +43,7 @@ class DecorationTests {
     }
 
     @Test
-    void aMessageWhoseDecorationFailsIsLeftToItsLease() {
+    void aMessageWhoseDecorationFailsHasFailedAnAttempt() {
         boolean[] failing = { true };
         PollLoop loop = loop((task) -> {
             if (failing[0]) {
@@ -53,13 +53,44 @@ class DecorationTests {
         });
         this.bed.handleOnce(loop);
         assertThat(this.bed.handled).isEmpty();
-        assertThat(this.log.lines(Level.ERROR)).anyMatch((line) -> line.startsWith("Cannot process message 'm'"));
+        assertThat(this.bed.store.calls).startsWith("claim 1", "retry m in PT1S");
+        assertThat(this.log.lines(Level.WARN))
+            .anyMatch((line) -> line.startsWith("Message 'm' of queue 'orders' failed on attempt 1")
+                    && line.endsWith("no tenant"));
+        assertThat(this.bed.counters.snapshot().failed()).isOne();
 
         failing[0] = false;
-        this.bed.clock.advance(TestBed.LEASE.plusSeconds(1));
+        this.bed.clock.advance(Duration.ofSeconds(1));
         this.bed.handleOnce(loop);
         assertThat(this.bed.handled).containsExactly("m");
         assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void aMessageWhoseDecorationFailsAtEachAttemptBecomesADeadLetter() {
+        this.bed.maxAttempts = 2;
+        PollLoop loop = loop((task) -> {
+            throw new IllegalStateException("no tenant");
+        });
+        this.bed.handleOnce(loop);
+        this.bed.clock.advance(Duration.ofSeconds(1));
+        this.bed.handleOnce(loop);
+
+        assertThat(this.bed.handled).isEmpty();
+        assertThat(this.bed.store.messages).isEmpty();
+        assertThat(this.bed.store.dead).containsOnlyKeys("m~2");
+        assertThat(this.bed.store.dead.get("m~2").cause()).startsWith("java.lang.IllegalStateException: no tenant");
+    }
+
+    @Test
+    void aMessageWhoseDecorationFailsAfterItsLeaseIsGivenBack() {
+        this.bed.handleOnce(loop((task) -> {
+            this.bed.clock.advance(TestBed.LEASE.plusSeconds(1));
+            throw new IllegalStateException("no tenant");
+        }));
+
+        assertThat(this.bed.store.calls).noneMatch((call) -> call.startsWith("retry"));
+        assertThat(this.bed.counters.snapshot().failed()).isZero();
     }
 
     @Test
@@ -84,6 +115,7 @@ class DecorationTests {
         this.bed.handleOnce(loop);
 
         assertThat(this.bed.handled).containsExactly("next");
+        assertThat(this.bed.store.calls).contains("retry m in PT1S");
     }
 
     @Test
