@@ -47,6 +47,9 @@ public final class UnconsumedQueues {
     /** Most queues of a search, the first by name. */
     private static final int MOST_QUEUES = 1_000;
 
+    /** Of a search, read at a time: it may wait, and others use the connection. */
+    static final int MOST_READS = 20;
+
     private static final Logger logger = LoggerFactory.getLogger(UnconsumedQueues.class);
 
     private final StorePorts ports;
@@ -149,12 +152,20 @@ public final class UnconsumedQueues {
     }
 
     private CompletableFuture<Map<String, QueueOverview>> find(List<QueueName> queues) {
-        List<CompletableFuture<@Nullable QueueOverview>> answers = queues.stream()
-            .filter((queue) -> !this.consumed.isConsumed(queue, MEMORY))
-            .map(this::overviewOrNull)
-            .toList();
+        List<QueueName> suspects = queues.stream().filter((queue) -> !this.consumed.isConsumed(queue, MEMORY)).toList();
+        CompletableFuture<Map<String, QueueOverview>> found = CompletableFuture.completedFuture(new TreeMap<>());
+        for (int i = 0; i < suspects.size(); i += MOST_READS) {
+            List<QueueName> some = suspects.subList(i, Math.min(suspects.size(), i + MOST_READS));
+            found = found.thenCompose((unconsumed) -> find(some, unconsumed));
+        }
+        return found;
+    }
+
+    /** Adds those of some queues that nobody consumes. */
+    private CompletableFuture<Map<String, QueueOverview>> find(List<QueueName> queues,
+            Map<String, QueueOverview> unconsumed) {
+        List<CompletableFuture<@Nullable QueueOverview>> answers = queues.stream().map(this::overviewOrNull).toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).thenApply((all) -> {
-            Map<String, QueueOverview> unconsumed = new TreeMap<>();
             answers.stream()
                 .map(CompletableFuture::join)
                 .filter(Objects::nonNull)

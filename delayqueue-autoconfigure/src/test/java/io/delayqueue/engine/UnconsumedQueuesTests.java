@@ -2,7 +2,9 @@ package io.delayqueue.engine;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -42,6 +44,10 @@ class UnconsumedQueuesTests {
     private final List<ListenerStatus> listeners = new ArrayList<>();
 
     private final AtomicInteger searches = new AtomicInteger();
+
+    private final Deque<Runnable> reads = new ArrayDeque<>();
+
+    private boolean answersLater;
 
     private final ConsumedQueues consumed = new ConsumedQueues(10, this.now::get);
 
@@ -140,6 +146,24 @@ class UnconsumedQueuesTests {
         assertThat(this.searches).hasValue(1);
     }
 
+    @Test
+    void aFewQueuesAreReadAtATime() {
+        int count = 3 * UnconsumedQueues.MOST_READS + 1;
+        for (int i = 0; i < count; i++) {
+            this.queues.put("queue-" + i, due(LONG));
+        }
+        this.answersLater = true;
+        CompletableFuture<Map<String, QueueOverview>> found = this.unconsumed.search();
+
+        int most = 0;
+        while (!this.reads.isEmpty()) {
+            most = Math.max(most, this.reads.size());
+            this.reads.poll().run();
+        }
+        assertThat(most).isEqualTo(UnconsumedQueues.MOST_READS);
+        assertThat(found.join()).hasSize(count);
+    }
+
     /** Lines are written by another thread, those of other tests perhaps now. */
     private static void awaitLines(CapturedOutput output, String queue, int lines) {
         await().untilAsserted(() -> assertThat(output.getOut()
@@ -172,6 +196,11 @@ class UnconsumedQueuesTests {
         QueueInspector inspector = mock();
         given(inspector.counts(any())).willAnswer((call) -> {
             String queue = call.getArgument(0, Partition.class).queue().value();
+            if (this.answersLater) {
+                CompletableFuture<PartitionCounts> answer = new CompletableFuture<>();
+                this.reads.add(() -> answer.complete(this.queues.get(queue)));
+                return answer;
+            }
             return queue.equals("broken") ? CompletableFuture.failedFuture(new IllegalStateException("WRONGTYPE"))
                     : CompletableFuture.completedFuture(this.queues.get(queue));
         });
