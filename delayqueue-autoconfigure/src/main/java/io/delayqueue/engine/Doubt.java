@@ -38,6 +38,19 @@ public final class Doubt {
     }
 
     /**
+     * The failure of a call that came before a change, and so was without effect.
+     * @param context what the call was for, which the message begins with
+     */
+    public static Throwable none(String context, Throwable failure) {
+        Throwable cause = unwrap(failure);
+        String message = context + ": " + cause.getMessage();
+        return (cause instanceof StoreUnavailableException)
+                ? new StoreUnavailableException(message, Effect.NONE, beneath(cause))
+                : (cause instanceof StoreRefusedException)
+                        ? new StoreRefusedException(message, Effect.NONE, beneath(cause)) : cause;
+    }
+
+    /**
      * The cause of a failure that takes the place of another one and says what that said:
      * one exception of the library in a stack trace is enough.
      */

@@ -6,10 +6,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
-import io.delayqueue.StoreRefusedException;
-import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.Doubt;
 import io.delayqueue.engine.SecretStore;
 import org.jspecify.annotations.Nullable;
 
@@ -134,7 +132,8 @@ public final class LeaseTokens {
         this.random.nextBytes(candidate);
         ask(candidate).whenComplete((secret, failure) -> {
             if (failure != null) {
-                own.completeExceptionally(withoutEffect(failure));
+                own.completeExceptionally(
+                        Doubt.none("The secret that lease tokens are signed with cannot be read", failure));
                 return;
             }
             LeaseSeal fresh = new LeaseSeal(secret, this.namespace);
@@ -144,16 +143,6 @@ public final class LeaseTokens {
             own.complete(fresh);
         });
         return own;
-    }
-
-    /** Whatever came of that, no message was claimed or settled. */
-    private static Throwable withoutEffect(Throwable failure) {
-        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-                : failure;
-        String message = "The secret that lease tokens are signed with cannot be read: " + cause.getMessage();
-        return (cause instanceof StoreUnavailableException) ? new StoreUnavailableException(message, Effect.NONE, cause)
-                : (cause instanceof StoreRefusedException) ? new StoreRefusedException(message, Effect.NONE, cause)
-                        : cause;
     }
 
     private CompletableFuture<byte[]> ask(byte[] candidate) {

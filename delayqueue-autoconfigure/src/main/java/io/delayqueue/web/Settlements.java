@@ -41,7 +41,11 @@ final class Settlements {
 
     private static final int MAX_LINE = 500;
 
-    private static final int MOST_UNPUBLISHED = 1_000;
+    private static final int MOST_KNOWN = 10_000;
+
+    private static final String REPEATED = " (a repeated call; may have been logged before)";
+
+    private static final String UNCONFIRMED = " (the reply was lost; logged again if it was not stored)";
 
     /** A lease is never shortened, so that this changes none that lasts longer. */
     private static final Duration AT_ALL = Duration.ofMillis(1);
@@ -54,15 +58,15 @@ final class Settlements {
 
     private final ExpiredSummaries expirations = new ExpiredSummaries(System::nanoTime);
 
-    /** Of whose deaths nobody was told, as the answer was lost; the last ones. */
-    private final Set<Lease> unpublished = Collections
+    /** Leases whose deaths this node has published; the last ones. */
+    private final Set<Lease> published = Collections
         .synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<Lease, Boolean>() {
 
             private static final long serialVersionUID = 1L;
 
             @Override
             protected boolean removeEldestEntry(Map.Entry<Lease, Boolean> eldest) {
-                return size() > MOST_UNPUBLISHED;
+                return size() > MOST_KNOWN;
             }
 
         }));
@@ -155,7 +159,12 @@ final class Settlements {
      * that come at the very same time both may be taken for the first.
      */
     private CompletableFuture<Boolean> isLive(Lease lease) {
-        return this.store.extend(lease.partition(), List.of(lease), AT_ALL).thenApply((all) -> all.get(0));
+        return this.store.extend(lease.partition(), List.of(lease), AT_ALL).handle((all, failure) -> {
+            if (failure != null) {
+                throw new CompletionException(Doubt.none("The lease cannot be checked, nothing was changed", failure));
+            }
+            return all.get(0);
+        });
     }
 
     private Settled settled(Lease lease, boolean held, boolean first) {
@@ -175,34 +184,46 @@ final class Settlements {
         this.told.of(queue).refused();
     }
 
-    /** Publishes the death, but not if the call is repeated. */
+    /**
+     * Publishes the death, but not if this node has published it before. A repeated call
+     * whose first outcome this node does not know is published as well: the reply to
+     * another node may have been lost, or that node may have ended.
+     */
     CompletableFuture<Settled> deadLetter(LeaseToken token, String reason, boolean failed) {
         Lease lease = token.lease();
-        return isLive(lease).thenCompose((live) -> deadLetter(lease, new Death(reason, failed, token.dueAt()),
-                token.failures() + (failed ? 1 : 0), live));
-    }
-
-    /** Makes a message a dead letter that no caller shall have. */
-    CompletableFuture<Settled> bury(ClaimedMessage message, String reason) {
-        return deadLetter(message.lease(), new Death(reason, false, message.dueAt()), message.failures(), true);
-    }
-
-    private CompletableFuture<Settled> deadLetter(Lease lease, Death death, int failures, boolean first) {
-        return this.store.deadLetter(lease, death).whenComplete((dead, failure) -> {
-            if (failure != null && Doubt.isIn(failure)) {
-                this.unpublished.add(lease);
-            }
-        }).thenApply((dead) -> {
-            // An earlier call whose answer was lost has published nothing.
-            Settled settled = settled(lease, dead, this.unpublished.remove(lease) || first);
+        Death death = new Death(reason, failed, token.dueAt());
+        int failures = token.failures() + (failed ? 1 : 0);
+        return isLive(lease).thenCompose((live) -> this.store.deadLetter(lease, death).thenApply((dead) -> {
+            Settled settled = settled(lease, dead, dead && this.published.add(lease));
             if (settled == Settled.DONE) {
-                DeadLetterEvent event = new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(),
-                        failures, Json.line(death.cause(), MAX_LINE));
-                log(event);
-                publish(event);
+                publish(lease, death, failures, live ? "" : REPEATED);
             }
             return settled;
-        });
+        }));
+    }
+
+    /**
+     * Makes a message a dead letter that no caller shall have. Nobody repeats this call,
+     * so the death is published also where the answer was lost.
+     */
+    CompletableFuture<Settled> bury(ClaimedMessage message, String reason) {
+        Lease lease = message.lease();
+        Death death = new Death(reason, false, message.dueAt());
+        return this.store.deadLetter(lease, death).whenComplete((dead, failure) -> {
+            if (failure == null && dead) {
+                publish(lease, death, message.failures(), "");
+            }
+            else if (failure != null && Doubt.isIn(failure)) {
+                publish(lease, death, message.failures(), UNCONFIRMED);
+            }
+        }).thenApply((dead) -> settled(lease, dead, true));
+    }
+
+    private void publish(Lease lease, Death death, int failures, String note) {
+        DeadLetterEvent event = new DeadLetterEvent(lease.queue().value(), lease.id(), lease.letterId(), failures,
+                Json.line(death.cause(), MAX_LINE));
+        log(event, note);
+        publish(event);
     }
 
     /**
@@ -219,7 +240,7 @@ final class Settlements {
             .forEach((message) -> this.told.of(queue).redelivered());
         for (DeadLetterEvent death : claim.buried()) {
             if (!ExpiredSummary.isExpired(death)) {
-                log(death);
+                log(death, "");
             }
             publish(death);
         }
@@ -229,9 +250,9 @@ final class Settlements {
         }
     }
 
-    private void log(DeadLetterEvent death) {
-        this.herald.log(() -> logger.error("Message '{}' of queue '{}' is dead after {}: {}", death.id(), death.queue(),
-                Texts.count(death.failures(), "failure"), death.reason()));
+    private void log(DeadLetterEvent death, String note) {
+        this.herald.log(() -> logger.error("Message '{}' of queue '{}' is dead after {}: {}{}", death.id(),
+                death.queue(), Texts.count(death.failures(), "failure"), death.reason(), note));
     }
 
     private void publish(DeadLetterEvent death) {

@@ -25,7 +25,11 @@ import org.springframework.context.event.EventListener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** P11 over HTTP: a settlement that is repeated is answered again, and not done again. */
+/**
+ * P11 over HTTP: a settlement that is repeated is answered again, and not done again. A
+ * death is published once by each node that was called, as none knows whether another one
+ * has done so.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class RepeatedSettlementTests {
 
@@ -65,19 +69,23 @@ class RepeatedSettlementTests {
 
         assertThat(count(servers, "delayqueue.retried", "retried")).isEqualTo(1);
         for (String queue : List.of("dead", "last")) {
-            assertThat(count(servers, "delayqueue.died", queue)).isEqualTo(1);
+            assertThat(count(servers, "delayqueue.died", queue)).isEqualTo(servers.size());
             assertThat(servers.get(0).operations().statistics(queue).dead()).isEqualTo(1);
         }
         assertThat(servers).allSatisfy((server) -> assertThat(server.audited()).isNotEmpty());
-        await().untilAsserted(
-                () -> assertThat(servers.stream().flatMap((server) -> server.bean(Deaths.class).heard.stream()))
-                    .extracting(DeadLetterEvent::queue)
-                    .containsExactlyInAnyOrder("dead", "last"));
-        assertThat(output.getAll().lines().filter((line) -> line.contains("is dead after"))).hasSize(2);
+        assertThat(servers).allSatisfy((server) -> await()
+            .untilAsserted(() -> assertThat(server.bean(Deaths.class).heard).extracting(DeadLetterEvent::queue)
+                .containsExactlyInAnyOrder("dead", "last")));
+        assertThat(servers.stream().flatMap((server) -> server.bean(Deaths.class).heard.stream()).distinct())
+            .hasSize(2);
+        assertThat(output.getAll().lines().filter((line) -> line.contains("is dead after"))).hasSize(2 * servers.size())
+            .filteredOn((line) -> line.endsWith("(a repeated call; may have been logged before)"))
+            .hasSize(2 * (servers.size() - 1));
         assertThat(servers.stream().flatMap((server) -> server.audited().stream()))
             .filteredOn((event) -> !event.operation().equals("claim"))
             .extracting((event) -> event.count())
-            .containsExactlyInAnyOrder(1L, 1L, 1L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L, 0L);
+            .filteredOn((count) -> count == 1L)
+            .hasSize(1 + 2 * servers.size());
     }
 
     private static String claim(ApiServer server, String queue) {

@@ -22,6 +22,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.engine.Claim;
+import io.delayqueue.engine.ClaimedMessage;
 import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.engine.Lease;
@@ -109,25 +110,90 @@ class SettlementsTests {
             .containsEntry(lease(1, "b"), false);
     }
 
-    /** The letter is there, and nobody was told of it: the call is made again. */
+    /** As when the reply was lost, or the node that made the call ended. */
     @Test
-    void aDeathWhoseAnswerWasLostIsPublishedByTheRepeatedCall() {
+    void aRepeatedDeathIsPublishedOnceByEachNodeThatDoesNotKnowItsOutcome() {
         List<Object> events = new CopyOnWriteArrayList<>();
+        List<String> lines = new CopyOnWriteArrayList<>();
         Herald herald = new Herald(events::add);
         herald.start();
-        Settlements settling = new Settlements(this.ports, herald);
+        Settlements one = new Settlements(this.ports, herald);
+        Settlements other = new Settlements(this.ports, herald);
         LeaseToken token = new LeaseToken(lease(0, "a"), 0, Instant.EPOCH);
         given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.completedFuture(List.of(true)))
             .willReturn(CompletableFuture.completedFuture(List.of(false)));
         given(this.store.deadLetter(any(), any())).willReturn(CompletableFuture.failedFuture(PERHAPS))
             .willReturn(CompletableFuture.completedFuture(true));
+        AppenderBase<ILoggingEvent> appender = appender(lines);
+        try {
+            assertThatThrownBy(one.deadLetter(token, "r", false)::join).hasRootCause(PERHAPS);
+            assertThat(other.deadLetter(token, "r", false)).isCompletedWithValue(Settled.DONE);
+            assertThat(other.deadLetter(token, "r", false)).isCompletedWithValue(Settled.REPEATED);
+            assertThat(one.deadLetter(token, "r", false)).isCompletedWithValue(Settled.DONE);
+            assertThat(one.deadLetter(token, "r", false)).isCompletedWithValue(Settled.REPEATED);
+            herald.log(() -> lines.add("last"));
+            await().until(() -> lines.contains("last"));
+        }
+        finally {
+            herald.stop();
+            detach(appender);
+        }
+        assertThat(events).hasSize(2);
+        assertThat(lines).filteredOn((line) -> line.startsWith("ERROR"))
+            .hasSize(2)
+            .allSatisfy((line) -> assertThat(line).endsWith("(a repeated call; may have been logged before)"));
+    }
 
-        assertThatThrownBy(settling.deadLetter(token, "r", false)::join).hasRootCause(PERHAPS);
-        assertThat(settling.deadLetter(token, "r", false)).isCompletedWithValue(Settled.DONE);
-        assertThat(settling.deadLetter(token, "r", false)).isCompletedWithValue(Settled.REPEATED);
+    /** Nobody repeats that call: its message is claimed again only if it is not dead. */
+    @Test
+    void aMessageThatIsBuriedIsPublishedWhereTheAnswerWasLost() {
+        List<Object> events = new CopyOnWriteArrayList<>();
+        Herald herald = new Herald(events::add);
+        herald.start();
+        Settlements settling = new Settlements(this.ports, herald);
+        given(this.store.deadLetter(any(), any())).willReturn(CompletableFuture.failedFuture(PERHAPS))
+            .willReturn(CompletableFuture.failedFuture(NOTHING));
+
+        assertThatThrownBy(settling.bury(claimed("a"), "unreadable")::join).hasRootCause(PERHAPS);
+        assertThatThrownBy(settling.bury(claimed("b"), "unreadable")::join).hasRootCause(NOTHING);
         herald.stop();
 
-        assertThat(events).hasSize(1);
+        assertThat(events).singleElement()
+            .isInstanceOfSatisfying(DeadLetterEvent.class, (death) -> assertThat(death.id()).isEqualTo("a"));
+    }
+
+    /** No settlement was sent yet. */
+    @Test
+    void aFailureBeforeTheSettlementIsWithoutEffect() {
+        given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.failedFuture(PERHAPS));
+        LeaseToken token = new LeaseToken(lease(0, "a"), 0, Instant.EPOCH);
+
+        for (CompletableFuture<Settled> settled : List.of(this.settlements.deadLetter(token, "r", false),
+                this.settlements.retry(token.lease(), Duration.ZERO, "f"))) {
+            assertThatThrownBy(settled::join).cause()
+                .isInstanceOfSatisfying(StoreUnavailableException.class,
+                        (failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
+        }
+    }
+
+    private static ClaimedMessage claimed(String id) {
+        return new ClaimedMessage(lease(0, id), Instant.EPOCH, 0, 0, false, null, null, new byte[0]);
+    }
+
+    private static AppenderBase<ILoggingEvent> appender(List<String> lines) {
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                lines.add(event.getLevel() + " " + event.getFormattedMessage());
+            }
+        };
+        appender.start();
+        ((Logger) LoggerFactory.getLogger(Settlements.class)).addAppender(appender);
+        return appender;
+    }
+
+    private static void detach(AppenderBase<ILoggingEvent> appender) {
+        ((Logger) LoggerFactory.getLogger(Settlements.class)).detachAppender(appender);
     }
 
     /** An appender may block, and would hold up everything that the connection does. */
@@ -173,15 +239,7 @@ class SettlementsTests {
     @Test
     void whatExpiredIsOneLineAndNotOneForEachMessage() {
         List<String> lines = new CopyOnWriteArrayList<>();
-        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
-            @Override
-            protected void append(ILoggingEvent event) {
-                lines.add(event.getLevel() + " " + event.getFormattedMessage());
-            }
-        };
-        Logger logger = (Logger) LoggerFactory.getLogger(Settlements.class);
-        appender.start();
-        logger.addAppender(appender);
+        AppenderBase<ILoggingEvent> appender = appender(lines);
         Herald herald = new Herald((event) -> {
         });
         herald.start();
@@ -198,7 +256,7 @@ class SettlementsTests {
         }
         finally {
             herald.stop();
-            logger.detachAppender(appender);
+            detach(appender);
         }
         assertThat(lines).hasSize(3)
             .contains("ERROR Message 'by hand' of queue 'spread' is dead after 0 failures: expired", atIndex(1))
