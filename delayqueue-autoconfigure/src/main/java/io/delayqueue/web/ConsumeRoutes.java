@@ -12,7 +12,6 @@ import io.delayqueue.AuditedOperationEvent.Outcome;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.ConsumedQueues;
-import io.delayqueue.engine.DueLease;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.web.Problem.Kind;
 import tools.jackson.databind.node.ArrayNode;
@@ -153,8 +152,7 @@ final class ConsumeRoutes {
         Fields body = request.body("id", "token", "delayMillis");
         Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
         return settle(request, "release", body,
-                (token) -> this.settlements.release(new DueLease(token.lease(), token.dueAt()), delay)
-                    .thenApply(Settled::of));
+                (token) -> this.settlements.release(token.lease(), delay).thenApply(Settled::of));
     }
 
     private ServerResponse retry(ApiRequest request) {

@@ -135,11 +135,9 @@ final class Settlements {
             .thenApply((all) -> known(lease, all.get(0)));
     }
 
-    CompletableFuture<Boolean> release(DueLease due, Duration delay) {
-        Lease lease = due.lease();
-        CompletableFuture<List<Boolean>> released = delay.isZero() ? this.store.release(lease.partition(), List.of(due))
-                : this.store.release(lease.partition(), List.of(lease), delay);
-        return released.thenApply((all) -> known(lease, all.get(0)));
+    CompletableFuture<Boolean> release(Lease lease, Duration delay) {
+        return this.store.release(lease.partition(), List.of(lease), delay)
+            .thenApply((all) -> known(lease, all.get(0)));
     }
 
     /** Counts the retry, but not if it is repeated. */
