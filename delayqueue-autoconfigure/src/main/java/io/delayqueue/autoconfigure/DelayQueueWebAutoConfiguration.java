@@ -12,6 +12,7 @@ import io.delayqueue.engine.ServerWatch;
 import io.delayqueue.engine.StorePorts;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerSettings;
+import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.web.Access;
 import io.delayqueue.web.ApiPorts;
 import io.delayqueue.web.ConsumeSettings;
@@ -92,10 +93,18 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, ObjectProvider<SecretStore> secrets,
-                    DelayQueueProperties properties) {
-                return new ConsumerFormat(codec,
-                        new LeaseTokens(secrets.getIfAvailable(SecretStore::inMemory), properties.namespace()));
+            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, StorePorts ports,
+                    ObjectProvider<SecretStore> secrets, DelayQueueProperties properties) {
+                return new ConsumerFormat(codec, new LeaseTokens(
+                        secrets.getIfAvailable(() -> secretsOfThisProcess(ports)), properties.namespace()));
+            }
+
+            /** Enough where the messages are in this process as well. */
+            private static SecretStore secretsOfThisProcess(StorePorts ports) {
+                if (!(ports.messages() instanceof InMemoryMessageStore)) {
+                    throw new MissingSecretStoreException(ports.messages());
+                }
+                return SecretStore.inMemory();
             }
 
             @Bean

@@ -2,6 +2,10 @@ package io.delayqueue.autoconfigure;
 
 import java.util.List;
 
+import io.delayqueue.engine.MessageInspector;
+import io.delayqueue.engine.MessageStore;
+import io.delayqueue.engine.SecretStore;
+import io.delayqueue.engine.WakeUps;
 import io.delayqueue.web.Access;
 import io.delayqueue.web.Authority;
 import io.delayqueue.web.GrantedAccess;
@@ -34,6 +38,7 @@ import org.springframework.test.web.servlet.setup.MockMvcBuilders;
 import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
 import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.status;
 
@@ -88,6 +93,28 @@ class DelayQueueWebAutoConfigurationTests {
                 assertThat(context.getBean(Access.class).permits(request("/delayqueue/api/queues"), Authority.VIEW))
                     .isFalse();
             });
+    }
+
+    /**
+     * Else each node would sign with a secret of its own, and refuse the others' tokens.
+     */
+    @Test
+    void doesNotStartWithAStoreOfTheApplicationAndNoSharedSecret() {
+        WebApplicationContextRunner own = new WebApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(WebMvcAutoConfiguration.class, DispatcherServletAutoConfiguration.class,
+                            SecurityAutoConfiguration.class, ServletWebSecurityAutoConfiguration.class,
+                            DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
+            .withBean(MessageStore.class, () -> mock())
+            .withBean(MessageInspector.class, () -> mock())
+            .withBean(WakeUps.class, () -> mock())
+            .withPropertyValues(ENABLED);
+        own.run((context) -> assertThat(FailureTexts.of(context.getStartupFailure())).satisfies((analysis) -> {
+            assertThat(analysis.getDescription()).contains("no bean of type io.delayqueue.engine.SecretStore");
+            assertThat(analysis.getAction()).contains("SecretStore").contains("all nodes");
+        }));
+        own.withBean(SecretStore.class, SecretStore::inMemory)
+            .run((context) -> assertThat(context).hasNotFailed().hasSingleBean(HttpApi.class));
     }
 
     @Test

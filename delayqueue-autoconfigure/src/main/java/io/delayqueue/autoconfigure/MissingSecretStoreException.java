@@ -1,0 +1,16 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.engine.MessageStore;
+
+/** Several nodes would sign lease tokens with secrets of their own. */
+final class MissingSecretStoreException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    MissingSecretStoreException(MessageStore store) {
+        super(("delayqueue.web.api.enabled is set with the message store %s of the application, and there is no bean of type "
+                + "io.delayqueue.engine.SecretStore: each node would refuse the lease tokens of the others")
+            .formatted(store.getClass().getName()));
+    }
+
+}
