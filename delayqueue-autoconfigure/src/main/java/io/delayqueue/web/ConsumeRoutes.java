@@ -3,8 +3,10 @@ package io.delayqueue.web;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 import io.delayqueue.AuditedOperationEvent;
@@ -14,6 +16,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.engine.ConsumedQueues;
 import io.delayqueue.engine.Lease;
 import io.delayqueue.web.Problem.Kind;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -123,21 +126,56 @@ final class ConsumeRoutes {
         Change change = request.change("acknowledge", null);
         List<Fields> asked = request.body("leases")
             .objects("leases", request.settings().maxBatch(), Set.of("id", "token"));
-        return Answer.later(verified(change, asked).thenCompose((tokens) -> {
-            List<Lease> leases = tokens.stream().map(LeaseToken::lease).toList();
-            return this.audit
-                .of(change, this.settlements.acknowledgeAll(leases),
-                        (results) -> results.values().stream().filter(Boolean::booleanValue).count())
-                .thenApply((results) -> Answer.json(acknowledged(leases, results)));
+        return Answer.later(verifiedOrLost(change, asked).thenCompose((tokens) -> {
+            List<Lease> leases = tokens.stream().flatMap(Optional::stream).map(LeaseToken::lease).toList();
+            CompletableFuture<Map<Lease, Boolean>> settled = leases.isEmpty()
+                    ? CompletableFuture.completedFuture(Map.of())
+                    : this.audit.of(change, this.settlements.acknowledgeAll(leases),
+                            (results) -> results.values().stream().filter(Boolean::booleanValue).count());
+            return settled.thenApply((results) -> Answer.json(acknowledged(asked, tokens, results)));
         }), MARGIN, request::failed);
     }
 
-    private static ObjectNode acknowledged(List<Lease> leases, Map<Lease, Boolean> results) {
+    private static ObjectNode acknowledged(List<Fields> asked, List<Optional<LeaseToken>> tokens,
+            Map<Lease, Boolean> results) {
         ObjectNode json = Views.object();
         ArrayNode array = json.putArray("results");
-        leases.forEach((lease) -> array
-            .add(Views.object().put("id", lease.id()).put("acknowledged", results.getOrDefault(lease, false))));
+        for (int i = 0; i < asked.size(); i++) {
+            boolean held = tokens.get(i).map((token) -> results.getOrDefault(token.lease(), false)).orElse(false);
+            array.add(Views.object().put("id", id(asked.get(i))).put("acknowledged", held));
+        }
         return json;
+    }
+
+    /** The same as {@link #verified}, but without a token where one does not verify. */
+    private CompletableFuture<List<Optional<LeaseToken>>> verifiedOrLost(Change change, List<Fields> leases) {
+        List<CompletableFuture<Optional<LeaseToken>>> tokens = leases.stream()
+            .map((lease) -> this.tokens.verified(change.queue(), id(lease), lease.text("token", MAX_TOKEN))
+                .handle(ConsumeRoutes::unlessLost))
+            .toList();
+        return CompletableFuture.allOf(tokens.toArray(CompletableFuture<?>[]::new))
+            .thenApply((all) -> tokens.stream().map(CompletableFuture::join).toList())
+            .whenComplete((all, failure) -> {
+                if (failure != null) {
+                    unverified(change, failure);
+                }
+                else if (all.stream().anyMatch(Optional::isEmpty)) {
+                    this.settlements.refused(change.queue());
+                    this.audit.tell(change, 0, Outcome.FAILED);
+                }
+            });
+    }
+
+    private static Optional<LeaseToken> unlessLost(@Nullable LeaseToken token, @Nullable Throwable failure) {
+        if (failure == null) {
+            return Optional.ofNullable(token);
+        }
+        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+                : failure;
+        if (cause instanceof ProblemException problem && problem.problem().kind() == Kind.LEASE_LOST) {
+            return Optional.empty();
+        }
+        throw new CompletionException(cause);
     }
 
     private ServerResponse extend(ApiRequest request) {

@@ -29,6 +29,8 @@ record LeaseToken(Lease lease, int failures, Instant dueAt) {
 
     private static final Pattern FIELDS = Pattern.compile("2\\.(\\d{1,3})\\.(\\d{1,9})\\.(-?\\d{1,19})\\.(\\d{1,20})");
 
+    private static final Pattern ANY_VERSION = Pattern.compile("\\d{1,3}(?:\\.-?\\d{1,20}){1,9}");
+
     static LeaseToken of(ClaimedMessage message) {
         return new LeaseToken(message.lease(), message.failures(), message.dueAt());
     }
@@ -60,6 +62,22 @@ record LeaseToken(Lease lease, int failures, Instant dueAt) {
         }
         catch (IllegalArgumentException ex) {
             return null;
+        }
+    }
+
+    /** Whether a text has the form of a token, of whatever version. */
+    static boolean isForm(String text) {
+        Matcher parts = TEXT.matcher(text);
+        if (text.length() > MAX_LENGTH || !parts.matches()) {
+            return false;
+        }
+        try {
+            return ANY_VERSION
+                .matcher(new String(Base64.getUrlDecoder().decode(parts.group(1)), StandardCharsets.ISO_8859_1))
+                .matches();
+        }
+        catch (IllegalArgumentException ex) {
+            return false;
         }
     }
 

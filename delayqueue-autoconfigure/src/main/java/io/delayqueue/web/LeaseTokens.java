@@ -9,6 +9,7 @@ import java.util.function.LongSupplier;
 import io.delayqueue.QueueName;
 import io.delayqueue.engine.Doubt;
 import io.delayqueue.engine.SecretStore;
+import io.delayqueue.web.Problem.Kind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,24 +85,32 @@ public final class LeaseTokens {
 
     /**
      * Verifies the token of a lease.
-     * @return fails with a {@link ProblemException} if it was not signed for that
-     * message, or with what keeps the secret from being read
+     * @return fails with a {@link ProblemException} if it is none, or was not signed for
+     * that message, or with what keeps the secret from being read
      */
     CompletableFuture<LeaseToken> verified(QueueName queue, String id, String text) {
         LeaseToken token = LeaseToken.unverified(queue, id, text);
         if (token == null) {
-            return CompletableFuture.failedFuture(refusal());
+            return CompletableFuture.failedFuture(LeaseToken.isForm(text) ? lost(id) : invalid());
         }
         return seal().thenCompose((current) -> current.isOf(token, text) ? CompletableFuture.completedFuture(token)
                 : latest().thenApply((latest) -> {
                     if (!latest.isOf(token, text)) {
-                        throw new CompletionException(refusal());
+                        throw new CompletionException(lost(id));
                     }
                     return token;
                 }));
     }
 
-    private static ProblemException refusal() {
+    /** Signed with a secret that was lost or replaced, unless it was made up. */
+    private static ProblemException lost(String id) {
+        return new ProblemException(new Problem(Kind.LEASE_LOST,
+                ("The token of message '%s' does not verify: it was signed with another secret, or is not of this message; "
+                        + "this call changed nothing, and the message comes back when its lease runs out")
+                    .formatted(id)));
+    }
+
+    private static ProblemException invalid() {
         return ProblemException.invalid("Token is not valid: use the one that the claim answered with the message");
     }
 

@@ -3,6 +3,7 @@ package io.delayqueue.web;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Base64;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -59,10 +60,21 @@ class LeaseTokensTests {
         assertRefused(new LeaseTokens(this.store, "shop2", this.nanos::get).verified(QUEUE, "o-1", text));
     }
 
+    /** As during a rolling update; its caller has to take the lease for lost. */
+    @Test
+    void aTokenOfAnotherVersionIsAnsweredAsALostLease() {
+        String mac = ".AAAAAAAAAAAAAAAAAAAAAA";
+        for (String fields : new String[] { "3.0.0.0.1", "2.0.0.0.1.7", "1.0.0.0.1" }) {
+            String body = Base64.getUrlEncoder().withoutPadding().encodeToString(fields.getBytes());
+            assertRefused(this.tokens.verified(QUEUE, "o-1", body + mac), Problem.Kind.LEASE_LOST);
+        }
+        assertThat(this.store.reads).isZero();
+    }
+
     @Test
     void whatHasAnotherFormIsRefusedUnread() {
         for (String text : new String[] { "", ".", "MS4wLjAuMC4x", "a.b", "\u00e9.\u00e9", "A".repeat(200), "=.=" }) {
-            assertRefused(this.tokens.verified(QUEUE, "o-1", text));
+            assertRefused(this.tokens.verified(QUEUE, "o-1", text), Problem.Kind.INVALID);
         }
         assertThat(this.store.reads).isZero();
     }
@@ -152,9 +164,13 @@ class LeaseTokensTests {
     }
 
     private static void assertRefused(CompletableFuture<LeaseToken> verified) {
+        assertRefused(verified, Problem.Kind.LEASE_LOST);
+    }
+
+    private static void assertRefused(CompletableFuture<LeaseToken> verified, Problem.Kind kind) {
         assertThatThrownBy(verified::join).cause()
             .isInstanceOfSatisfying(ProblemException.class,
-                    (refusal) -> assertThat(refusal.problem().kind()).isEqualTo(Problem.Kind.INVALID));
+                    (refusal) -> assertThat(refusal.problem().kind()).isEqualTo(kind));
     }
 
     /** Counts its reads, and fails or hangs as it is told. */
