@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.engine.BackgroundLog;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,7 +18,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads several things of a store, each of which may fail while the others do not: logs
  * each outage once, and does not keep callers waiting for what did not answer the last
- * time. That is read again in the background, at most once in five seconds.
+ * time. That is read again in the background, at most once in five seconds; what was not
+ * read for ten seconds is waited for.
  * <p>
  * <strong>Threads.</strong> Any. What is known of a thing is one immutable value, which
  * is replaced.
@@ -27,6 +29,11 @@ final class Reading {
     private static final Logger logger = LoggerFactory.getLogger(Reading.class);
 
     private static final long PAUSE = TimeUnit.SECONDS.toNanos(5);
+
+    /** When what is known is too old to be answered. */
+    private static final long STALE = TimeUnit.SECONDS.toNanos(10);
+
+    private final BackgroundLog log = new BackgroundLog();
 
     private final LongSupplier nanoTime;
 
@@ -46,8 +53,11 @@ final class Reading {
         if (outage == null || !(outage.failure() instanceof StoreUnavailableException)) {
             return noted(thing, call);
         }
-        if (this.nanoTime.getAsLong() - outage.readAt() >= PAUSE
-                && this.outages.replace(thing, outage, again(outage))) {
+        long age = this.nanoTime.getAsLong() - outage.readAt();
+        if (age >= STALE) {
+            return noted(thing, call);
+        }
+        if (age >= PAUSE && this.outages.replace(thing, outage, again(outage))) {
             CompletableFuture<T> read = noted(thing, call);
             if (read.isDone()) {
                 return read;
@@ -88,13 +98,14 @@ final class Reading {
     private void note(String thing, @Nullable DelayQueueException failure) {
         if (failure == null) {
             if (!this.outages.isEmpty() && this.outages.remove(thing) != null) {
-                logger.info("Can read {} again", thing);
+                this.log.execute(() -> logger.info("Can read {} again", thing));
             }
             return;
         }
         Outage before = this.outages.put(thing, new Outage(failure, this.nanoTime.getAsLong()));
         if (before == null) {
-            logger.warn("Cannot read {}: {} (not logged again until it can be read)", thing, failure.getMessage());
+            this.log.execute(() -> logger.warn("Cannot read {}: {} (not logged again until it can be read)", thing,
+                    failure.getMessage()));
         }
     }
 
