@@ -67,12 +67,12 @@ public interface DeadLetterOperations {
      * Counts the dead letters that a filter means, in steps of at most
      * {@value #MOST_OF_A_SWEEP}, from the latest death to the earliest; changes nothing.
      * @param filter which
-     * @param cursor {@link DeadLetterSweep#nextCursor()} of the step before; {@code null}
-     * for the first one
+     * @param cursor {@link DeadLetterBulkResult#nextCursor()} of the step before;
+     * {@code null} for the first one
      * @return what this step has found
      * @throws IllegalArgumentException if the cursor is not valid
      */
-    DeadLetterSweep count(DeadLetterFilter filter, @Nullable String cursor);
+    DeadLetterBulkResult count(DeadLetterFilter filter, @Nullable String cursor);
 
     /**
      * Redrives the dead letters that a filter means, in the steps of {@link #count}, each
@@ -82,7 +82,7 @@ public interface DeadLetterOperations {
      * @param cursor as for {@link #count}
      * @return what this step has done
      */
-    DeadLetterSweep redrive(DeadLetterFilter filter, @Nullable String cursor);
+    DeadLetterBulkResult redrive(DeadLetterFilter filter, @Nullable String cursor);
 
     /**
      * Removes the dead letters that a filter means for good, in the steps of
@@ -91,6 +91,6 @@ public interface DeadLetterOperations {
      * @param cursor as for {@link #count}
      * @return what this step has done
      */
-    DeadLetterSweep purge(DeadLetterFilter filter, @Nullable String cursor);
+    DeadLetterBulkResult purge(DeadLetterFilter filter, @Nullable String cursor);
 
 }

@@ -7,21 +7,21 @@ import java.util.Locale;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
-import io.delayqueue.AuditedOperationEvent.Outcome;
-import io.delayqueue.AuditedOperationEvent;
 import io.delayqueue.DeadLetterOperations;
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueException;
-import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.Examination;
-import io.delayqueue.NodeStatus;
 import io.delayqueue.PauseResult;
-import io.delayqueue.QueueOverviews;
-import io.delayqueue.QueuePage;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.ResumeResult;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.admin.AuditedOperationEvent.Outcome;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverviews;
+import io.delayqueue.admin.QueuePage;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +58,7 @@ public class DelayQueueEndpoint {
 
     private final DelayedListenerRegistry listeners;
 
-    private final @Nullable DelayQueueDoctor doctor;
+    private final @Nullable DelayQueueIntegrityChecker doctor;
 
     private final ApplicationEventPublisher events;
 
@@ -68,7 +68,8 @@ public class DelayQueueEndpoint {
      * @param events are told of every change
      */
     public DelayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
-            DelayedListenerRegistry listeners, @Nullable DelayQueueDoctor doctor, ApplicationEventPublisher events) {
+            DelayedListenerRegistry listeners, @Nullable DelayQueueIntegrityChecker doctor,
+            ApplicationEventPublisher events) {
         this.operations = operations;
         this.inspector = inspector;
         this.listeners = listeners;
@@ -100,7 +101,7 @@ public class DelayQueueEndpoint {
      */
     @ReadOperation
     @RegisterReflectionForBinding({ EndpointViews.Queue.class, EndpointViews.Listener.class,
-            EndpointViews.Letters.class, Examination.class })
+            EndpointViews.Letters.class, IntegrityReport.class })
     public @Nullable Object look(@Selector Section section, @Selector String name, @Nullable String cursor,
             @Nullable Integer limit) {
         return switch (section) {
@@ -224,7 +225,7 @@ public class DelayQueueEndpoint {
         return this.operations.deadLetters(queue);
     }
 
-    private DelayQueueDoctor doctor() {
+    private DelayQueueIntegrityChecker doctor() {
         if (this.doctor == null) {
             throw invalid("This store has nobody who examines it", null);
         }

@@ -13,12 +13,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.QueueOverview;
-import io.delayqueue.engine.Texts;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
-import io.delayqueue.listener.LoopState;
+import io.delayqueue.listener.poll.PollLoopStatus;
+import io.delayqueue.store.Texts;
+import io.delayqueue.store.WakeUps;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -36,7 +36,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     private static final String AWAY = "The store does not answer, so nothing is sent and nothing handled";
 
-    private final KnownStatistics statistics;
+    private final StatisticsCache statistics;
 
     private final DelayedListenerRegistry listeners;
 
@@ -46,7 +46,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     private final Supplier<Map<String, QueueOverview>> unconsumed;
 
-    public DelayQueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
+    public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
             HealthSettings settings) {
         this(statistics, listeners, wakeUps, settings, Map::of);
     }
@@ -56,7 +56,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
      * @param unconsumed queues that are due and have no consumer, by name, as far as is
      * known; they are a detail, and nothing of this node's is down for them
      */
-    public DelayQueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
+    public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
             HealthSettings settings, Supplier<Map<String, QueueOverview>> unconsumed) {
         super("Health of the delay queue cannot be told");
         this.statistics = statistics;
@@ -168,7 +168,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
     }
 
     private String stateOf(ListenerContainer listener, List<String> problems) {
-        for (LoopState loop : listener.loops()) {
+        for (PollLoopStatus loop : listener.loops()) {
             if (!loop.isAlive()) {
                 problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
                     .formatted(listener.id(), loop.partition(), Texts.span(loop.silence())));

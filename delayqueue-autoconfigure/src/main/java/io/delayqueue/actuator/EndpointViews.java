@@ -6,13 +6,13 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.NodeStatus;
-import io.delayqueue.QueueHorizon;
-import io.delayqueue.QueueOverview;
-import io.delayqueue.QueueOverviews;
-import io.delayqueue.engine.Causes;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.listener.ListenerContainer;
-import io.delayqueue.listener.ListenerStatistics;
+import io.delayqueue.listener.poll.ListenerStatistics;
+import io.delayqueue.store.CauseMasking;
 import org.jspecify.annotations.Nullable;
 
 /** What {@link DelayQueueEndpoint} answers. */
@@ -59,7 +59,7 @@ final class EndpointViews {
      * @param counts what it holds
      * @param horizon when that is due
      */
-    record Queue(QueueOverview counts, QueueHorizon horizon) {
+    record Queue(QueueOverview counts, DueForecast horizon) {
     }
 
     /**
@@ -114,7 +114,7 @@ final class EndpointViews {
 
         static Letter of(DeadLetter letter) {
             return new Letter(letter.letterId(), letter.id(), letter.group(), letter.dueAt(), letter.diedAt(),
-                    letter.failures(), letter.lapses(), Causes.masked(letter.cause()));
+                    letter.failures(), letter.lapses(), CauseMasking.masked(letter.cause()));
         }
 
     }

@@ -4,12 +4,12 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.engine.QueueEvents;
+import io.delayqueue.store.QueueEventListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
 /** The timers of one listener on one queue, and the queue's counters. Thread-safe. */
-final class ListenerMeters implements QueueEvents {
+final class ListenerMeters implements QueueEventListener {
 
     private final QueueMeters queue;
 

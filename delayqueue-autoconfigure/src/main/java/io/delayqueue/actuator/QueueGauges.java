@@ -7,12 +7,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.ToDoubleFunction;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.QueueOverview;
-import io.delayqueue.engine.ConsumedQueues;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
-import io.delayqueue.listener.LoopState;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.listener.poll.PollLoopStatus;
+import io.delayqueue.store.RemoteConsumerQueues;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -32,11 +32,11 @@ public final class QueueGauges implements SmartLifecycle {
 
     private final DelayedListenerRegistry listeners;
 
-    private final KnownStatistics statistics;
+    private final StatisticsCache statistics;
 
-    private final TransferWorker worker;
+    private final DelayedListenerLifecycle worker;
 
-    private final ConsumedQueues consumed;
+    private final RemoteConsumerQueues consumed;
 
     /** Queues that have their gauges. */
     private final Set<QueueName> done = ConcurrentHashMap.newKeySet();
@@ -45,8 +45,8 @@ public final class QueueGauges implements SmartLifecycle {
 
     private volatile boolean running;
 
-    public QueueGauges(MeterRegistry meters, DelayedListenerRegistry listeners, KnownStatistics statistics,
-            TransferWorker worker, ConsumedQueues consumed) {
+    public QueueGauges(MeterRegistry meters, DelayedListenerRegistry listeners, StatisticsCache statistics,
+            DelayedListenerLifecycle worker, RemoteConsumerQueues consumed) {
         this.meters = meters;
         this.listeners = listeners;
         this.statistics = statistics;
@@ -60,7 +60,7 @@ public final class QueueGauges implements SmartLifecycle {
         if (!this.bound.compareAndSet(false, true)) {
             return;
         }
-        MeterName.CLOCK_JUMPS.counter(this.worker, TransferWorker::clockJumps).register(this.meters);
+        MeterName.CLOCK_JUMPS.counter(this.worker, DelayedListenerLifecycle::clockJumps).register(this.meters);
         this.listeners.onRegistration(this::bind);
         this.consumed.onFirst(this::bindOnce);
         this.statistics.refresh();
@@ -84,7 +84,7 @@ public final class QueueGauges implements SmartLifecycle {
         }
         boolean all = listener.loops()
             .stream()
-            .map(LoopState::partition)
+            .map(PollLoopStatus::partition)
             .filter((partition) -> partition.queue().value().equals(queue))
             .allMatch(this.worker::isSubscribed);
         return all ? 1 : 0;

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 import io.delayqueue.SendOutcome;
-import io.delayqueue.engine.QueueEvents;
+import io.delayqueue.store.QueueEventListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -12,7 +12,7 @@ import io.micrometer.core.instrument.MeterRegistry;
  * The counters of one queue, all there from the first use on, so that their absence never
  * means zero. Thread-safe.
  */
-final class QueueMeters implements QueueEvents {
+final class QueueMeters implements QueueEventListener {
 
     private final Map<SendOutcome, Counter> sent = new EnumMap<>(SendOutcome.class);
 

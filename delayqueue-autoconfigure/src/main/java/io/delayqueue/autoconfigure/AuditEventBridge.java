@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import io.delayqueue.AuditedOperationEvent;
+import io.delayqueue.admin.AuditedOperationEvent;
 
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.context.ApplicationEventPublisher;

@@ -1,38 +1,38 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueInspector;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.PartitionRecords;
-import io.delayqueue.engine.PartitionTable;
-import io.delayqueue.engine.QueueDirectory;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.engine.QueueNotes;
-import io.delayqueue.engine.SecretStore;
-import io.delayqueue.engine.ServerWatch;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.memory.InMemoryDoctor;
+import io.delayqueue.memory.InMemoryIntegrityChecker;
 import io.delayqueue.memory.InMemoryMessageStore;
-import io.delayqueue.memory.ProcessClock;
-import io.delayqueue.redis.RedisAccess;
-import io.delayqueue.redis.RedisDoctor;
+import io.delayqueue.memory.MicrosClock;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
-import io.delayqueue.redis.RedisNodeDirectory;
-import io.delayqueue.redis.RedisPartitionRecords;
-import io.delayqueue.redis.RedisQueueDirectory;
+import io.delayqueue.redis.RedisNodeRegistry;
+import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
+import io.delayqueue.redis.RedisQueueRegistry;
+import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.RedisSecretStore;
-import io.delayqueue.redis.RedisServerCheck;
-import io.delayqueue.redis.RedisServerWatch;
-import io.delayqueue.redis.RedisWakeUps;
-import io.delayqueue.template.QueueInspection;
-import io.delayqueue.engine.StorePorts;
+import io.delayqueue.redis.check.RedisIntegrityChecker;
+import io.delayqueue.redis.check.RedisServerCheck;
+import io.delayqueue.redis.check.RedisServerMonitor;
+import io.delayqueue.redis.wakeup.RedisWakeUps;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.SecretStore;
+import io.delayqueue.store.ServerMonitor;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.template.InspectorTemplate;
 import io.lettuce.core.resource.ClientResources;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,8 +58,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.annotation.Proxyable;
 import org.springframework.context.annotation.ProxyType;
+import org.springframework.context.annotation.Proxyable;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
@@ -87,44 +87,45 @@ public final class DelayQueueAutoConfiguration {
     }
 
     @Bean
-    KnownQueues delayQueueKnownQueues(DelayQueueProperties properties,
+    DeclaredQueues delayQueueKnownQueues(DelayQueueProperties properties,
             ObjectProvider<DelayedListenerRegistry> listeners, ApplicationContext context) {
-        return new KnownQueues(properties, listeners::stream, context);
+        return new DeclaredQueues(properties, listeners::stream, context);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    StorePorts delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionTable partitions, ObjectProvider<MessageEvents> events, ObjectProvider<QueueDirectory> directory) {
-        return new StorePorts(messages, inspector, wakeUps, partitions, eventsOf(events),
-                new QueueNotes(directory.getIfAvailable(() -> QueueDirectory.NONE), System::nanoTime));
+    DelayQueueStore delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+            PartitionLayoutCache partitions, ObjectProvider<MessageEventListener> events,
+            ObjectProvider<QueueRegistry> directory) {
+        return new DelayQueueStore(messages, inspector, wakeUps, partitions, eventsOf(events),
+                new QueueRegistrar(directory.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
     }
 
     @Bean
     @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean(DelayQueueInspector.class)
-    QueueInspection delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueDirectory> queues,
-            ObjectProvider<NodeDirectory> nodes, PartitionTable partitions, DelayQueueProperties properties) {
-        return new QueueInspection(inspector, queues.getIfAvailable(() -> QueueDirectory.NONE),
-                nodes.getIfAvailable(() -> NodeDirectory.NONE), partitions, properties.answerLimit());
+    InspectorTemplate delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueRegistry> queues,
+            ObjectProvider<NodeRegistry> nodes, PartitionLayoutCache partitions, DelayQueueProperties properties) {
+        return new InspectorTemplate(inspector, queues.getIfAvailable(() -> QueueRegistry.NONE),
+                nodes.getIfAvailable(() -> NodeRegistry.NONE), partitions, properties.answerLimit());
     }
 
     @Bean
     @ConditionalOnMissingBean
-    PartitionTable delayQueuePartitionTable(PartitionRecords records, DelayQueueProperties properties) {
-        return new PartitionTable(records, properties::partitions, System::nanoTime);
+    PartitionLayoutCache delayQueuePartitionTable(PartitionLayoutStore records, DelayQueueProperties properties) {
+        return new PartitionLayoutCache(records, properties::partitions, System::nanoTime);
     }
 
-    static MessageEvents eventsOf(ObjectProvider<MessageEvents> events) {
-        return MessageEvents.composed(events.orderedStream().toList());
+    static MessageEventListener eventsOf(ObjectProvider<MessageEventListener> events) {
+        return MessageEventListener.composed(events.orderedStream().toList());
     }
 
     /** For a store of the application's own that keeps no records. */
     @Bean
-    @ConditionalOnMissingBean({ PartitionRecords.class, RedisMessageStore.class, InMemoryMessageStore.class })
-    PartitionRecords delayQueueNoPartitionRecords() {
-        return PartitionRecords.NONE;
+    @ConditionalOnMissingBean({ PartitionLayoutStore.class, RedisMessageStore.class, InMemoryMessageStore.class })
+    PartitionLayoutStore delayQueueNoPartitionRecords() {
+        return PartitionLayoutStore.NONE;
     }
 
     /**
@@ -144,96 +145,97 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean(name = REDIS_TEMPLATE)
         RedisTemplate<String, byte[]> delayQueueRedisTemplate(ListableBeanFactory beans,
                 DelayQueueProperties properties) {
-            return SystemStore.template(ConnectionFactoryChoice.among(beans, properties.connectionFactory()));
+            return DelayQueueSystemStore
+                .template(ConnectionFactorySelector.among(beans, properties.connectionFactory()));
         }
 
         @Lazy
         @Bean
         @ConditionalOnMissingBean
-        RedisAccess delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                DelayQueueProperties properties, ObjectProvider<MessageEvents> events) {
-            return RedisAccess.to(template.getRequiredConnectionFactory(), properties.namespace(),
+        RedisScriptExecutor delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                DelayQueueProperties properties, ObjectProvider<MessageEventListener> events) {
+            return RedisScriptExecutor.to(template.getRequiredConnectionFactory(), properties.namespace(),
                     properties.commandTimeout(), properties.replicaWait(), eventsOf(events));
         }
 
         @Bean
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnMissingBean(MessageStore.class)
-        RedisMessageStore delayQueueMessageStore(RedisAccess redis) {
+        RedisMessageStore delayQueueMessageStore(RedisScriptExecutor redis) {
             return new RedisMessageStore(redis);
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
-        @ConditionalOnMissingBean(PartitionRecords.class)
-        RedisPartitionRecords delayQueuePartitionRecords(RedisAccess redis) {
-            return new RedisPartitionRecords(redis);
+        @ConditionalOnMissingBean(PartitionLayoutStore.class)
+        RedisPartitionLayoutStore delayQueuePartitionRecords(RedisScriptExecutor redis) {
+            return new RedisPartitionLayoutStore(redis);
         }
 
         @Bean
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnMissingBean(MessageInspector.class)
-        RedisMessageInspector delayQueueMessageInspector(RedisAccess redis, EnvelopeCodec codec) {
+        RedisMessageInspector delayQueueMessageInspector(RedisScriptExecutor redis, EnvelopeCodec codec) {
             return new RedisMessageInspector(redis, codec);
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(QueueInspector.class)
-        RedisQueueInspector delayQueueQueueInspector(RedisAccess redis) {
+        RedisQueueInspector delayQueueQueueInspector(RedisScriptExecutor redis) {
             return new RedisQueueInspector(redis);
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
-        @ConditionalOnMissingBean(QueueDirectory.class)
-        RedisQueueDirectory delayQueueQueueDirectory(RedisAccess redis) {
-            return new RedisQueueDirectory(redis);
+        @ConditionalOnMissingBean(QueueRegistry.class)
+        RedisQueueRegistry delayQueueQueueDirectory(RedisScriptExecutor redis) {
+            return new RedisQueueRegistry(redis);
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
-        @ConditionalOnMissingBean(NodeDirectory.class)
-        RedisNodeDirectory delayQueueNodeDirectory(RedisAccess redis) {
-            return new RedisNodeDirectory(redis);
+        @ConditionalOnMissingBean(NodeRegistry.class)
+        RedisNodeRegistry delayQueueNodeDirectory(RedisScriptExecutor redis) {
+            return new RedisNodeRegistry(redis);
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(SecretStore.class)
-        RedisSecretStore delayQueueSecretStore(RedisAccess redis) {
+        RedisSecretStore delayQueueSecretStore(RedisScriptExecutor redis) {
             return new RedisSecretStore(redis);
         }
 
         @Bean
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(RedisMessageStore.class)
-        @ConditionalOnMissingBean(DelayQueueDoctor.class)
-        RedisDoctor delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                RedisAccess redis, EnvelopeCodec codec) {
-            return new RedisDoctor(redis, template::getRequiredConnectionFactory, codec);
+        @ConditionalOnMissingBean(DelayQueueIntegrityChecker.class)
+        RedisIntegrityChecker delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                RedisScriptExecutor redis, EnvelopeCodec codec) {
+            return new RedisIntegrityChecker(redis, template::getRequiredConnectionFactory, codec);
         }
 
         @Bean
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnMissingBean(WakeUps.class)
         RedisWakeUps delayQueueWakeUps(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                RedisAccess redis, DelayQueueProperties properties) {
+                RedisScriptExecutor redis, DelayQueueProperties properties) {
             return new RedisWakeUps(template.getRequiredConnectionFactory(), redis, properties.wakeup());
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
-        @ConditionalOnMissingBean(ServerWatch.class)
-        RedisServerWatch delayQueueServerWatch(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                RedisAccess redis, DelayQueueProperties properties) {
-            return new RedisServerWatch(redis, template, properties.wakeup());
+        @ConditionalOnMissingBean(ServerMonitor.class)
+        RedisServerMonitor delayQueueServerWatch(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+                RedisScriptExecutor redis, DelayQueueProperties properties) {
+            return new RedisServerMonitor(redis, template, properties.wakeup());
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         ServerCheckLifecycle delayQueueServerCheck(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                RedisAccess redis, DelayQueueProperties properties) {
+                RedisScriptExecutor redis, DelayQueueProperties properties) {
             return new ServerCheckLifecycle(new RedisServerCheck(redis, template, properties.wakeup()),
                     properties.commandTimeout());
         }
@@ -264,7 +266,7 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean({ MessageStore.class, MessageInspector.class, WakeUps.class })
         InMemoryMessageStore delayQueueMessageStore(EnvelopeCodec codec) {
             logger.warn("Messages are kept in this process and are gone when it ends (delayqueue.store is 'memory')");
-            return new InMemoryMessageStore(codec, new ProcessClock());
+            return new InMemoryMessageStore(codec, new MicrosClock());
         }
 
         @Bean
@@ -276,30 +278,30 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
-        @ConditionalOnMissingBean(QueueDirectory.class)
-        QueueDirectory delayQueueQueueDirectory(InMemoryMessageStore store) {
+        @ConditionalOnMissingBean(QueueRegistry.class)
+        QueueRegistry delayQueueQueueDirectory(InMemoryMessageStore store) {
             return store.queueDirectory();
         }
 
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
-        @ConditionalOnMissingBean(NodeDirectory.class)
-        NodeDirectory delayQueueNodeDirectory(InMemoryMessageStore store) {
+        @ConditionalOnMissingBean(NodeRegistry.class)
+        NodeRegistry delayQueueNodeDirectory(InMemoryMessageStore store) {
             return store.nodeDirectory();
         }
 
         @Bean
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(InMemoryMessageStore.class)
-        @ConditionalOnMissingBean(DelayQueueDoctor.class)
-        InMemoryDoctor delayQueueDoctor() {
-            return new InMemoryDoctor();
+        @ConditionalOnMissingBean(DelayQueueIntegrityChecker.class)
+        InMemoryIntegrityChecker delayQueueDoctor() {
+            return new InMemoryIntegrityChecker();
         }
 
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
-        @ConditionalOnMissingBean(PartitionRecords.class)
-        PartitionRecords delayQueuePartitionRecords(InMemoryMessageStore store) {
+        @ConditionalOnMissingBean(PartitionLayoutStore.class)
+        PartitionLayoutStore delayQueuePartitionRecords(InMemoryMessageStore store) {
             return store.partitionRecords();
         }
 

@@ -2,9 +2,9 @@ package io.delayqueue.autoconfigure;
 
 import java.util.List;
 
-import io.delayqueue.web.Access;
-import io.delayqueue.web.Dashboard;
-import io.delayqueue.web.DashboardSecurityCustomizer;
+import io.delayqueue.web.dashboard.Dashboard;
+import io.delayqueue.web.dashboard.DelayQueueDashboardSecurityCustomizer;
+import io.delayqueue.web.http.AccessControl;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -39,15 +39,15 @@ final class DelayQueueDashboardSecurityConfiguration {
     @Order(DASHBOARD_ORDER)
     @ConditionalOnMissingBean(name = DASHBOARD_CHAIN)
     SecurityFilterChain delayQueueDashboardSecurityFilterChain(ObjectProvider<HttpSecurity> builders,
-            Dashboard dashboard, Access access, DelayQueueWebProperties properties,
-            ObjectProvider<DashboardSecurityCustomizer> customizers) {
+            Dashboard dashboard, AccessControl access, DelayQueueWebProperties properties,
+            ObjectProvider<DelayQueueDashboardSecurityCustomizer> customizers) {
         HttpSecurity http = DelayQueueWebSecurityConfiguration.builder(builders, access,
                 "delayqueue.web.dashboard.enabled");
         if (http == null) {
             return DelayQueueWebSecurityConfiguration.unused();
         }
         boolean open = properties.insecureLocal();
-        List<DashboardSecurityCustomizer> own = customizers.orderedStream().toList();
+        List<DelayQueueDashboardSecurityCustomizer> own = customizers.orderedStream().toList();
         DelayQueueWebSecurityConfiguration.stateless(http.securityMatcher(dashboard::answers));
         http.sessionManagement((sessions) -> sessions.sessionCreationPolicy(SessionCreationPolicy.NEVER));
         http.exceptionHandling((handling) -> handling

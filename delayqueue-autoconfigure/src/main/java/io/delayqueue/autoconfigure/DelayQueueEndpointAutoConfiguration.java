@@ -1,9 +1,9 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.actuator.DelayQueueEndpoint;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.listener.DelayedListenerRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -29,7 +29,7 @@ public final class DelayQueueEndpointAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayQueueEndpoint delayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
-            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueDoctor> doctor,
+            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueIntegrityChecker> doctor,
             ApplicationEventPublisher events) {
         return new DelayQueueEndpoint(operations, inspector, listeners, doctor.getIfAvailable(), events);
     }

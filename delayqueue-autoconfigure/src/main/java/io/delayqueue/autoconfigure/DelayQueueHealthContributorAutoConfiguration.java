@@ -5,11 +5,11 @@ import java.util.Map;
 
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
-import io.delayqueue.actuator.KnownStatistics;
-import io.delayqueue.engine.UnconsumedQueues;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class)
 @ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 @ConditionalOnEnabledHealthIndicator("delayqueue")
-@ConditionalOnBean({ TransferWorker.class, KnownStatistics.class })
+@ConditionalOnBean({ DelayedListenerLifecycle.class, StatisticsCache.class })
 @EnableConfigurationProperties(DelayQueueHealthProperties.class)
 public final class DelayQueueHealthContributorAutoConfiguration {
 
@@ -40,15 +40,15 @@ public final class DelayQueueHealthContributorAutoConfiguration {
     /** Boot names the contributor after the bean. */
     @Bean
     @ConditionalOnMissingBean(name = "delayqueueHealthIndicator")
-    DelayQueueHealthIndicator delayqueueHealthIndicator(KnownStatistics statistics, DelayedListenerRegistry listeners,
+    DelayQueueHealthIndicator delayqueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners,
             WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue,
-            ObjectProvider<UnconsumedQueues> unconsumed) {
+            ObjectProvider<UnconsumedQueueCheck> unconsumed) {
         Duration most = properties.maxDueAge();
         Duration silence = (queue.commandTimeout().compareTo(LONGEST_SILENCE) < 0) ? queue.commandTimeout()
                 : LONGEST_SILENCE;
         return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
                 new HealthSettings(most.isZero() ? null : most, LIMIT, silence),
-                () -> unconsumed.stream().findFirst().map(UnconsumedQueues::known).orElse(Map.of()));
+                () -> unconsumed.stream().findFirst().map(UnconsumedQueueCheck::known).orElse(Map.of()));
     }
 
 }

@@ -3,23 +3,22 @@ package io.delayqueue.autoconfigure;
 import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.actuator.KnownStatistics;
-import io.delayqueue.engine.ConsumedQueues;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.QueueDirectory;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.engine.StorePorts;
-import io.delayqueue.engine.UnconsumedQueues;
+import io.delayqueue.actuator.StatisticsCache;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.HandlerMethodFactory;
-import io.delayqueue.listener.NodeReporter;
-import io.delayqueue.listener.TransferWorker;
-import io.delayqueue.listener.WorkerSettings;
-
+import io.delayqueue.listener.NodeHeartbeat;
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -78,7 +77,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, HandlerMethodFactory handlers,
-            ObjectProvider<MessageEvents> events) {
+            ObjectProvider<MessageEventListener> events) {
         return new DelayedListenerRegistry(properties::listenerSettings, handlers,
                 DelayQueueAutoConfiguration.eventsOf(events));
     }
@@ -88,13 +87,13 @@ public final class DelayQueueListenerAutoConfiguration {
     @ConditionalOnMissingBean
     DelayQueueSystemBuilder delayQueueSystemBuilder(ListableBeanFactory beans, ApplicationEventPublisher events,
             Environment environment) {
-        return new DelayQueueSystemBuilder(new SystemParts(beans, events, environment));
+        return new DelayQueueSystemBuilder(new DelayQueueSystemListeners(beans, events, environment));
     }
 
     @Bean
     @ConditionalOnMissingBean
-    ConsumedQueues delayQueueConsumedQueues(DelayQueueMetricsProperties properties) {
-        return new ConsumedQueues(properties.maxQueues(), System::nanoTime);
+    RemoteConsumerQueues delayQueueConsumedQueues(DelayQueueMetricsProperties properties) {
+        return new RemoteConsumerQueues(properties.maxQueues(), System::nanoTime);
     }
 
     /**
@@ -104,9 +103,9 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean
-    KnownStatistics delayQueueKnownStatistics(QueueInspector inspector, StorePorts ports,
-            DelayedListenerRegistry registry, ConsumedQueues consumed, DelayQueueMetricsProperties properties) {
-        return new KnownStatistics(inspector, ports, () -> Stream
+    StatisticsCache delayQueueKnownStatistics(QueueInspector inspector, DelayQueueStore ports,
+            DelayedListenerRegistry registry, RemoteConsumerQueues consumed, DelayQueueMetricsProperties properties) {
+        return new StatisticsCache(inspector, ports, () -> Stream
             .concat(registry.listeners().stream().flatMap((listener) -> listener.queues().stream()).map(QueueName::new),
                     consumed.all().stream())
             .toList(), properties.interval(), System::nanoTime);
@@ -114,7 +113,7 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    WorkerSettings delayQueueWorkerSettings(DelayQueueProperties properties, BeanFactory beans,
+    ListenerRuntimeSettings delayQueueWorkerSettings(DelayQueueProperties properties, BeanFactory beans,
             ObjectProvider<TaskDecorator> decorators, Environment environment) {
         return properties.workerSettings(Threading.VIRTUAL.isActive(environment),
                 HandlerExecutionChoice.among(beans, properties.listener().executor(), decorators));
@@ -122,26 +121,26 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    TransferWorker delayQueueTransferWorker(StorePorts ports, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, NodeReporter reporter, WorkerSettings settings) {
-        return new TransferWorker(ports, registry, events, settings, reporter);
+    DelayedListenerLifecycle delayQueueTransferWorker(DelayQueueStore ports, DelayedListenerRegistry registry,
+            ApplicationEventPublisher events, NodeHeartbeat reporter, ListenerRuntimeSettings settings) {
+        return new DelayedListenerLifecycle(ports, registry, events, settings, reporter);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    NodeReporter delayQueueNodeReporter(ObjectProvider<NodeDirectory> directory, DelayedListenerRegistry registry,
-            Environment environment, ObjectProvider<UnconsumedQueues> unconsumed) {
-        return new NodeReporter(directory.getIfAvailable(() -> NodeDirectory.NONE),
-                NodeReporter.thisProcess(environment.getProperty("spring.application.name", "application")),
-                registry::listeners, System::nanoTime, () -> unconsumed.ifAvailable(UnconsumedQueues::refresh));
+    NodeHeartbeat delayQueueNodeReporter(ObjectProvider<NodeRegistry> directory, DelayedListenerRegistry registry,
+            Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed) {
+        return new NodeHeartbeat(directory.getIfAvailable(() -> NodeRegistry.NONE),
+                NodeHeartbeat.thisProcess(environment.getProperty("spring.application.name", "application")),
+                registry::listeners, System::nanoTime, () -> unconsumed.ifAvailable(UnconsumedQueueCheck::refresh));
     }
 
     @Bean
-    @ConditionalOnBean({ QueueInspector.class, QueueDirectory.class, NodeDirectory.class })
+    @ConditionalOnBean({ QueueInspector.class, QueueRegistry.class, NodeRegistry.class })
     @ConditionalOnMissingBean
-    UnconsumedQueues delayQueueUnconsumedQueues(StorePorts ports, QueueInspector inspector, QueueDirectory queues,
-            NodeDirectory nodes, ConsumedQueues consumed) {
-        return new UnconsumedQueues(ports, inspector, new UnconsumedQueues.Directories(queues, nodes), consumed,
+    UnconsumedQueueCheck delayQueueUnconsumedQueues(DelayQueueStore ports, QueueInspector inspector,
+            QueueRegistry queues, NodeRegistry nodes, RemoteConsumerQueues consumed) {
+        return new UnconsumedQueueCheck(ports, inspector, new UnconsumedQueueCheck.Directories(queues, nodes), consumed,
                 System::nanoTime);
     }
 

@@ -1,11 +1,11 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.actuator.KnownStatistics;
-import io.delayqueue.actuator.MicrometerEvents;
+import io.delayqueue.actuator.MicrometerEventListener;
 import io.delayqueue.actuator.QueueGauges;
-import io.delayqueue.engine.ConsumedQueues;
+import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.store.RemoteConsumerQueues;
 import io.micrometer.core.instrument.MeterRegistry;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -14,14 +14,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Proxyable;
 import org.springframework.context.annotation.ProxyType;
+import org.springframework.context.annotation.Proxyable;
 
 /** Auto-configuration for the meters, where the application has a registry for them. */
 @AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
-@ConditionalOnBean({ MeterRegistry.class, TransferWorker.class })
+@ConditionalOnBean({ MeterRegistry.class, DelayedListenerLifecycle.class })
 @ConditionalOnBooleanProperty(name = "delayqueue.metrics.enabled", matchIfMissing = true)
 public final class DelayQueueMetricsAutoConfiguration {
 
@@ -31,15 +31,15 @@ public final class DelayQueueMetricsAutoConfiguration {
     @Bean
     @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnMissingBean
-    MicrometerEvents delayQueueEvents(MeterRegistry registry, DelayQueueMetricsProperties properties) {
-        return new MicrometerEvents(registry, properties.maxQueues());
+    MicrometerEventListener delayQueueEvents(MeterRegistry registry, DelayQueueMetricsProperties properties) {
+        return new MicrometerEventListener(registry, properties.maxQueues());
     }
 
     @Bean
-    @ConditionalOnBean(KnownStatistics.class)
+    @ConditionalOnBean(StatisticsCache.class)
     @ConditionalOnMissingBean
-    QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, KnownStatistics statistics,
-            TransferWorker worker, ConsumedQueues consumed) {
+    QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, StatisticsCache statistics,
+            DelayedListenerLifecycle worker, RemoteConsumerQueues consumed) {
         return new QueueGauges(registry, listeners, statistics, worker, consumed);
     }
 

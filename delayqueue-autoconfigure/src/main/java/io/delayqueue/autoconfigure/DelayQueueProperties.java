@@ -6,17 +6,17 @@ import java.util.Set;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.listener.HandlerExecution;
-import io.delayqueue.listener.ListenerSettings;
-import io.delayqueue.listener.RetryPolicy;
-import io.delayqueue.listener.WorkerSettings;
-import io.delayqueue.engine.Texts;
+import io.delayqueue.listener.poll.HandlerExecution;
+import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.RetryPolicy;
 import io.delayqueue.observation.MessageObservations;
-import io.delayqueue.redis.RedisAccess;
-import io.delayqueue.redis.ReplicaWait;
-import io.delayqueue.redis.WakeUpMode;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.replication.ReplicationRequirement;
+import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.Texts;
 import io.delayqueue.template.ReceiveSettings;
 import io.delayqueue.template.TemplateSettings;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +74,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     private static final DataSize LARGEST_PAYLOAD = DataSize.ofMegabytes(16);
 
     public DelayQueueProperties {
-        check("delayqueue.namespace: ", () -> RedisAccess.requireNamespace(namespace));
+        check("delayqueue.namespace: ", () -> RedisScriptExecutor.requireNamespace(namespace));
         require(isWithin(commandTimeout, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.command-timeout", "100ms to 1h",
                 commandTimeout);
         require(maxReconnectDelay.isZero() || isWithin(maxReconnectDelay, SHORTEST_RECONNECT, LONGEST_WAIT),
@@ -121,7 +121,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** How the template sends and receives. */
-    TemplateSettings templateSettings(MessageObservations observations, KnownQueues queues) {
+    TemplateSettings templateSettings(MessageObservations observations, DeclaredQueues queues) {
         return new TemplateSettings((int) this.maxPayloadSize.toBytes(), this.send.afterCommit(), answerLimit(),
                 this::receiveSettings, observations, queues);
     }
@@ -132,14 +132,14 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** What a send waits for. */
-    ReplicaWait replicaWait() {
-        return new ReplicaWait(this.durability.waitReplicas(), this.durability.waitTimeout());
+    ReplicationRequirement replicaWait() {
+        return new ReplicationRequirement(this.durability.waitReplicas(), this.durability.waitTimeout());
     }
 
     /** How all listeners of the process work. */
-    WorkerSettings workerSettings(boolean virtualThreads, HandlerExecution execution) {
+    ListenerRuntimeSettings workerSettings(boolean virtualThreads, HandlerExecution execution) {
         Duration retention = this.deadLetters.retention();
-        return new WorkerSettings(this.listener.shutdownTimeout(), this.safetyPoll,
+        return new ListenerRuntimeSettings(this.listener.shutdownTimeout(), this.safetyPoll,
                 retention.isZero() ? null : retention, virtualThreads, execution);
     }
 
@@ -263,7 +263,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      */
     public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,
             @Nullable Duration timeout, @DefaultValue("5") int maxAttempts, @DefaultValue("3") int maxLapses,
-            @DefaultValue("drop") ExpiredPolicy expired, @DefaultValue("true") boolean autoStartup,
+            @DefaultValue("drop") ExpiryPolicy expired, @DefaultValue("true") boolean autoStartup,
             @Nullable String executor, @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
 
         public Listener {
@@ -322,7 +322,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * spread over when it is used first. What is recorded in Redis then counts.
      */
     public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
-            @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiredPolicy expired,
+            @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiryPolicy expired,
             @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff, @Nullable Integer partitions) {
 
         static final Queue NONE = new Queue(null, null, null, null, null, null, null,

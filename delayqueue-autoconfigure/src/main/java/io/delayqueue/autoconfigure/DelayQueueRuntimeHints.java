@@ -22,7 +22,7 @@ final class DelayQueueRuntimeHints implements RuntimeHintsRegistrar {
 
         @Override
         public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-            hints.resources().registerPattern("io/delayqueue/web/openapi.json");
+            hints.resources().registerPattern("io/delayqueue/web/api/openapi.json");
         }
 
     }
@@ -32,7 +32,7 @@ final class DelayQueueRuntimeHints implements RuntimeHintsRegistrar {
 
         @Override
         public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-            hints.resources().registerPattern("io/delayqueue/web/dashboard/**");
+            hints.resources().registerPattern("io/delayqueue/web/dashboard/static/**");
         }
 
     }

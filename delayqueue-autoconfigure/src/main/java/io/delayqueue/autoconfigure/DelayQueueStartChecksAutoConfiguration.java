@@ -22,9 +22,9 @@ public final class DelayQueueStartChecksAutoConfiguration {
     }
 
     @Bean
-    QueueSettingsCheck delayQueueQueueSettingsCheck(ApplicationContext context, DelayQueueProperties properties,
-            KnownQueues known) {
-        return new QueueSettingsCheck(context, properties, known);
+    UnusedQueueSettingsCheck delayQueueQueueSettingsCheck(ApplicationContext context, DelayQueueProperties properties,
+            DeclaredQueues known) {
+        return new UnusedQueueSettingsCheck(context, properties, known);
     }
 
 }

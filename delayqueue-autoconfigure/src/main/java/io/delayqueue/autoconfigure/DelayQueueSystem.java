@@ -2,11 +2,11 @@ package io.delayqueue.autoconfigure;
 
 import java.util.stream.Stream;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.NodeReporter;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.template.DelayQueueTemplate;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -26,26 +26,26 @@ import org.springframework.context.SmartLifecycle;
  */
 public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
 
-    private final SystemStore store;
+    private final DelayQueueSystemStore store;
 
-    private final KnownQueues known;
+    private final DeclaredQueues known;
 
     private final DelayQueueTemplate template;
 
     private final DelayedListenerRegistry listeners;
 
-    private final TransferWorker worker;
+    private final DelayedListenerLifecycle worker;
 
-    DelayQueueSystem(SystemParts parts, SystemStore store) {
+    DelayQueueSystem(DelayQueueSystemListeners parts, DelayQueueSystemStore store) {
         this.store = store;
-        this.known = new KnownQueues(parts.properties(), () -> Stream.of(listeners()), null);
+        this.known = new DeclaredQueues(parts.properties(), () -> Stream.of(listeners()), null);
         this.template = new DelayQueueTemplate(store.ports(), parts.codec(),
                 parts.properties().templateSettings(parts.observations(), this.known), parts.publisher(),
                 System::nanoTime);
         this.listeners = new DelayedListenerRegistry(parts.properties()::listenerSettings, parts.handlers(),
                 store.ports().events());
-        this.worker = new TransferWorker(store.ports(), this.listeners, parts.publisher(), parts.workerSettings(),
-                new NodeReporter(store.nodes(), NodeReporter.thisProcess(parts.application()),
+        this.worker = new DelayedListenerLifecycle(store.ports(), this.listeners, parts.publisher(),
+                parts.workerSettings(), new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(parts.application()),
                         this.listeners::listeners, System::nanoTime, () -> {
                         }));
     }
@@ -69,7 +69,7 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
     }
 
     /** Examines what its store holds. */
-    public DelayQueueDoctor doctor() {
+    public DelayQueueIntegrityChecker doctor() {
         return this.store.doctor();
     }
 

@@ -1,6 +1,6 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.redis.RedisAccess;
+import io.delayqueue.redis.RedisScriptExecutor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -15,17 +15,17 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public class DelayQueueSystemBuilder {
 
-    private final SystemParts parts;
+    private final DelayQueueSystemListeners parts;
 
     private final @Nullable RedisConnectionFactory connectionFactory;
 
     private final @Nullable String namespace;
 
-    DelayQueueSystemBuilder(SystemParts parts) {
+    DelayQueueSystemBuilder(DelayQueueSystemListeners parts) {
         this(parts, null, null);
     }
 
-    private DelayQueueSystemBuilder(SystemParts parts, @Nullable RedisConnectionFactory connectionFactory,
+    private DelayQueueSystemBuilder(DelayQueueSystemListeners parts, @Nullable RedisConnectionFactory connectionFactory,
             @Nullable String namespace) {
         this.parts = parts;
         this.connectionFactory = connectionFactory;
@@ -48,7 +48,8 @@ public class DelayQueueSystemBuilder {
      * @throws IllegalArgumentException if it is anything else
      */
     public DelayQueueSystemBuilder namespace(String namespace) {
-        return new DelayQueueSystemBuilder(this.parts, this.connectionFactory, RedisAccess.requireNamespace(namespace));
+        return new DelayQueueSystemBuilder(this.parts, this.connectionFactory,
+                RedisScriptExecutor.requireNamespace(namespace));
     }
 
     /**
@@ -72,11 +73,12 @@ public class DelayQueueSystemBuilder {
             throw new IllegalStateException("A further queue system needs a connection factory, a namespace or "
                     + "properties of its own, or its queues would be those that the application has already");
         }
-        return new DelayQueueSystem(this.parts, this.parts.isInMemory() ? SystemStore.inMemory(this.parts) : onRedis());
+        return new DelayQueueSystem(this.parts,
+                this.parts.isInMemory() ? DelayQueueSystemStore.inMemory(this.parts) : onRedis());
     }
 
-    private SystemStore onRedis() {
-        return SystemStore.onRedis(this.parts,
+    private DelayQueueSystemStore onRedis() {
+        return DelayQueueSystemStore.onRedis(this.parts,
                 (this.connectionFactory != null) ? this.connectionFactory : this.parts.connections(),
                 (this.namespace != null) ? this.namespace : this.parts.properties().namespace());
     }

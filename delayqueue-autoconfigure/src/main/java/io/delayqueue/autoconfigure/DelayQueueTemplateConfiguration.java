@@ -1,9 +1,9 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.StorePorts;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.template.DelayQueueTemplate;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -19,8 +19,9 @@ final class DelayQueueTemplateConfiguration {
     private DelayQueueTemplateConfiguration() {
     }
 
-    private static DelayQueueTemplate template(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-            ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations, KnownQueues queues) {
+    private static DelayQueueTemplate template(DelayQueueStore ports, EnvelopeCodec codec,
+            DelayQueueProperties properties, ApplicationEventPublisher events,
+            ObjectProvider<MessageObservations> observations, DeclaredQueues queues) {
         return new DelayQueueTemplate(ports, codec,
                 properties.templateSettings(observations.getIfAvailable(() -> MessageObservations.NONE), queues),
                 events, System::nanoTime);
@@ -32,9 +33,9 @@ final class DelayQueueTemplateConfiguration {
     static class OnlyOperations {
 
         @Bean
-        DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-                ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations,
-                KnownQueues queues) {
+        DelayQueueTemplate delayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec,
+                DelayQueueProperties properties, ApplicationEventPublisher events,
+                ObjectProvider<MessageObservations> observations, DeclaredQueues queues) {
             return template(ports, codec, properties, events, observations, queues);
         }
 
@@ -51,9 +52,9 @@ final class DelayQueueTemplateConfiguration {
 
         @Bean
         @Fallback
-        DelayQueueTemplate delayQueueTemplate(StorePorts ports, EnvelopeCodec codec, DelayQueueProperties properties,
-                ApplicationEventPublisher events, ObjectProvider<MessageObservations> observations,
-                KnownQueues queues) {
+        DelayQueueTemplate delayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec,
+                DelayQueueProperties properties, ApplicationEventPublisher events,
+                ObjectProvider<MessageObservations> observations, DeclaredQueues queues) {
             return template(ports, codec, properties, events, observations, queues);
         }
 

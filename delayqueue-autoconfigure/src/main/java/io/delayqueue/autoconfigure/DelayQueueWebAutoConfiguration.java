@@ -2,29 +2,29 @@ package io.delayqueue.autoconfigure;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ConsumedQueues;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.SecretStore;
-import io.delayqueue.engine.ServerWatch;
-import io.delayqueue.engine.StorePorts;
+import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.ListenerSettings;
+import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
-import io.delayqueue.web.Access;
-import io.delayqueue.web.ApiPorts;
-import io.delayqueue.web.ConsumeSettings;
-import io.delayqueue.web.ConsumerFormat;
-import io.delayqueue.web.Consumers;
-import io.delayqueue.web.ContentTypeFilter;
-import io.delayqueue.web.Dashboard;
-import io.delayqueue.web.DashboardSources;
-import io.delayqueue.web.Herald;
-import io.delayqueue.web.HttpApi;
-import io.delayqueue.web.LeaseTokens;
-import io.delayqueue.web.LoopbackAccess;
+import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.store.SecretStore;
+import io.delayqueue.store.ServerMonitor;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.web.api.ApiServices;
+import io.delayqueue.web.api.HttpApi;
+import io.delayqueue.web.consume.AsyncEventPublisher;
+import io.delayqueue.web.consume.ConsumeSettings;
+import io.delayqueue.web.consume.ConsumerFormat;
+import io.delayqueue.web.consume.HttpConsumerSupport;
+import io.delayqueue.web.consume.LeaseTokens;
+import io.delayqueue.web.dashboard.Dashboard;
+import io.delayqueue.web.dashboard.DashboardServices;
+import io.delayqueue.web.http.AccessControl;
+import io.delayqueue.web.http.ContentTypeFilter;
+import io.delayqueue.web.http.LoopbackAccessControl;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,8 +47,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
-import org.springframework.context.annotation.Proxyable;
 import org.springframework.context.annotation.ProxyType;
+import org.springframework.context.annotation.Proxyable;
 import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.function.RouterFunction;
@@ -63,7 +63,7 @@ import org.springframework.web.servlet.function.ServerResponse;
         afterName = { "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
                 "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration" })
 @Conditional(DelayQueueWebAutoConfiguration.OnAsked.class)
-@ConditionalOnBean(StorePorts.class)
+@ConditionalOnBean(DelayQueueStore.class)
 public final class DelayQueueWebAutoConfiguration {
 
     DelayQueueWebAutoConfiguration() {
@@ -77,8 +77,8 @@ public final class DelayQueueWebAutoConfiguration {
     @Import({ DelayQueueWebSecurityConfiguration.class, DelayQueueDashboardSecurityConfiguration.class })
     static class ServletConfiguration {
 
-        private static ConsumedQueues noneConsumed() {
-            return new ConsumedQueues(0, System::nanoTime);
+        private static RemoteConsumerQueues noneConsumed() {
+            return new RemoteConsumerQueues(0, System::nanoTime);
         }
 
         /** The API. */
@@ -88,19 +88,19 @@ public final class DelayQueueWebAutoConfiguration {
         static class ApiConfiguration {
 
             @Bean
-            Herald delayQueueHttpHerald(ApplicationEventPublisher events) {
-                return new Herald(events);
+            AsyncEventPublisher delayQueueHttpHerald(ApplicationEventPublisher events) {
+                return new AsyncEventPublisher(events);
             }
 
             @Bean
-            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, StorePorts ports,
+            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, DelayQueueStore ports,
                     ObjectProvider<SecretStore> secrets, DelayQueueProperties properties) {
                 return new ConsumerFormat(codec, new LeaseTokens(
                         secrets.getIfAvailable(() -> secretsOfThisProcess(ports)), properties.namespace()));
             }
 
             /** Enough where the messages are in this process as well. */
-            private static SecretStore secretsOfThisProcess(StorePorts ports) {
+            private static SecretStore secretsOfThisProcess(DelayQueueStore ports) {
                 if (!(ports.messages() instanceof InMemoryMessageStore)) {
                     throw new MissingSecretStoreException(ports.messages());
                 }
@@ -108,9 +108,9 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            Consumers delayQueueHttpConsumers(StorePorts ports, ConsumerFormat format, DelayQueueProperties properties,
-                    DelayQueueWebProperties web, Herald herald) {
-                return new Consumers(ports, format, (queue) -> consumeSettings(properties, queue),
+            HttpConsumerSupport delayQueueHttpConsumers(DelayQueueStore ports, ConsumerFormat format,
+                    DelayQueueProperties properties, DelayQueueWebProperties web, AsyncEventPublisher herald) {
+                return new HttpConsumerSupport(ports, format, (queue) -> consumeSettings(properties, queue),
                         web.api().waitLimits(), herald);
             }
 
@@ -122,14 +122,15 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            ApiPorts delayQueueHttpPorts(DelayQueueOperations operations, ObjectProvider<DelayQueueInspector> inspector,
-                    Consumers consumers, ObjectProvider<ConsumedQueues> consumed) {
-                return new ApiPorts(operations, inspector.getIfAvailable(), consumers,
+            ApiServices delayQueueHttpPorts(DelayQueueOperations operations,
+                    ObjectProvider<DelayQueueInspector> inspector, HttpConsumerSupport consumers,
+                    ObjectProvider<RemoteConsumerQueues> consumed) {
+                return new ApiServices(operations, inspector.getIfAvailable(), consumers,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed));
             }
 
             @Bean
-            HttpApi delayQueueHttpApi(DelayQueueWebProperties web, Access access, ApiPorts ports,
+            HttpApi delayQueueHttpApi(DelayQueueWebProperties web, AccessControl access, ApiServices ports,
                     ApplicationEventPublisher events) {
                 return new HttpApi(web.api().settings(), access, ports, events);
             }
@@ -141,7 +142,7 @@ public final class DelayQueueWebAutoConfiguration {
 
             @Bean
             FilterRegistrationBean<ContentTypeFilter> delayQueueHttpContentTypeFilter(HttpApi api) {
-                return new FilterRegistrationBean<>(new ContentTypeFilter(api));
+                return new FilterRegistrationBean<>(new ContentTypeFilter(api::answers));
             }
 
         }
@@ -153,12 +154,12 @@ public final class DelayQueueWebAutoConfiguration {
         static class DashboardConfiguration {
 
             @Bean
-            Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties, Access access,
-                    DelayQueueOperations operations, DelayQueueInspector inspector,
-                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerWatch> server,
-                    ObjectProvider<ConsumedQueues> consumed, ApplicationEventPublisher events) {
-                DashboardSources sources = new DashboardSources(operations, inspector,
-                        server.getIfAvailable(() -> ServerWatch.NONE), listeners::getIfAvailable,
+            Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties,
+                    AccessControl access, DelayQueueOperations operations, DelayQueueInspector inspector,
+                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerMonitor> server,
+                    ObjectProvider<RemoteConsumerQueues> consumed, ApplicationEventPublisher events) {
+                DashboardServices sources = new DashboardServices(operations, inspector,
+                        server.getIfAvailable(() -> ServerMonitor.NONE), listeners::getIfAvailable,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed), properties.commandTimeout());
                 return new Dashboard(web.dashboard().path(), access, sources, events);
             }
@@ -179,12 +180,12 @@ public final class DelayQueueWebAutoConfiguration {
 
             @Bean
             @Proxyable(ProxyType.INTERFACES)
-            @ConditionalOnMissingBean(Access.class)
-            LoopbackAccess delayQueueWebAccess(Environment environment) {
-                LocalServer.require(environment);
+            @ConditionalOnMissingBean(AccessControl.class)
+            LoopbackAccessControl delayQueueWebAccess(Environment environment) {
+                LoopbackServerCheck.require(environment);
                 logger.warn("Everybody on this machine may do everything with the delay queue over HTTP "
                         + "(delayqueue.web.insecure-local is set)");
-                return new LoopbackAccess();
+                return new LoopbackAccessControl();
             }
 
         }
@@ -198,7 +199,7 @@ public final class DelayQueueWebAutoConfiguration {
 
             @Bean
             @ConditionalOnMissingBean
-            Access delayQueueWebAccess() {
+            AccessControl delayQueueWebAccess() {
                 throw new InsecureWebException(
                         "delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set, but nothing protects what it serves: Spring Security is not on the class path",
                         "Add spring-boot-starter-security. To try things out on this machine alone, set "

@@ -3,10 +3,10 @@ package io.delayqueue.autoconfigure;
 import java.time.Duration;
 
 import io.delayqueue.MessageLimits;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.Texts;
-import io.delayqueue.web.ApiSettings;
-import io.delayqueue.web.WaitLimits;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Texts;
+import io.delayqueue.web.consume.WaitLimits;
+import io.delayqueue.web.http.ApiSettings;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;

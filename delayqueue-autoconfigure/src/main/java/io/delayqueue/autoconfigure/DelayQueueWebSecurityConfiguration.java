@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Set;
 
-import io.delayqueue.web.Access;
-import io.delayqueue.web.Authority;
-import io.delayqueue.web.GrantedAccess;
-import io.delayqueue.web.HttpApi;
-import io.delayqueue.web.SecurityCustomizer;
+import io.delayqueue.web.api.DelayQueueApiSecurityCustomizer;
+import io.delayqueue.web.api.HttpApi;
+import io.delayqueue.web.http.AccessControl;
+import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.SpringSecurityAccessControl;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +20,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Proxyable;
 import org.springframework.context.annotation.ProxyType;
+import org.springframework.context.annotation.Proxyable;
 import org.springframework.core.annotation.Order;
 import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -52,9 +52,9 @@ final class DelayQueueWebSecurityConfiguration {
     @Bean
     @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false, matchIfMissing = true)
-    @ConditionalOnMissingBean(Access.class)
-    GrantedAccess delayQueueWebAccess() {
-        return new GrantedAccess();
+    @ConditionalOnMissingBean(AccessControl.class)
+    SpringSecurityAccessControl delayQueueWebAccess() {
+        return new SpringSecurityAccessControl();
     }
 
     @Bean(name = API_CHAIN)
@@ -62,13 +62,14 @@ final class DelayQueueWebSecurityConfiguration {
     @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
     @ConditionalOnMissingBean(name = API_CHAIN)
     SecurityFilterChain delayQueueApiSecurityFilterChain(ObjectProvider<HttpSecurity> builders, HttpApi api,
-            Access access, DelayQueueWebProperties properties, ObjectProvider<SecurityCustomizer> customizers) {
+            AccessControl access, DelayQueueWebProperties properties,
+            ObjectProvider<DelayQueueApiSecurityCustomizer> customizers) {
         HttpSecurity http = builder(builders, access, "delayqueue.web.api.enabled");
         if (http == null) {
             return unused();
         }
         boolean open = properties.insecureLocal();
-        List<SecurityCustomizer> own = customizers.orderedStream().toList();
+        List<DelayQueueApiSecurityCustomizer> own = customizers.orderedStream().toList();
         stateless(http.securityMatcher(api::answers));
         http.headers((headers) -> headers.contentSecurityPolicy((policy) -> policy.policyDirectives(CONTENT_POLICY))
             .referrerPolicy((policy) -> policy.policy(ReferrerPolicy.NO_REFERRER)));
@@ -95,9 +96,10 @@ final class DelayQueueWebSecurityConfiguration {
      * application decides who may do what
      * @throws InsecureWebException if nobody would decide that
      */
-    static @Nullable HttpSecurity builder(ObjectProvider<HttpSecurity> builders, Access access, String property) {
+    static @Nullable HttpSecurity builder(ObjectProvider<HttpSecurity> builders, AccessControl access,
+            String property) {
         HttpSecurity http = builders.getIfAvailable();
-        if (http == null && AopProxyUtils.ultimateTargetClass(access) == GrantedAccess.class) {
+        if (http == null && AopProxyUtils.ultimateTargetClass(access) == SpringSecurityAccessControl.class) {
             throw new InsecureWebException(property
                     + " is set, but Spring Security is not set up for servlets: nothing protects what it serves",
                     "Do not exclude Boot's auto-configurations for security, or use @EnableWebSecurity.");

@@ -2,12 +2,12 @@ package io.delayqueue.autoconfigure;
 
 import java.util.Set;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -26,8 +26,8 @@ import org.springframework.core.env.Environment;
 final class DisabledQueueFailureAnalyzer extends AbstractInjectionFailureAnalyzer<NoSuchBeanDefinitionException> {
 
     private static final Set<Class<?>> INJECTED = Set.of(DelayQueueTemplate.class, DelayQueueOperations.class,
-            DelayQueueInspector.class, DelayQueueDoctor.class, DelayedListenerRegistry.class, TransferWorker.class,
-            EnvelopeCodec.class, DelayQueueSystemBuilder.class);
+            DelayQueueInspector.class, DelayQueueIntegrityChecker.class, DelayedListenerRegistry.class,
+            DelayedListenerLifecycle.class, EnvelopeCodec.class, DelayQueueSystemBuilder.class);
 
     private final Environment environment;
 

@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-import io.delayqueue.listener.HandlerExecution;
+import io.delayqueue.listener.poll.HandlerExecution;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;

@@ -1,6 +1,6 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.listener.InvalidListenerException;
+import io.delayqueue.listener.handler.InvalidListenerException;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;

@@ -1,6 +1,6 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.engine.MessageStore;
+import io.delayqueue.store.MessageStore;
 
 /** Several nodes would sign lease tokens with secrets of their own. */
 final class MissingSecretStoreException extends RuntimeException {
@@ -9,7 +9,7 @@ final class MissingSecretStoreException extends RuntimeException {
 
     MissingSecretStoreException(MessageStore store) {
         super(("delayqueue.web.api.enabled is set with the message store %s of the application, and there is no bean of type "
-                + "io.delayqueue.engine.SecretStore: each node would refuse the lease tokens of the others")
+                + "io.delayqueue.store.SecretStore: each node would refuse the lease tokens of the others")
             .formatted(store.getClass().getName()));
     }
 

@@ -9,7 +9,7 @@ final class MissingSecretStoreFailureAnalyzer extends AbstractFailureAnalyzer<Mi
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, MissingSecretStoreException cause) {
         return new FailureAnalysis(cause.getMessage(),
-                "Define a bean of type io.delayqueue.engine.SecretStore that keeps one secret for all nodes. Where there "
+                "Define a bean of type io.delayqueue.store.SecretStore that keeps one secret for all nodes. Where there "
                         + "is only one node, SecretStore.inMemory() will do.",
                 cause);
     }

@@ -5,8 +5,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.redis.RedisServerCheck;
 import io.delayqueue.redis.UnsuitableRedisException;
+import io.delayqueue.redis.check.RedisServerCheck;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

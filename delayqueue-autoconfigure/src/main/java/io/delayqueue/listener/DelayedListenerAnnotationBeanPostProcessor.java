@@ -11,8 +11,14 @@ import java.util.function.Function;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.listener.handler.HandlerMethodAdapter;
+import io.delayqueue.listener.handler.InvalidListenerException;
+import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.listener.poll.ListenerCounters;
+import io.delayqueue.listener.poll.ListenerEndpoint;
+import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
@@ -53,7 +59,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private final Set<String> heard = ConcurrentHashMap.newKeySet();
 
     /** By registry, as queues of several systems may have the same name. */
-    private final Map<DelayedListenerRegistry, PayloadAgreement> payloads = new ConcurrentHashMap<>();
+    private final Map<DelayedListenerRegistry, PayloadTypeAgreement> payloads = new ConcurrentHashMap<>();
 
     private @Nullable BeanFactory beanFactory;
 
@@ -150,7 +156,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
         all.forEach(this::register);
         if (this.beanFactory instanceof ConfigurableListableBeanFactory beans) {
-            new UnheardBeans(beans, (type) -> listenerMethods(type).keySet(), this.heard::contains).check();
+            new UncalledListenerCheck(beans, (type) -> listenerMethods(type).keySet(), this.heard::contains).check();
         }
     }
 
@@ -188,9 +194,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private void register(DelayedListenerRegistry registry, Found listener, HandlerMethodAdapter handler,
             ListenerAnnotation annotation) {
         List<QueueName> queues = annotation.queues();
-        PayloadAgreement.Reader reader = new PayloadAgreement.Reader(listener.beanName(),
+        PayloadTypeAgreement.Reader reader = new PayloadTypeAgreement.Reader(listener.beanName(),
                 InvalidListenerException.describe(listener.method()), handler.payloadType());
-        PayloadAgreement agreement = this.payloads.computeIfAbsent(registry, (key) -> new PayloadAgreement());
+        PayloadTypeAgreement agreement = this.payloads.computeIfAbsent(registry, (key) -> new PayloadTypeAgreement());
         queues.forEach((queue) -> agreement.join(queue, reader));
         String given = annotation.id();
         String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
@@ -207,9 +213,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             MessageHandler handler, ListenerAnnotation annotation) {
         ListenerCounters counters = new ListenerCounters();
         MessageHandler observed = registry.handlers().observed(handler, id);
-        List<ListenedQueue> listened = queues.stream()
-            .map((queue) -> new ListenedQueue(id, Partition.first(queue), annotation.settings(registry.defaults(queue)),
-                    observed, counters, registry.events(queue, id)))
+        List<ListenerEndpoint> listened = queues.stream()
+            .map((queue) -> new ListenerEndpoint(id, Partition.first(queue),
+                    annotation.settings(registry.defaults(queue)), observed, counters, registry.events(queue, id)))
             .toList();
         return new QueueListenerContainer(id, listened, counters);
     }

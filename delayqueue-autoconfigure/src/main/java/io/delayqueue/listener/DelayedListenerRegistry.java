@@ -11,8 +11,10 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.QueueEvents;
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.QueueEventListener;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +30,11 @@ public class DelayedListenerRegistry {
 
     private final HandlerMethodFactory handlers;
 
-    private final MessageEvents events;
+    private final MessageEventListener events;
 
     private volatile Map<String, QueueListenerContainer> containers = Map.of();
 
-    private @Nullable WorkerRun run;
+    private @Nullable ListenerRun run;
 
     private final List<Consumer<ListenerContainer>> observers = new ArrayList<>();
 
@@ -42,7 +44,7 @@ public class DelayedListenerRegistry {
      * @param handlers makes methods callable
      */
     public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers) {
-        this(defaults, handlers, MessageEvents.NONE);
+        this(defaults, handlers, MessageEventListener.NONE);
     }
 
     /**
@@ -52,7 +54,7 @@ public class DelayedListenerRegistry {
      * @param events told of what the listeners do
      */
     public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers,
-            MessageEvents events) {
+            MessageEventListener events) {
         this.events = events;
         this.defaults = defaults;
         this.handlers = handlers;
@@ -90,7 +92,7 @@ public class DelayedListenerRegistry {
         return this.defaults.apply(queue);
     }
 
-    QueueEvents events(QueueName queue, String listenerId) {
+    QueueEventListener events(QueueName queue, String listenerId) {
         return this.events.of(queue, listenerId);
     }
 
@@ -116,7 +118,7 @@ public class DelayedListenerRegistry {
     }
 
     /** The application starts; a stop may have overtaken that. */
-    synchronized void attach(WorkerRun run) {
+    synchronized void attach(ListenerRun run) {
         if (run.isRetired()) {
             return;
         }
@@ -128,7 +130,7 @@ public class DelayedListenerRegistry {
      * The application stops: the run is not attached from now on. Another one may be, if
      * the application was started again already.
      */
-    synchronized void detach(WorkerRun run) {
+    synchronized void detach(ListenerRun run) {
         run.retire();
         if (this.run == run) {
             this.run = null;

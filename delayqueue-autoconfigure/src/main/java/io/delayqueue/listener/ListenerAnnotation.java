@@ -10,7 +10,10 @@ import java.util.Set;
 import io.delayqueue.Backoff;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.RetryPolicy;
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.ClassUtils;
 
 /** Reads one annotation: its queues, and its attributes on top of a queue's settings. */

@@ -4,6 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 
+import io.delayqueue.listener.poll.ListenerStatistics;
+import io.delayqueue.listener.poll.PollLoopStatus;
+
 /**
  * A listener at run time. Found in the {@link DelayedListenerRegistry} by its id.
  * <p>
@@ -51,7 +54,7 @@ public interface ListenerContainer {
     Map<String, Integer> freeHandlers();
 
     /** Its loops, one for each partition of its queues; none while it is stopped. */
-    List<LoopState> loops();
+    List<PollLoopStatus> loops();
 
     /**
      * How late its handlers began since it was registered, by queue: how many of them, by

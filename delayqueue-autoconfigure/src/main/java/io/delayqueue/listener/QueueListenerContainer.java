@@ -5,7 +5,13 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
 
-import io.delayqueue.engine.Texts;
+import io.delayqueue.listener.poll.ListenerCounters;
+import io.delayqueue.listener.poll.ListenerEndpoint;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.ListenerStatistics;
+import io.delayqueue.listener.poll.PartitionPollLoops;
+import io.delayqueue.listener.poll.PollLoopStatus;
+import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,7 +28,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private final String id;
 
-    private final List<ListenedQueue> queues;
+    private final List<ListenerEndpoint> queues;
 
     private final ListenerCounters counters;
 
@@ -30,15 +36,15 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private boolean paused;
 
-    private @Nullable WorkerRun run;
+    private @Nullable ListenerRun run;
 
-    private List<QueueLoops> loops = List.of();
+    private List<PartitionPollLoops> loops = List.of();
 
     /**
      * Creates a container that starts with the application if all its queues are to.
      * @param queues at least one
      */
-    QueueListenerContainer(String id, List<ListenedQueue> queues, ListenerCounters counters) {
+    QueueListenerContainer(String id, List<ListenerEndpoint> queues, ListenerCounters counters) {
         this.id = id;
         this.queues = List.copyOf(queues);
         this.counters = counters;
@@ -55,12 +61,12 @@ final class QueueListenerContainer implements ListenerContainer {
         return this.queues.stream().map((queue) -> queue.name().value()).toList();
     }
 
-    List<ListenedQueue> listenedQueues() {
+    List<ListenerEndpoint> listenedQueues() {
         return this.queues;
     }
 
     /** The application starts: from here on the listener may. */
-    synchronized void attach(WorkerRun run) {
+    synchronized void attach(ListenerRun run) {
         this.run = run;
         if (this.wanted) {
             launch(run);
@@ -81,7 +87,7 @@ final class QueueListenerContainer implements ListenerContainer {
         }
     }
 
-    private void launch(WorkerRun run) {
+    private void launch(ListenerRun run) {
         this.loops = run.launch(this.queues, this.paused);
         ListenerSettings settings = this.queues.get(0).settings();
         logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {}", this.id, queues(),
@@ -120,12 +126,12 @@ final class QueueListenerContainer implements ListenerContainer {
         return this.paused;
     }
 
-    private synchronized List<QueueLoops> running() {
+    private synchronized List<PartitionPollLoops> running() {
         return this.loops;
     }
 
     @Override
-    public List<LoopState> loops() {
+    public List<PollLoopStatus> loops() {
         return running().stream().flatMap((loops) -> loops.states().stream()).toList();
     }
 
@@ -137,7 +143,7 @@ final class QueueListenerContainer implements ListenerContainer {
     @Override
     public Map<String, Integer> freeHandlers() {
         return running().stream()
-            .collect(Collectors.toMap((loops) -> loops.name().value(), QueueLoops::freeHandlers, Integer::sum));
+            .collect(Collectors.toMap((loops) -> loops.name().value(), PartitionPollLoops::freeHandlers, Integer::sum));
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import io.delayqueue.MessageLimits;
-import io.delayqueue.engine.MessageStore;
+import io.delayqueue.store.MessageStore;
 
 /**
  * Takes what is due out of the lanes for one claim, and removes what has expired, as

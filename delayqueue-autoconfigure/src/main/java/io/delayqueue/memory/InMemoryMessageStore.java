@@ -20,27 +20,27 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.DeadLetterCursor;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.Envelope;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.PartitionRecords;
-import io.delayqueue.engine.Partitions;
-import io.delayqueue.engine.Pause;
-import io.delayqueue.engine.QueueDirectory;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.Pause;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.Envelope;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,13 +56,13 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final Map<Partition, MemoryQueue> queues = new ConcurrentHashMap<>();
 
-    private final Alarms alarms = new Alarms();
+    private final MemoryWakeUps alarms = new MemoryWakeUps();
 
-    private final MemoryPartitionRecords records;
+    private final MemoryPartitionLayoutStore records;
 
-    private final MemoryQueueDirectory directory = new MemoryQueueDirectory();
+    private final MemoryQueueRegistry directory = new MemoryQueueRegistry();
 
-    private final MemoryNodeDirectory nodes;
+    private final MemoryNodeRegistry nodes;
 
     private final EnvelopeCodec codec;
 
@@ -76,8 +76,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     public InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros) {
         this.codec = codec;
         this.epochMicros = epochMicros;
-        this.nodes = new MemoryNodeDirectory(epochMicros);
-        this.records = new MemoryPartitionRecords(new MemoryPartitionRecords.Exclusively() {
+        this.nodes = new MemoryNodeRegistry(epochMicros);
+        this.records = new MemoryPartitionLayoutStore(new MemoryPartitionLayoutStore.Exclusively() {
             @Override
             public <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change) {
                 return InMemoryMessageStore.this.in(partition,
@@ -92,7 +92,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (held, now) -> {
             MemorySend send = new MemorySend(held, now);
             messages.forEach(send::requireSameGroup);
@@ -102,7 +102,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
+            List<NewMessage> messages) {
         return in(home, (held, now) -> {
             MemorySend send = new MemorySend(held, now);
             messages.forEach(send::requireSameGroup);
@@ -112,12 +113,13 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
+    public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
         return in(partition, (held, now) -> {
-            Partitions recorded = this.records.of(partition);
+            PartitionLayout recorded = this.records.of(partition);
             Pause pause = recorded.pause();
-            Claim claim = (pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(now))))
-                    ? new Claim(List.of(), Micros.toInstant(now), pause.until(), 0, List.of(), 0, request.bid() != null)
+            ClaimResult claim = (pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(now))))
+                    ? new ClaimResult(List.of(), Micros.toInstant(now), pause.until(), 0, List.of(), 0,
+                            request.bid() != null)
                     : held.claim(request, now);
             return claim.withPartitionsVersion(recorded.version());
         });
@@ -163,22 +165,22 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death) {
         return in(lease.partition(), (held, now) -> held.deadLetter(lease, death, now));
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+    public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
         return in(home, (held, now) -> held.cancel(id, now));
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
         return in(home, (held, now) -> held.reschedule(id, due, now));
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
         return in(home, (held, now) -> held.redrive(letterId, now));
     }
 
@@ -193,7 +195,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
+    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id) {
         return in(home, (held, now) -> Optional.ofNullable(held.find(id, now))
             .map((message) -> stored(home.partition(), message, now)));
     }
@@ -232,7 +234,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
-        return in(partition, (held, now) -> Optional.ofNullable(held.letter(letterId)).map(Letter::toMessage));
+        return in(partition,
+                (held, now) -> Optional.ofNullable(held.letter(letterId)).map(MemoryDeadLetter::toMessage));
     }
 
     @Override
@@ -241,7 +244,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     /** How its queues are spread. */
-    public PartitionRecords partitionRecords() {
+    public PartitionLayoutStore partitionRecords() {
         return this.records;
     }
 
@@ -249,19 +252,19 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     public QueueInspector queueInspector() {
         return new MemoryQueueInspector(new MemoryQueueInspector.Look() {
             @Override
-            public <T> CompletableFuture<T> at(Partition partition, Function<MemoryView, T> question) {
+            public <T> CompletableFuture<T> at(Partition partition, Function<MemoryQueueView, T> question) {
                 return in(partition, (held, now) -> question.apply(held.view(now)));
             }
         }, this.records);
     }
 
     /** The list of its queues. */
-    public QueueDirectory queueDirectory() {
+    public QueueRegistry queueDirectory() {
         return this.directory;
     }
 
     /** What the nodes that use it tell of themselves. */
-    public NodeDirectory nodeDirectory() {
+    public NodeRegistry nodeDirectory() {
         return this.nodes;
     }
 
@@ -270,7 +273,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return this.queues.isEmpty();
     }
 
-    private <T> CompletableFuture<T> in(Home home, Transition<T> transition) {
+    private <T> CompletableFuture<T> in(PartitionTarget home, Transition<T> transition) {
         return in(home.partition(), (held, now) -> {
             this.records.requireUpToDate(home);
             return transition.apply(held, now);

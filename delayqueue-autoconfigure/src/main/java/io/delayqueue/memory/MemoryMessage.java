@@ -5,8 +5,8 @@ import java.util.Comparator;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -93,7 +93,7 @@ final class MemoryMessage {
         return message;
     }
 
-    static MemoryMessage of(Letter letter, long due) {
+    static MemoryMessage of(MemoryDeadLetter letter, long due) {
         MemoryMessage message = new MemoryMessage(letter.id(), letter.envelope(), letter.lane(), letter.group(), due);
         if (letter.timeToLive() != NONE) {
             message.expiry = due + letter.timeToLive();

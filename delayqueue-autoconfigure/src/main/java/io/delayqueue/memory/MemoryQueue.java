@@ -16,18 +16,18 @@ import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.DeadLetterCursor;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
 import io.delayqueue.memory.MemoryMessage.Suspicion;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +55,7 @@ final class MemoryQueue {
 
     private final NavigableSet<MemoryMessage> leased = new TreeSet<>(MemoryMessage.BY_DEADLINE);
 
-    private final DeadLetters dead = new DeadLetters();
+    private final MemoryDeadLetters dead = new MemoryDeadLetters();
 
     private boolean wakeUp;
 
@@ -83,27 +83,27 @@ final class MemoryQueue {
         return find(sent.id(), now) != null || this.lanes.holds(sent.group());
     }
 
-    Claim claim(ClaimRequest request, long now) {
+    ClaimResult claim(ClaimRequest request, long now) {
         endLapsedLeases(now, Micros.of(request.usualLease()));
         long millis = Micros.floorToMillis(now);
         List<DeadLetterEvent> buried = new ArrayList<>();
         DueMessages due = new DueMessages(this.lanes, millis, request.limit());
         due.take((expired) -> {
             remove(expired);
-            if (request.policy() == ExpiredPolicy.DEAD_LETTER) {
+            if (request.policy() == ExpiryPolicy.DEAD_LETTER) {
                 buried.add(buryExpired(expired, now));
             }
         });
         lease(due.taken(), now + Micros.of(request.leaseTime()));
         this.wakeUp |= this.lanes.due(millis).findAny().isPresent(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
-        return new Claim(due.taken().stream().map(this::claimed).toList(), Micros.toInstant(now),
+        return new ClaimResult(due.taken().stream().map(this::claimed).toList(), Micros.toInstant(now),
                 Micros.earliest(this.lanes.heads(), ends), due.expired(), buried, 0, request.bid() != null);
     }
 
     private DeadLetterEvent buryExpired(MemoryMessage message, long now) {
         String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
-        bury(message, letterId, new Death("expired", false, Instant.ofEpochMilli(message.due)), now);
+        bury(message, letterId, new DeadLetterReason("expired", false, Instant.ofEpochMilli(message.due)), now);
         return new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures, "expired");
     }
 
@@ -198,7 +198,7 @@ final class MemoryQueue {
         backToLane(message, due);
     }
 
-    boolean deadLetter(Lease lease, Death death, long now) {
+    boolean deadLetter(Lease lease, DeadLetterReason death, long now) {
         MemoryMessage message = heldBy(lease);
         if (message == null) {
             return this.dead.find(lease.letterId()) != null; // a repeated call
@@ -237,7 +237,7 @@ final class MemoryQueue {
     }
 
     RedriveResult redrive(String letterId, long now) {
-        Letter letter = this.dead.find(letterId);
+        MemoryDeadLetter letter = this.dead.find(letterId);
         if (letter == null) {
             return RedriveResult.NOT_FOUND;
         }
@@ -257,10 +257,11 @@ final class MemoryQueue {
         return this.dead.removeUpTo(Micros.floorToMillis(now) - age.toMillis(), MessageStore.BATCH_LIMIT);
     }
 
-    private void bury(MemoryMessage message, String letterId, Death death, long now) {
-        this.dead.add(new Letter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
-                death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
-                message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
+    private void bury(MemoryMessage message, String letterId, DeadLetterReason death, long now) {
+        this.dead
+            .add(new MemoryDeadLetter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
+                    death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
+                    message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
     }
 
     /** The message of that id, whose lease is ended first if it has run out. */
@@ -336,15 +337,15 @@ final class MemoryQueue {
         return message.successor;
     }
 
-    MemoryView view(long now) {
-        return new MemoryView(this.name.queue(), this.lanes, this.leased, this.dead, now);
+    MemoryQueueView view(long now) {
+        return new MemoryQueueView(this.name.queue(), this.lanes, this.leased, this.dead, now);
     }
 
-    @Nullable Letter letter(String letterId) {
+    @Nullable MemoryDeadLetter letter(String letterId) {
         return this.dead.find(letterId);
     }
 
-    List<Letter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {
+    List<MemoryDeadLetter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {
         return this.dead.page(cursor, limit);
     }
 

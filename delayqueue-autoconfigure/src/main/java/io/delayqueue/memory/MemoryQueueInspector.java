@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-import io.delayqueue.MessageListing;
-import io.delayqueue.QueueHorizon;
-import io.delayqueue.engine.ListedMessage;
-import io.delayqueue.engine.MessagePosition;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.PartitionCounts;
-import io.delayqueue.engine.QueueInspector;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.MessageCursor;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.QueueInspector;
 import org.jspecify.annotations.Nullable;
 
 /** Looks at queues in this process. Thread-safe, as each look holds the queue's lock. */
@@ -18,9 +18,9 @@ final class MemoryQueueInspector implements QueueInspector {
 
     private final Look look;
 
-    private final MemoryPartitionRecords records;
+    private final MemoryPartitionLayoutStore records;
 
-    MemoryQueueInspector(Look look, MemoryPartitionRecords records) {
+    MemoryQueueInspector(Look look, MemoryPartitionLayoutStore records) {
         this.look = look;
         this.records = records;
     }
@@ -31,20 +31,20 @@ final class MemoryQueueInspector implements QueueInspector {
     }
 
     @Override
-    public CompletableFuture<QueueHorizon> horizon(Partition partition) {
-        return this.look.at(partition, MemoryView::horizon);
+    public CompletableFuture<DueForecast> horizon(Partition partition) {
+        return this.look.at(partition, MemoryQueueView::horizon);
     }
 
     @Override
-    public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageListing listing,
-            @Nullable MessagePosition after, int limit) {
+    public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection listing,
+            @Nullable MessageCursor after, int limit) {
         return this.look.at(partition, (view) -> view.messages(listing, after, limit));
     }
 
     /** Looks while nothing happens in a partition. */
     interface Look {
 
-        <T> CompletableFuture<T> at(Partition partition, Function<MemoryView, T> question);
+        <T> CompletableFuture<T> at(Partition partition, Function<MemoryQueueView, T> question);
 
     }
 

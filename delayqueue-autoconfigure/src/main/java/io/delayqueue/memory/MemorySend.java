@@ -6,7 +6,7 @@ import java.util.Objects;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.NewMessage;
 
 /**
  * Applies the messages of one send to what a queue holds. Guarded as {@link MemoryQueue}

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
-import io.delayqueue.engine.DueTime;
+import io.delayqueue.store.DueTime;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -22,7 +22,7 @@ public final class HandleObservationContext extends ReceiverContext<Map<String, 
         setCarrier(headers);
         this.delivery = delivery;
         this.listener = listener;
-        this.age = SentAt.age(headers, delivery);
+        this.age = SentAtHeader.age(headers, delivery);
     }
 
     /** What the handler is given, apart from the payload. */

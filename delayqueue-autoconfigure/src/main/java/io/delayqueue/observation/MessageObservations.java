@@ -11,8 +11,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-import io.delayqueue.Delivery;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.Delivery;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
 import io.micrometer.observation.Observation;
@@ -61,7 +61,7 @@ public final class MessageObservations {
             return call.apply(message);
         }
         Sending sending = start(message.queue(), 1);
-        try (OpenScope scope = OpenScope.of(this.registry, sending.observation())) {
+        try (SafeScope scope = SafeScope.of(this.registry, sending.observation())) {
             SendResult result = call.apply(sending.mark(message));
             sending.context().result(result);
             sending.end(null);
@@ -81,7 +81,7 @@ public final class MessageObservations {
         }
         Sending sending = start(message.queue(), 1);
         CompletableFuture<SendResult> answer;
-        try (OpenScope scope = OpenScope.of(this.registry, sending.observation())) {
+        try (SafeScope scope = SafeScope.of(this.registry, sending.observation())) {
             answer = call.apply(sending.mark(message));
         }
         catch (RuntimeException ex) {
@@ -147,7 +147,7 @@ public final class MessageObservations {
         Observation observation = started(
                 () -> DelayQueueObservation.HANDLE.observation(this.handle, HANDLE, () -> context, this.registry));
         CompletionStage<?> stage;
-        try (OpenScope scope = OpenScope.of(this.registry, observation)) {
+        try (SafeScope scope = SafeScope.of(this.registry, observation)) {
             stage = handler.call();
         }
         catch (Throwable ex) {
@@ -224,7 +224,7 @@ public final class MessageObservations {
             DelayedMessage.Builder marked = message.toBuilder();
             try {
                 trace.forEach(marked::header);
-                return marked.header(SentAt.HEADER, SentAt.now()).build();
+                return marked.header(SentAtHeader.HEADER, SentAtHeader.now()).build();
             }
             catch (IllegalArgumentException ex) {
                 logger.debug("A message for queue '{}' has no room for its trace", message.queue(), ex);

@@ -14,54 +14,56 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.DeadLetterCursor;
-import io.delayqueue.engine.Envelope;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.redis.Replies.Attempts;
-import io.delayqueue.redis.Replies.Details;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptReplies.Attempts;
+import io.delayqueue.redis.script.ScriptReplies.Details;
+import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.Envelope;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.redis.Replies.bytes;
-import static io.delayqueue.redis.Replies.bytesOfName;
-import static io.delayqueue.redis.Replies.name;
-import static io.delayqueue.redis.Replies.number;
-import static io.delayqueue.redis.Replies.text;
+import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
+import static io.delayqueue.redis.script.ScriptReplies.name;
+import static io.delayqueue.redis.script.ScriptReplies.number;
+import static io.delayqueue.redis.script.ScriptReplies.text;
 
 /** Looks at messages in Redis. Each method runs the script of the same name. */
 public final class RedisMessageInspector implements MessageInspector {
 
     private static final int LETTER_FIELDS = 3;
 
-    private final RedisAccess redis;
+    private final RedisScriptExecutor redis;
 
     private final EnvelopeCodec codec;
 
-    public RedisMessageInspector(RedisAccess redis, EnvelopeCodec codec) {
+    public RedisMessageInspector(RedisScriptExecutor redis, EnvelopeCodec codec) {
         this.redis = redis;
         this.codec = codec;
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
+    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id) {
         return this.redis.run(RedisScripts.FIND, home.partition(), bytesOfName(id), bytes(home.version()))
             .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(home.queue(), id, reply)));
     }
 
     private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
         boolean leased = text(reply.get(0)).equals("L");
-        long time = Replies.ceil(reply.get(1));
+        long time = ScriptReplies.ceil(reply.get(1));
         Attempts attempts = Attempts.of(reply.get(2));
         Details details = Details.of(reply.get(3));
-        Envelope envelope = this.codec.read(Replies.envelopeOf((byte[]) reply.get(4)));
+        Envelope envelope = this.codec.read(ScriptReplies.envelopeOf((byte[]) reply.get(4)));
         return new StoredMessage(queue.value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
-                leased ? null : Instant.ofEpochMilli(time), leased ? Replies.ofMicros(time) : null, details.expiresAt(),
-                details.lane(), details.group(), attempts.failures(), attempts.lapses(), EnvelopeCodec.text(envelope),
-                envelope.headers());
+                leased ? null : Instant.ofEpochMilli(time), leased ? ScriptReplies.ofMicros(time) : null,
+                details.expiresAt(), details.lane(), details.group(), attempts.failures(), attempts.lapses(),
+                EnvelopeCodec.text(envelope), envelope.headers());
     }
 
     @Override
@@ -69,7 +71,7 @@ public final class RedisMessageInspector implements MessageInspector {
         return this.redis.run(RedisScripts.STATISTICS, partition)
             .thenApply((reply) -> new QueueStatistics(partition.queue().value(), number(reply.get(0)),
                     number(reply.get(1)), number(reply.get(2)), number(reply.get(3)),
-                    Replies.instantOrNull(reply.get(4))));
+                    ScriptReplies.instantOrNull(reply.get(4))));
     }
 
     @Override
@@ -81,8 +83,8 @@ public final class RedisMessageInspector implements MessageInspector {
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
                 for (int i = 0; i + LETTER_FIELDS <= reply.size(); i += LETTER_FIELDS) {
-                    letters.add(toLetter(partition, name(reply.get(i)), Replies.floor(reply.get(i + 1)),
-                            LetterContent.parse((byte[]) reply.get(i + 2))));
+                    letters.add(toLetter(partition, name(reply.get(i)), ScriptReplies.floor(reply.get(i + 1)),
+                            DeadLetterCodec.parse((byte[]) reply.get(i + 2))));
                 }
                 DeadLetterPage page = DeadLetterCursor.page(letters, limit,
                         letters.size() > limit || reply.size() % LETTER_FIELDS != 0);
@@ -103,13 +105,13 @@ public final class RedisMessageInspector implements MessageInspector {
         return content(partition, letterId).thenApply((found) -> found.map((letter) -> letter.toMessage(letterId)));
     }
 
-    private CompletableFuture<Optional<LetterContent>> content(Partition partition, String letterId) {
+    private CompletableFuture<Optional<DeadLetterCodec>> content(Partition partition, String letterId) {
         return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(letterId), bytes(0), bytes(0))
             .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
-                    : Optional.of(LetterContent.parse((byte[]) reply.get(2))));
+                    : Optional.of(DeadLetterCodec.parse((byte[]) reply.get(2))));
     }
 
-    private DeadLetter toLetter(Partition partition, String letterId, long died, LetterContent letter) {
+    private DeadLetter toLetter(Partition partition, String letterId, long died, DeadLetterCodec letter) {
         Envelope envelope = readOrNull(letter.stamped());
         return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), letter.group(),
                 Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(died), letter.failures(), letter.lapses(),
@@ -119,11 +121,11 @@ public final class RedisMessageInspector implements MessageInspector {
 
     /** An unreadable message died of that; its letter is to be seen all the same. */
     private @Nullable Envelope readOrNull(byte[] stamped) {
-        if (stamped.length <= Replies.STAMP) {
+        if (stamped.length <= ScriptReplies.STAMP) {
             return null;
         }
         try {
-            return this.codec.read(Replies.envelopeOf(stamped));
+            return this.codec.read(ScriptReplies.envelopeOf(stamped));
         }
         catch (PayloadConversionException ex) {
             return null;

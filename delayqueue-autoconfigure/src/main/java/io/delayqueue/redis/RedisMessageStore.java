@@ -18,27 +18,30 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.redis.Replies.Attempts;
-import io.delayqueue.redis.Replies.Details;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.ScriptArguments;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptReplies.Attempts;
+import io.delayqueue.redis.script.ScriptReplies.Details;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import static io.delayqueue.redis.Replies.bytes;
-import static io.delayqueue.redis.Replies.bytesOfName;
-import static io.delayqueue.redis.Replies.name;
-import static io.delayqueue.redis.Replies.number;
-import static io.delayqueue.redis.Replies.text;
+import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
+import static io.delayqueue.redis.script.ScriptReplies.name;
+import static io.delayqueue.redis.script.ScriptReplies.number;
+import static io.delayqueue.redis.script.ScriptReplies.text;
 
 /**
  * Messages in Redis. Each method runs the script of the same name, whose header says what
@@ -70,9 +73,9 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int CLAIM_HEADER = 8;
 
-    private final RedisAccess redis;
+    private final RedisScriptExecutor redis;
 
-    public RedisMessageStore(RedisAccess redis) {
+    public RedisMessageStore(RedisScriptExecutor redis) {
         this.redis = redis;
     }
 
@@ -82,11 +85,11 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
         if (!messages.stream().allMatch(RedisMessageStore::isPlain)) {
             return scheduleEach(home, messages);
         }
-        return this.redis.send(home.partition(), Arguments.ofSend(home, messages))
+        return this.redis.send(home.partition(), ScriptArguments.ofSend(home, messages))
             .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(home, messages)
                     : CompletableFuture.completedFuture(toResults(home, messages, reply)));
     }
@@ -96,7 +99,7 @@ public final class RedisMessageStore implements MessageStore {
                 && message.group() == null;
     }
 
-    private List<SendResult> toResults(Home home, List<NewMessage> messages, List<Object> dues) {
+    private List<SendResult> toResults(PartitionTarget home, List<NewMessage> messages, List<Object> dues) {
         if (dues.size() > messages.size()) {
             noticeRefusal(home.partition());
         }
@@ -107,19 +110,20 @@ public final class RedisMessageStore implements MessageStore {
         return results;
     }
 
-    private CompletableFuture<List<SendResult>> scheduleEach(Home home, List<NewMessage> messages) {
-        return this.redis.schedule(home.partition(), Arguments.ofSchedule(home, messages, false))
+    private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget home, List<NewMessage> messages) {
+        return this.redis.schedule(home.partition(), ScriptArguments.ofSchedule(home, messages, false))
             .thenApply((reply) -> toResults(home, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
-    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
-        return this.redis.schedule(home.partition(), Arguments.ofSchedule(home, messages, true))
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
+            List<NewMessage> messages) {
+        return this.redis.schedule(home.partition(), ScriptArguments.ofSchedule(home, messages, true))
             .thenApply((reply) -> toResults(home, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                     ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
     }
 
-    private <T> List<T> toResults(Home home, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
+    private <T> List<T> toResults(PartitionTarget home, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
         if (number(reply.get(1)) == CHANGES_GROUP) {
             throw messages.get((int) number(reply.get(2))).changesGroup(home.queue());
         }
@@ -132,13 +136,13 @@ public final class RedisMessageStore implements MessageStore {
         return results;
     }
 
-    private static SendResult toResult(Home home, NewMessage message, int outcome, long due) {
+    private static SendResult toResult(PartitionTarget home, NewMessage message, int outcome, long due) {
         return new SendResult(home.queue().value(), message.id(), Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
-        return this.redis.run(RedisScripts.CLAIM, partition, Arguments.ofClaim(request))
+    public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
+        return this.redis.run(RedisScripts.CLAIM, partition, ScriptArguments.ofClaim(request))
             .thenApply((reply) -> toClaim(partition, reply));
     }
 
@@ -148,7 +152,7 @@ public final class RedisMessageStore implements MessageStore {
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
-    private Claim toClaim(Partition partition, List<Object> reply) {
+    private ClaimResult toClaim(Partition partition, List<Object> reply) {
         noticeRefusal(partition, reply.get(4));
         long nextAt = number(reply.get(1));
         int size = (int) number(reply.get(CLAIM_HEADER - 1));
@@ -163,11 +167,11 @@ public final class RedisMessageStore implements MessageStore {
             Attempts tried = plain ? Attempts.NONE : Attempts.of(attempts.get(i));
             Details known = plain ? Details.NONE : Details.of(details.get(i));
             messages.add(new ClaimedMessage(new Lease(partition, name(reply.get(CLAIM_HEADER + 2 * i)), token),
-                    Instant.ofEpochMilli(Replies.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
+                    Instant.ofEpochMilli(ScriptReplies.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
                     tried.lapses(), tried.suspect(), known.expiresAt(), known.group(),
-                    Replies.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
+                    ScriptReplies.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
         }
-        return new Claim(messages, Replies.ofMicros(number(reply.get(0))),
+        return new ClaimResult(messages, ScriptReplies.ofMicros(number(reply.get(0))),
                 (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), (int) number(reply.get(3)),
                 toEvents(partition, buried), (int) number(reply.get(5)), number(reply.get(6)) == 1);
     }
@@ -184,11 +188,12 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, Arguments.byToken(leases)).thenCompose((reply) -> {
-            noticeRefusal(partition, reply.get(0));
-            return (reply.size() == 1) ? CompletableFuture.completedFuture(Collections.nCopies(leases.size(), true))
-                    : complete(reply, leases, (rest) -> acknowledge(partition, rest));
-        });
+        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, ScriptArguments.byToken(leases))
+            .thenCompose((reply) -> {
+                noticeRefusal(partition, reply.get(0));
+                return (reply.size() == 1) ? CompletableFuture.completedFuture(Collections.nCopies(leases.size(), true))
+                        : complete(reply, leases, (rest) -> acknowledge(partition, rest));
+            });
     }
 
     /**
@@ -197,7 +202,7 @@ public final class RedisMessageStore implements MessageStore {
      */
     private static <T> CompletableFuture<List<Boolean>> complete(List<Object> reply, List<T> leases,
             Function<List<T>, CompletableFuture<List<Boolean>>> again) {
-        List<Boolean> done = Replies.flags(reply, 1);
+        List<Boolean> done = ScriptReplies.flags(reply, 1);
         List<Integer> left = IntStream.range(0, leases.size())
             .filter((i) -> number(reply.get(i + 1)) == LEFT)
             .boxed()
@@ -216,8 +221,9 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
         return this.redis
-            .run(RedisScripts.EXTEND, partition, Arguments.idsAndTokens(leases, Arguments.micros(leaseTime)))
-            .thenApply((reply) -> Replies.flags(reply, 0));
+            .run(RedisScripts.EXTEND, partition,
+                    ScriptArguments.idsAndTokens(leases, ScriptArguments.micros(leaseTime)))
+            .thenApply((reply) -> ScriptReplies.flags(reply, 0));
     }
 
     @Override
@@ -236,13 +242,13 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return release(partition, leases, Arguments.ofRelease(leases, delay),
+        return release(partition, leases, ScriptArguments.ofRelease(leases, delay),
                 (rest) -> release(partition, rest, delay));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
-        return release(partition, leases, Arguments.ofRelease(leases), (rest) -> release(partition, rest));
+        return release(partition, leases, ScriptArguments.ofRelease(leases), (rest) -> release(partition, rest));
     }
 
     private <T> CompletableFuture<List<Boolean>> release(Partition partition, List<T> leases, byte[][] arguments,
@@ -254,7 +260,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death) {
         return this.redis
             .run(RedisScripts.DEAD_LETTER, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()),
                     bytes(death.cause()), bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))
@@ -262,7 +268,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+    public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
         return this.redis.run(RedisScripts.CANCEL, home.partition(), bytesOfName(id), bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
@@ -271,9 +277,10 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
         return this.redis
-            .run(RedisScripts.RESCHEDULE, home.partition(), bytesOfName(id), Arguments.due(due), bytes(home.version()))
+            .run(RedisScripts.RESCHEDULE, home.partition(), bytesOfName(id), ScriptArguments.due(due),
+                    bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
                 return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
@@ -281,8 +288,8 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
-        byte[] stamp = Arguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
+        byte[] stamp = ScriptArguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
         return this.redis
             .run(RedisScripts.REDRIVE, home.partition(), bytesOfName(letterId), stamp, bytes(home.version()))
             .thenApply((reply) -> {
@@ -329,7 +336,7 @@ public final class RedisMessageStore implements MessageStore {
     /** Makes an answer of what a send reports of a message. */
     private interface Sent<T> {
 
-        T of(Home home, NewMessage message, int outcome, long due);
+        T of(PartitionTarget home, NewMessage message, int outcome, long due);
 
     }
 

@@ -7,23 +7,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.delayqueue.MessageListing;
 import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
-import io.delayqueue.QueueHorizon;
-import io.delayqueue.engine.ListedMessage;
-import io.delayqueue.engine.MessagePosition;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.PartitionCounts;
-import io.delayqueue.engine.Pause;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.redis.Replies.Attempts;
-import io.delayqueue.redis.Replies.Details;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptReplies.Attempts;
+import io.delayqueue.redis.script.ScriptReplies.Details;
+import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.MessageCursor;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.Pause;
+import io.delayqueue.store.QueueInspector;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.redis.Replies.bytes;
-import static io.delayqueue.redis.Replies.number;
-import static io.delayqueue.redis.Replies.text;
+import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptReplies.number;
+import static io.delayqueue.redis.script.ScriptReplies.text;
 
 /**
  * Looks at queues in Redis, by {@code statistics.lua}, {@code horizon.lua} and
@@ -36,9 +38,9 @@ public final class RedisQueueInspector implements QueueInspector {
     /** Group, due time and id: see prelude.lua. */
     private static final Pattern FOLLOWER = Pattern.compile("[^ ]* (\\d{1,15}):(.*)", Pattern.DOTALL);
 
-    private final RedisAccess redis;
+    private final RedisScriptExecutor redis;
 
-    public RedisQueueInspector(RedisAccess redis) {
+    public RedisQueueInspector(RedisScriptExecutor redis) {
         this.redis = redis;
     }
 
@@ -47,23 +49,23 @@ public final class RedisQueueInspector implements QueueInspector {
         return this.redis.run(RedisScripts.STATISTICS, partition)
             .thenApply((reply) -> new PartitionCounts(number(reply.get(0)), number(reply.get(1)), number(reply.get(5)),
                     number(reply.get(2)), number(reply.get(6)), number(reply.get(3)),
-                    Replies.instantOrNull(reply.get(4)), Pause.parse(text(reply.get(7))), (int) number(reply.get(8)),
-                    Replies.ofMicros(number(reply.get(9)))));
+                    ScriptReplies.instantOrNull(reply.get(4)), Pause.parse(text(reply.get(7))),
+                    (int) number(reply.get(8)), ScriptReplies.ofMicros(number(reply.get(9)))));
     }
 
     @Override
-    public CompletableFuture<QueueHorizon> horizon(Partition partition) {
+    public CompletableFuture<DueForecast> horizon(Partition partition) {
         return this.redis.run(RedisScripts.HORIZON, partition)
-            .thenApply((reply) -> new QueueHorizon(partition.queue().value(), number(reply.get(0)), more(reply, 1),
+            .thenApply((reply) -> new DueForecast(partition.queue().value(), number(reply.get(0)), more(reply, 1),
                     more(reply, 2), more(reply, 3), more(reply, 4), more(reply, 5), number(reply.get(6))));
     }
 
     @Override
-    public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageListing listing,
-            @Nullable MessagePosition after, int limit) {
+    public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection listing,
+            @Nullable MessageCursor after, int limit) {
         return this.redis
             .run(RedisScripts.MESSAGES, partition, bytes(listing.name()), bytes((after != null) ? after.score() : ""),
-                    Replies.bytesOfRaw((after != null) ? after.member() : ""), bytes(limit))
+                    ScriptReplies.bytesOfRaw((after != null) ? after.member() : ""), bytes(limit))
             .thenApply((reply) -> {
                 List<ListedMessage> messages = new ArrayList<>();
                 for (int i = 1; i < reply.size(); i += LISTED_FIELDS) {
@@ -73,22 +75,22 @@ public final class RedisQueueInspector implements QueueInspector {
             });
     }
 
-    private static ListedMessage listed(Partition partition, MessageListing listing, long now, List<Object> entry) {
-        String member = Replies.raw(entry.get(0));
+    private static ListedMessage listed(Partition partition, MessageSelection listing, long now, List<Object> entry) {
+        String member = ScriptReplies.raw(entry.get(0));
         String score = text(entry.get(1));
         Attempts tried = Attempts.of(entry.get(2));
         Details details = Details.of(entry.get(3));
         Matcher follower = FOLLOWER.matcher(member);
-        boolean follows = listing == MessageListing.FOLLOWERS && follower.matches();
-        String id = Replies.name(Replies.bytesOfRaw(follows ? follower.group(2) : member));
-        long time = Replies.ceil(follows ? Replies.bytesOfRaw(follower.group(1)) : entry.get(1));
-        boolean leased = listing == MessageListing.LEASED && time > now;
-        Instant due = (listing != MessageListing.LEASED) ? Instant.ofEpochMilli(time)
+        boolean follows = listing == MessageSelection.FOLLOWERS && follower.matches();
+        String id = ScriptReplies.name(ScriptReplies.bytesOfRaw(follows ? follower.group(2) : member));
+        long time = ScriptReplies.ceil(follows ? ScriptReplies.bytesOfRaw(follower.group(1)) : entry.get(1));
+        boolean leased = listing == MessageSelection.LEASED && time > now;
+        Instant due = (listing != MessageSelection.LEASED) ? Instant.ofEpochMilli(time)
                 : (details.dueAt() != null && tried.failures() == 0) ? details.dueAt()
                         : Instant.ofEpochMilli(Math.floorDiv(time, 1_000));
-        return new ListedMessage(new MessagePosition(score, member),
+        return new ListedMessage(new MessageCursor(score, member),
                 new MessageSummary(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
-                        leased ? null : due, leased ? Replies.ofMicros(time) : null, details.expiresAt(),
+                        leased ? null : due, leased ? ScriptReplies.ofMicros(time) : null, details.expiresAt(),
                         details.lane(), details.group(), tried.failures(), tried.lapses()));
     }
 

@@ -4,14 +4,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import io.delayqueue.StoreRefusedException;
-import io.delayqueue.engine.SecretStore;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.store.SecretStore;
 
 /** Keeps the secret of the namespace in Redis, by {@code secret.lua}. */
 public final class RedisSecretStore implements SecretStore {
 
-    private final RedisAccess redis;
+    private final RedisScriptExecutor redis;
 
-    public RedisSecretStore(RedisAccess redis) {
+    public RedisSecretStore(RedisScriptExecutor redis) {
         this.redis = redis;
     }
 

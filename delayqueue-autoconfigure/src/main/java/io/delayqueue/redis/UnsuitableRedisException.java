@@ -7,7 +7,7 @@ public final class UnsuitableRedisException extends IllegalStateException {
 
     private final String remedy;
 
-    UnsuitableRedisException(String problem, String remedy) {
+    public UnsuitableRedisException(String problem, String remedy) {
         super(problem);
         this.remedy = remedy;
     }

@@ -20,13 +20,13 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.QueueEvents;
-import io.delayqueue.engine.Route;
-import io.delayqueue.engine.Router;
-import io.delayqueue.engine.SendAnswer;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.routing.PartitionRoute;
+import io.delayqueue.store.routing.PartitionRouter;
+import io.delayqueue.store.routing.RoutedSendResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,15 +42,15 @@ final class BatchSender {
 
     private static final int MAX_IN_FLIGHT = 4;
 
-    private final Router router;
+    private final PartitionRouter router;
 
-    private final StoreCalls calls;
+    private final BlockingStoreCalls calls;
 
-    private final MessageEvents events;
+    private final MessageEventListener events;
 
-    private final OwnIdWatch ownIds;
+    private final OwnIdSendCheck ownIds;
 
-    BatchSender(Router router, StoreCalls calls, MessageEvents events, OwnIdWatch ownIds) {
+    BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventListener events, OwnIdSendCheck ownIds) {
         this.ownIds = ownIds;
         this.router = router;
         this.calls = calls;
@@ -87,7 +87,7 @@ final class BatchSender {
     /** Messages for one call. */
     private static final class Chunk {
 
-        private final Route route;
+        private final PartitionRoute route;
 
         private final List<Integer> positions = new ArrayList<>();
 
@@ -97,7 +97,7 @@ final class BatchSender {
 
         private int bytes;
 
-        Chunk(Route route) {
+        Chunk(PartitionRoute route) {
             this.route = route;
         }
 
@@ -119,7 +119,7 @@ final class BatchSender {
 
     }
 
-    private record Call(Chunk chunk, CompletableFuture<List<SendAnswer>> answer) {
+    private record Call(Chunk chunk, CompletableFuture<List<RoutedSendResult>> answer) {
     }
 
     /** What is known of the messages of one send. */
@@ -147,7 +147,7 @@ final class BatchSender {
          * are not stored.
          */
         List<Chunk> chunks() {
-            Route[] routes = new Route[this.messages.size()];
+            PartitionRoute[] routes = new PartitionRoute[this.messages.size()];
             try {
                 IntStream.range(0, routes.length)
                     .boxed()
@@ -159,7 +159,7 @@ final class BatchSender {
                 return List.of();
             }
             List<Chunk> chunks = new ArrayList<>();
-            Map<Route, Chunk> open = new HashMap<>();
+            Map<PartitionRoute, Chunk> open = new HashMap<>();
             for (int position = 0; position < routes.length; position++) {
                 PreparedMessage message = this.messages.get(position);
                 Chunk chunk = open.get(routes[position]);
@@ -173,11 +173,11 @@ final class BatchSender {
             return chunks;
         }
 
-        private void findRoutes(QueueName queue, List<Integer> positions, Route[] routes) {
+        private void findRoutes(QueueName queue, List<Integer> positions, PartitionRoute[] routes) {
             List<NewMessage> written = positions.stream()
                 .map((position) -> this.messages.get(position).written())
                 .toList();
-            List<Route> found = BatchSender.this.calls.await(BatchSender.this.router.routes(queue, written),
+            List<PartitionRoute> found = BatchSender.this.calls.await(BatchSender.this.router.routes(queue, written),
                     "partitions");
             for (int i = 0; i < found.size(); i++) {
                 routes[positions.get(i)] = found.get(i);
@@ -190,7 +190,7 @@ final class BatchSender {
         }
 
         void begin(Chunk chunk) {
-            CompletableFuture<List<SendAnswer>> answer;
+            CompletableFuture<List<RoutedSendResult>> answer;
             try {
                 answer = BatchSender.this.router.schedule(chunk.route,
                         chunk.messages.stream().map(PreparedMessage::written).toList());
@@ -205,12 +205,12 @@ final class BatchSender {
         void settleOldest() {
             Call call = this.inFlight.remove();
             try {
-                List<SendAnswer> answers = BatchSender.this.calls.await(call.answer(), "schedule");
+                List<RoutedSendResult> answers = BatchSender.this.calls.await(call.answer(), "schedule");
                 for (int i = 0; i < call.chunk().positions.size(); i++) {
                     int position = call.chunk().positions.get(i);
                     Throwable failed = answers.get(i).failure();
                     if (failed != null) {
-                        failed(position, StoreCalls.raised(failed, "schedule"));
+                        failed(position, BlockingStoreCalls.raised(failed, "schedule"));
                     }
                     this.results[position] = answers.get(i).result();
                     if (this.results[position] != null) {
@@ -226,12 +226,12 @@ final class BatchSender {
 
         /** By the thread that sends, as nobody else settles. */
         private void answered(PreparedMessage message, SendResult result) {
-            if (OwnIdWatch.isOwn(message)) {
+            if (OwnIdSendCheck.isOwn(message)) {
                 BatchSender.this.ownIds.answered(message, result);
             }
         }
 
-        private QueueEvents eventsOf(int position) {
+        private QueueEventListener eventsOf(int position) {
             return BatchSender.this.events.of(this.messages.get(position).queue());
         }
 

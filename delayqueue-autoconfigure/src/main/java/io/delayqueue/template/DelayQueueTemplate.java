@@ -1,7 +1,5 @@
 package io.delayqueue.template;
 
-import io.delayqueue.engine.StorePorts;
-import io.delayqueue.engine.Texts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -13,8 +11,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
-import io.delayqueue.CancelResult;
 import io.delayqueue.BatchSendException;
+import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
@@ -29,12 +27,14 @@ import io.delayqueue.ResumeResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Partitions;
-import io.delayqueue.engine.QueueEvents;
-import io.delayqueue.engine.Router;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.Texts;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.PartitionRouter;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationEventPublisher;
@@ -45,23 +45,23 @@ import org.springframework.context.ApplicationEventPublisher;
  */
 public class DelayQueueTemplate implements DelayQueueOperations {
 
-    private final StorePorts ports;
+    private final DelayQueueStore ports;
 
-    private final Router router;
+    private final PartitionRouter router;
 
     private final MessageObservations observations;
 
     private final boolean afterCommitDefault;
 
-    private final StoreCalls calls;
+    private final BlockingStoreCalls calls;
 
     private final MessageWriter writer;
 
-    private final OwnIdWatch ownIds = new OwnIdWatch();
+    private final OwnIdSendCheck ownIds = new OwnIdSendCheck();
 
     private final BatchSender batchSender;
 
-    private final AfterCommitSends afterCommitSends;
+    private final AfterCommitSender afterCommitSends;
 
     private final Receiver receiver;
 
@@ -74,18 +74,18 @@ public class DelayQueueTemplate implements DelayQueueOperations {
      * @param events is told of after-commit sends that failed, and of dead letters
      * @param nanoTime the monotonic clock, such as {@code System::nanoTime}
      */
-    public DelayQueueTemplate(StorePorts ports, EnvelopeCodec codec, TemplateSettings settings,
+    public DelayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec, TemplateSettings settings,
             ApplicationEventPublisher events, LongSupplier nanoTime) {
         this.ports = ports;
-        this.router = new Router(ports);
+        this.router = new PartitionRouter(ports);
         this.observations = settings.observations();
         this.afterCommitDefault = settings.afterCommit();
-        this.calls = new StoreCalls(settings.waitLimit());
+        this.calls = new BlockingStoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings);
         this.batchSender = new BatchSender(this.router, this.calls, ports.events(), this.ownIds);
-        this.afterCommitSends = new AfterCommitSends(this.batchSender, events);
-        this.receiver = new Receiver(new Leases(ports, this.router, this.calls, events), new Bells(ports.wakeUps()),
-                codec, settings.receive(), nanoTime);
+        this.afterCommitSends = new AfterCommitSender(this.batchSender, events);
+        this.receiver = new Receiver(new ReceiveLeases(ports, this.router, this.calls, events),
+                new WakeUpWaiters(ports.wakeUps()), codec, settings.receive(), nanoTime);
     }
 
     @Override
@@ -109,11 +109,11 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
         }
-        QueueEvents told = this.ports.events().of(prepared.queue());
+        QueueEventListener told = this.ports.events().of(prepared.queue());
         try {
             SendResult result = this.calls.await(schedule(prepared), "schedule");
             told.sent(result.outcome());
-            if (OwnIdWatch.isOwn(prepared)) {
+            if (OwnIdSendCheck.isOwn(prepared)) {
                 this.ownIds.answered(prepared, result);
             }
             return result;
@@ -139,14 +139,14 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return CompletableFuture.completedFuture(prepared.deferred());
         }
-        QueueEvents told = this.ports.events().of(prepared.queue());
-        boolean own = OwnIdWatch.isOwn(prepared);
+        QueueEventListener told = this.ports.events().of(prepared.queue());
+        boolean own = OwnIdSendCheck.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for whoever hangs on to the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
                 told.sendFailed();
-                result.completeExceptionally(prepared.named(StoreCalls.unwrap(failure, "schedule")));
+                result.completeExceptionally(prepared.named(BlockingStoreCalls.unwrap(failure, "schedule")));
             }
             else {
                 told.sent(stored.outcome());
@@ -239,7 +239,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     @Override
     public Map<String, CancelResult> cancelAll(String queue, Collection<String> ids) {
         QueueName name = new QueueName(queue);
-        QueueEvents told = this.ports.events().of(name);
+        QueueEventListener told = this.ports.events().of(name);
         return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
             if (result == CancelResult.CANCELLED) {
                 told.cancelled(); // now: the answer for another one may be missing
@@ -267,13 +267,13 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public DeadLetterOperations deadLetters(String queue) {
-        return new StoredDeadLetters(new QueueName(queue), this.ports, this.router, this.calls);
+        return new DeadLetterTemplate(new QueueName(queue), this.ports, this.router, this.calls);
     }
 
     @Override
     public int repartition(String queue, int partitions) {
         return this.calls.await(
-                this.ports.partitions().repartition(new QueueName(queue), Partitions.requireCount(partitions)),
+                this.ports.partitions().repartition(new QueueName(queue), PartitionLayout.requireCount(partitions)),
                 "repartition");
     }
 

@@ -6,9 +6,9 @@ import java.util.function.Consumer;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 
 /**
  * Writes messages as they are stored, and refuses those that are too large, or for a
@@ -16,7 +16,7 @@ import io.delayqueue.engine.NewMessage;
  */
 final class MessageWriter {
 
-    private final MessageIds ids = new MessageIds();
+    private final MessageIdGenerator ids = new MessageIdGenerator();
 
     private final EnvelopeCodec codec;
 

@@ -1,13 +1,13 @@
 package io.delayqueue.template;
 
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.engine.Doubt;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.UncertainEffects;
 
 /**
  * A message that was checked and written: nothing but the store can refuse it.
@@ -47,10 +47,10 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
     RuntimeException named(RuntimeException failure) {
         String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());
         if (failure instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), Doubt.beneath(failure));
+            return new StoreUnavailableException(message, unavailable.effect(), UncertainEffects.beneath(failure));
         }
-        return (failure instanceof NotReplicatedException) ? new NotReplicatedException(message, Doubt.beneath(failure))
-                : failure;
+        return (failure instanceof NotReplicatedException)
+                ? new NotReplicatedException(message, UncertainEffects.beneath(failure)) : failure;
     }
 
 }

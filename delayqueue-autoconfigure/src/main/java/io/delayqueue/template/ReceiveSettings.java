@@ -3,7 +3,7 @@ package io.delayqueue.template;
 import java.time.Duration;
 
 import io.delayqueue.MessageLimits;
-import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.store.ExpiryPolicy;
 
 /**
  * How messages of a queue are received.
@@ -15,7 +15,7 @@ import io.delayqueue.engine.ExpiredPolicy;
  * @param expired what becomes of a message past its time to live
  * @param safetyPoll longest time between two looks while somebody waits
  */
-public record ReceiveSettings(Duration lease, int maxAttempts, int maxLapses, ExpiredPolicy expired,
+public record ReceiveSettings(Duration lease, int maxAttempts, int maxLapses, ExpiryPolicy expired,
         Duration safetyPoll) {
 
     public ReceiveSettings {

@@ -17,12 +17,12 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Envelope;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.envelope.Envelope;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,9 +43,9 @@ final class Receiver {
     /** Between two looks, though the store may answer "look again at once". */
     private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
 
-    private final Leases leases;
+    private final ReceiveLeases leases;
 
-    private final Bells bells;
+    private final WakeUpWaiters bells;
 
     private final EnvelopeCodec codec;
 
@@ -53,8 +53,8 @@ final class Receiver {
 
     private final LongSupplier nanoTime;
 
-    Receiver(Leases leases, Bells bells, EnvelopeCodec codec, Function<QueueName, ReceiveSettings> settings,
-            LongSupplier nanoTime) {
+    Receiver(ReceiveLeases leases, WakeUpWaiters bells, EnvelopeCodec codec,
+            Function<QueueName, ReceiveSettings> settings, LongSupplier nanoTime) {
         this.leases = leases;
         this.bells = bells;
         this.codec = codec;
@@ -79,7 +79,7 @@ final class Receiver {
     }
 
     private Optional<ReceivedMessage> lookAndWait(Search search) throws InterruptedException {
-        try (Bells.Ear ear = this.bells.listen(search.queue)) {
+        try (WakeUpWaiters.Ear ear = this.bells.listen(search.queue)) {
             while (true) {
                 long heard = ear.strokes();
                 ear.hear(search.partitions());
@@ -177,7 +177,7 @@ final class Receiver {
                 // within reason.
                 for (int i = 0; i < MessageStore.BATCH_LIMIT || !isOver(); i++) {
                     long sent = Receiver.this.nanoTime.getAsLong();
-                    Claim claim = Receiver.this.leases.claimOne(partition, this.settings);
+                    ClaimResult claim = Receiver.this.leases.claimOne(partition, this.settings);
                     this.reached = true;
                     this.version = Math.max(this.version, claim.partitionsVersion());
                     this.backoff = FIRST_BACKOFF;
@@ -201,12 +201,12 @@ final class Receiver {
         }
 
         /** Whether the claim came no further than to messages that it removed. */
-        private boolean hasMoreToRemove(Claim claim) {
+        private boolean hasMoreToRemove(ClaimResult claim) {
             Duration nextIn = claim.nextIn();
             return (claim.expired() > 0 || !claim.buried().isEmpty()) && nextIn != null && nextIn.isZero();
         }
 
-        private long pauseAfter(Claim claim) {
+        private long pauseAfter(ClaimResult claim) {
             // Waiters that a wake-up has brought into step fall out of it again.
             long safetyPoll = this.settings.safetyPoll().toNanos();
             long wait = ThreadLocalRandom.current().nextLong(safetyPoll - safetyPoll / 4, safetyPoll + 1);
@@ -250,9 +250,10 @@ final class Receiver {
                 Receiver.this.leases.giveBack(message);
                 return Optional.empty();
             }
-            Hands hands = new Hands(Receiver.this.leases, Receiver.this.codec, Receiver.this.nanoTime,
-                    this.settings.maxAttempts());
-            return Optional.of(new LeasedMessage(message, envelope, hands, sent + this.settings.lease().toNanos()));
+            ReceivedMessageSupport hands = new ReceivedMessageSupport(Receiver.this.leases, Receiver.this.codec,
+                    Receiver.this.nanoTime, this.settings.maxAttempts());
+            return Optional
+                .of(new LeasedReceivedMessage(message, envelope, hands, sent + this.settings.lease().toNanos()));
         }
 
         /** Whether its lease or its life ended before the caller could have it. */

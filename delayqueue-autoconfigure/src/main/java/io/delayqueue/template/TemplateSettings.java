@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Texts;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.Texts;
 
 /**
  * How the template sends and receives.

@@ -60,7 +60,13 @@ class ArchitectureTests {
 
     private static final String API = "io.delayqueue";
 
-    private static final String ENGINE = API + ".engine";
+    private static final String ADMIN = API + ".admin";
+
+    private static final String STORE = API + ".store";
+
+    private static final String ENVELOPE = STORE + ".envelope";
+
+    private static final String ROUTING = STORE + ".routing";
 
     private static final String TEMPLATE = API + ".template";
 
@@ -68,13 +74,33 @@ class ArchitectureTests {
 
     private static final String REDIS = API + ".redis";
 
+    private static final String SCRIPT = REDIS + ".script";
+
+    private static final String REPLICATION = REDIS + ".replication";
+
+    private static final String WAKEUP = REDIS + ".wakeup";
+
+    private static final String CHECK = REDIS + ".check";
+
     private static final String LISTENER = API + ".listener";
+
+    private static final String HANDLER = LISTENER + ".handler";
+
+    private static final String POLL = LISTENER + ".poll";
 
     private static final String OBSERVATION = API + ".observation";
 
     private static final String ACTUATOR = API + ".actuator";
 
     private static final String WEB = API + ".web";
+
+    private static final String HTTP = WEB + ".http";
+
+    private static final String HTTP_API = WEB + ".api";
+
+    private static final String CONSUME = WEB + ".consume";
+
+    private static final String DASHBOARD = WEB + ".dashboard";
 
     private static final String AUTOCONFIGURE = API + ".autoconfigure";
 
@@ -94,7 +120,7 @@ class ArchitectureTests {
      * Beans that applications inject or replace by their classes: aspects subclass them.
      */
     private static final Set<String> OPEN_FOR_PROXIES = Set.of("DelayQueueTemplate", "DelayedListenerRegistry",
-            "TransferWorker", "EnvelopeCodec", "InMemoryMessageStore", "DelayQueueEndpoint",
+            "DelayedListenerLifecycle", "EnvelopeCodec", "InMemoryMessageStore", "DelayQueueEndpoint",
             "DelayQueueHealthIndicator", "DelayQueueSystem", "DelayQueueSystemBuilder");
 
     private static final JavaClasses main = new ClassFileImporter()
@@ -103,15 +129,29 @@ class ArchitectureTests {
 
     static Stream<Arguments> arrows() {
         return Stream.of(from(API), //
-                from(ENGINE, API), //
+                from(ADMIN, API), //
+                from(STORE, API, ADMIN), //
+                from(ENVELOPE, API, STORE), //
+                from(ROUTING, API, ADMIN, STORE), //
                 from(OBSERVATION, API), //
-                from(TEMPLATE, API, ENGINE, OBSERVATION), //
-                from(MEMORY, API, ENGINE), //
-                from(REDIS, API, ENGINE), //
-                from(LISTENER, API, ENGINE, OBSERVATION), //
-                from(ACTUATOR, API, ENGINE, LISTENER), //
-                from(WEB, API, ENGINE, LISTENER), //
-                from(AUTOCONFIGURE, API, ENGINE, TEMPLATE, MEMORY, REDIS, LISTENER, OBSERVATION, ACTUATOR, WEB));
+                from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION), //
+                from(MEMORY, API, ADMIN, STORE, ENVELOPE), //
+                from(SCRIPT, API, STORE), //
+                from(REPLICATION, API, STORE, SCRIPT), //
+                from(REDIS, API, ADMIN, STORE, ENVELOPE, SCRIPT, REPLICATION), //
+                from(WAKEUP, API, STORE, SCRIPT, REDIS), //
+                from(CHECK, API, ADMIN, STORE, ENVELOPE, SCRIPT, REDIS, WAKEUP), //
+                from(HANDLER, API, STORE, ENVELOPE, OBSERVATION), //
+                from(POLL, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER), //
+                from(LISTENER, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER, POLL), //
+                from(ACTUATOR, API, ADMIN, STORE, ROUTING, LISTENER, POLL), //
+                from(HTTP, API, ADMIN, STORE), //
+                from(CONSUME, API, ADMIN, STORE, ENVELOPE, ROUTING, POLL, HTTP), //
+                from(HTTP_API, API, ADMIN, STORE, HTTP, CONSUME), //
+                from(DASHBOARD, API, ADMIN, STORE, LISTENER, POLL, HTTP, HTTP_API), //
+                from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, TEMPLATE, MEMORY, REDIS, SCRIPT, REPLICATION,
+                        WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR, HTTP, HTTP_API, CONSUME,
+                        DASHBOARD));
     }
 
     private static Arguments from(String name, String... others) {
@@ -143,7 +183,7 @@ class ArchitectureTests {
     @Test
     void onlyTheRedisAdapterAndTheWiringKnowRedis() {
         noClasses().that()
-            .resideOutsideOfPackages(REDIS, AUTOCONFIGURE)
+            .resideOutsideOfPackages(REDIS + "..", AUTOCONFIGURE)
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("org.springframework.data..", "io.lettuce..", "redis.clients..")
@@ -247,15 +287,15 @@ class ArchitectureTests {
 
     /**
      * The store's clock is the one clock; spans are measured by the monotonic one.
-     * {@code ProcessClock} is the store's clock where there is no server. Traces are
-     * about what people see, and go by the clocks of machines anyway.
+     * {@code MicrosClock} is the store's clock where there is no server. Traces are about
+     * what people see, and go by the clocks of machines anyway.
      */
     @Test
     void nobodyReadsTheClockOfTheMachine() {
         classes().that()
-            .doNotHaveFullyQualifiedName(MEMORY + ".ProcessClock")
+            .doNotHaveFullyQualifiedName(MEMORY + ".MicrosClock")
             .and()
-            .doNotHaveFullyQualifiedName(OBSERVATION + ".SentAt")
+            .doNotHaveFullyQualifiedName(OBSERVATION + ".SentAtHeader")
             .should(notCall("the wall clock", ArchitectureTests::isWallClock))
             .check(main);
     }

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class BillOfMaterialsTests {
 
-    private static final Path LIBRARIES = Path.of("target/classes/io/delayqueue/web/dashboard/lib");
+    private static final Path LIBRARIES = Path.of("target/classes/io/delayqueue/web/dashboard/static/lib");
 
     private static final Pattern UNPACKED = Pattern
         .compile("<artifactId>([^<]+)</artifactId>\\s*<version>\\$\\{([^}]+)}</version>");

@@ -67,6 +67,8 @@ class DocumentationTests {
 
     private static final String PRELUDE = """
             import io.delayqueue.*;
+            import io.delayqueue.admin.*;
+            import io.delayqueue.listener.poll.*;
             import io.delayqueue.autoconfigure.*;
             import io.delayqueue.listener.*;
             import io.delayqueue.template.DelayQueueTemplate;

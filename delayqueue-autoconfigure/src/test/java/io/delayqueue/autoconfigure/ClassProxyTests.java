@@ -11,23 +11,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.actuator.DelayQueueEndpoint;
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
-import io.delayqueue.web.Access;
+import io.delayqueue.web.http.AccessControl;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -58,10 +58,10 @@ class ClassProxyTests {
 
     /** What applications inject or replace, see docs/configuration.md, or expose. */
     private static final List<Class<?>> OPEN = List.of(DelayQueueTemplate.class, DelayQueueInspector.class,
-            DelayQueueDoctor.class, DelayedListenerRegistry.class, TransferWorker.class, EnvelopeCodec.class,
-            MessageStore.class, MessageInspector.class, WakeUps.class, MessageEvents.class, Access.class,
-            DelayQueueEndpoint.class, DelayQueueHealthIndicator.class, DelayQueueSystemBuilder.class,
-            DelayQueueSystem.class);
+            DelayQueueIntegrityChecker.class, DelayedListenerRegistry.class, DelayedListenerLifecycle.class,
+            EnvelopeCodec.class, MessageStore.class, MessageInspector.class, WakeUps.class, MessageEventListener.class,
+            AccessControl.class, DelayQueueEndpoint.class, DelayQueueHealthIndicator.class,
+            DelayQueueSystemBuilder.class, DelayQueueSystem.class);
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 
@@ -98,7 +98,7 @@ class ClassProxyTests {
         assertThat(context.getBean(Handler.class).seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo("second");
         assertThat(context.getBean(DelayQueueInspector.class).queues(null, 10).queues()).contains("orders");
         assertThat(context.getBean(DelayedListenerRegistry.class).require("handler.on").isRunning()).isTrue();
-        assertThat(context.getBean(TransferWorker.class).isRunning()).isTrue();
+        assertThat(context.getBean(DelayedListenerLifecycle.class).isRunning()).isTrue();
         assertThat(context.getBean(Calls.class).names).contains("DelayQueueTemplate.send");
     }
 

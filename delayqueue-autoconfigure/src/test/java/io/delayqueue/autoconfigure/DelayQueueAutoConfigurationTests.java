@@ -6,17 +6,17 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.TransferWorker;
 import io.delayqueue.memory.InMemoryMessageStore;
-import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
-import io.delayqueue.redis.RedisWakeUps;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.wakeup.RedisWakeUps;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,7 +71,7 @@ class DelayQueueAutoConfigurationTests {
             .hasSingleBean(RedisWakeUps.class)
             .hasSingleBean(EnvelopeCodec.class)
             .hasSingleBean(DelayedListenerRegistry.class)
-            .hasSingleBean(TransferWorker.class)
+            .hasSingleBean(DelayedListenerLifecycle.class)
             .doesNotHaveBean(InMemoryMessageStore.class));
     }
 
@@ -99,7 +99,7 @@ class DelayQueueAutoConfigurationTests {
             .run((context) -> {
                 assertThat(context).hasSingleBean(InMemoryMessageStore.class)
                     .doesNotHaveBean(RedisMessageStore.class)
-                    .doesNotHaveBean(RedisAccess.class)
+                    .doesNotHaveBean(RedisScriptExecutor.class)
                     .doesNotHaveBean(RedisTemplate.class);
                 DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
                 queue.send("orders", "hello", Duration.ofHours(1));

@@ -11,13 +11,13 @@ import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
-import io.delayqueue.actuator.KnownStatistics;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.PartitionCounts;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.engine.StorePorts;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.actuator.StatisticsCache;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.routing.DelayQueueStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -95,7 +95,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     @Test
     void saysThatWakeUpsAreNotHeard() {
         this.application.run((context) -> {
-            Health health = new DelayQueueHealthIndicator(context.getBean(KnownStatistics.class),
+            Health health = new DelayQueueHealthIndicator(context.getBean(StatisticsCache.class),
                     context.getBean(DelayedListenerRegistry.class), new Deaf(),
                     new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)))
                 .health();
@@ -114,7 +114,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         given(inspector.counts(Partition.first(new QueueName("orders")))).willReturn(
                 hangs ? new CompletableFuture<>() : CompletableFuture.failedFuture(new IllegalStateException("away")));
         this.application.run((context) -> {
-            KnownStatistics statistics = new KnownStatistics(inspector, context.getBean(StorePorts.class),
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(DelayQueueStore.class),
                     () -> List.of(new QueueName("bills"), new QueueName("orders")), Duration.ofMinutes(1),
                     System::nanoTime);
             WakeUps heard = mock(WakeUps.class);
@@ -144,7 +144,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             .willReturn(CompletableFuture.failedFuture(new IllegalStateException("away")))
             .willReturn(CompletableFuture.completedFuture(none));
         this.application.run((context) -> {
-            KnownStatistics statistics = new KnownStatistics(inspector, context.getBean(StorePorts.class),
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(DelayQueueStore.class),
                     () -> List.of(new QueueName("orders")), Duration.ofHours(1), now::get);
             WakeUps heard = mock(WakeUps.class);
             given(heard.isHeard(any())).willReturn(true);
@@ -170,7 +170,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         QueueInspector inspector = mock(QueueInspector.class);
         PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
         this.application.run((context) -> {
-            KnownStatistics statistics = new KnownStatistics(inspector, context.getBean(StorePorts.class),
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(DelayQueueStore.class),
                     () -> List.of(new QueueName("orders")), Duration.ofSeconds(10), now::get);
             WakeUps heard = mock(WakeUps.class);
             given(heard.isHeard(any())).willReturn(true);

@@ -8,16 +8,16 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
-import io.delayqueue.engine.StorePorts;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.UnconsumedQueues;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.HandlerExecution;
-import io.delayqueue.listener.HandlerMethodFactory;
 import io.delayqueue.listener.ListenerContainer;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.UnconsumedQueueCheck;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Positive;
 import org.junit.jupiter.api.Test;
@@ -81,7 +81,7 @@ class DelayQueueListenerAutoConfigurationTests {
         this.application.withBean(Handler.class)
             .withPropertyValues("delayqueue.enabled=false")
             .run((context) -> assertThat(context).hasNotFailed()
-                .doesNotHaveBean(TransferWorker.class)
+                .doesNotHaveBean(DelayedListenerLifecycle.class)
                 .doesNotHaveBean(DelayedListenerAnnotationBeanPostProcessor.class)
                 .doesNotHaveBean(DelayedListenerLazyInitializationExcludeFilter.class));
     }
@@ -105,7 +105,7 @@ class DelayQueueListenerAutoConfigurationTests {
     @Test
     void backsOffFromAWorkerOfTheApplication() {
         this.application.withUserConfiguration(OwnWorker.class)
-            .run((context) -> assertThat(context).getBeanNames(TransferWorker.class).containsExactly("own"));
+            .run((context) -> assertThat(context).getBeanNames(DelayedListenerLifecycle.class).containsExactly("own"));
     }
 
     @Test
@@ -156,8 +156,8 @@ class DelayQueueListenerAutoConfigurationTests {
 
     @Test
     void searchesForQueuesWithoutAConsumerWhileThereAreListeners() {
-        UnconsumedQueues unconsumed = mock();
-        this.application.withBean(UnconsumedQueues.class, () -> unconsumed)
+        UnconsumedQueueCheck unconsumed = mock();
+        this.application.withBean(UnconsumedQueueCheck.class, () -> unconsumed)
             .withBean(Handler.class)
             .run((context) -> verify(unconsumed, timeout(LIMIT.toMillis()).atLeastOnce()).refresh());
     }
@@ -242,9 +242,9 @@ class DelayQueueListenerAutoConfigurationTests {
     static class OwnWorker {
 
         @Bean
-        TransferWorker own(StorePorts ports, DelayedListenerRegistry registry, ApplicationEventPublisher events,
-                DelayQueueProperties properties) {
-            return new TransferWorker(ports, registry, events,
+        DelayedListenerLifecycle own(DelayQueueStore ports, DelayedListenerRegistry registry,
+                ApplicationEventPublisher events, DelayQueueProperties properties) {
+            return new DelayedListenerLifecycle(ports, registry, events,
                     properties.workerSettings(false, HandlerExecution.DEFAULT));
         }
 

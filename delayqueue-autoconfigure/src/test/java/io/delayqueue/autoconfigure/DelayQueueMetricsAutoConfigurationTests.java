@@ -8,11 +8,11 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
-import io.delayqueue.actuator.MicrometerEvents;
+import io.delayqueue.actuator.MicrometerEventListener;
 import io.delayqueue.actuator.QueueGauges;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.QueueEvents;
-import io.delayqueue.engine.StorePorts;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.routing.DelayQueueStore;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -80,8 +80,10 @@ class DelayQueueMetricsAutoConfigurationTests {
     }
 
     private static void assertNothingIsTold(AssertableApplicationContext context) {
-        assertThat(context).hasNotFailed().doesNotHaveBean(MicrometerEvents.class).doesNotHaveBean(QueueGauges.class);
-        assertThat(context.getBean(StorePorts.class).events()).isSameAs(MessageEvents.NONE);
+        assertThat(context).hasNotFailed()
+            .doesNotHaveBean(MicrometerEventListener.class)
+            .doesNotHaveBean(QueueGauges.class);
+        assertThat(context.getBean(DelayQueueStore.class).events()).isSameAs(MessageEventListener.NONE);
     }
 
     @Test
@@ -101,8 +103,9 @@ class DelayQueueMetricsAutoConfigurationTests {
     @Test
     void backsOffFromMetersOfTheApplication() {
         this.application
-            .withBean("mine", MicrometerEvents.class, () -> new MicrometerEvents(new SimpleMeterRegistry(), 1))
-            .run((context) -> assertThat(context).getBeanNames(MicrometerEvents.class).containsExactly("mine"));
+            .withBean("mine", MicrometerEventListener.class,
+                    () -> new MicrometerEventListener(new SimpleMeterRegistry(), 1))
+            .run((context) -> assertThat(context).getBeanNames(MicrometerEventListener.class).containsExactly("mine"));
     }
 
     /** Whoever sends may make up names; a tag must not have values without end. */
@@ -141,13 +144,13 @@ class DelayQueueMetricsAutoConfigurationTests {
 
         @Bean
         @Order(3)
-        MessageEvents last(@Qualifier("order") List<String> order) {
+        MessageEventListener last(@Qualifier("order") List<String> order) {
             return onSend(() -> order.add("last"));
         }
 
         @Bean
         @Order(2)
-        MessageEvents broken(@Qualifier("order") List<String> order) {
+        MessageEventListener broken(@Qualifier("order") List<String> order) {
             return onSend(() -> {
                 order.add("broken");
                 throw new IllegalStateException("broken");
@@ -156,12 +159,12 @@ class DelayQueueMetricsAutoConfigurationTests {
 
         @Bean
         @Order(1)
-        MessageEvents first(@Qualifier("order") List<String> order) {
+        MessageEventListener first(@Qualifier("order") List<String> order) {
             return onSend(() -> order.add("first"));
         }
 
-        private static MessageEvents onSend(Runnable action) {
-            QueueEvents events = new QueueEvents() {
+        private static MessageEventListener onSend(Runnable action) {
+            QueueEventListener events = new QueueEventListener() {
 
                 @Override
                 public void sent(SendOutcome outcome) {
@@ -169,15 +172,15 @@ class DelayQueueMetricsAutoConfigurationTests {
                 }
 
             };
-            return new MessageEvents() {
+            return new MessageEventListener() {
 
                 @Override
-                public QueueEvents of(QueueName queue) {
+                public QueueEventListener of(QueueName queue) {
                     return events;
                 }
 
                 @Override
-                public QueueEvents of(QueueName queue, String listenerId) {
+                public QueueEventListener of(QueueName queue, String listenerId) {
                     return events;
                 }
 

@@ -5,11 +5,11 @@ import java.util.Map;
 import java.util.Set;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.listener.HandlerExecution;
-import io.delayqueue.listener.ListenerSettings;
-import io.delayqueue.listener.RetryPolicy;
-import io.delayqueue.listener.WorkerSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
+import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.RetryPolicy;
+import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.template.ReceiveSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,12 +42,12 @@ class DelayQueuePropertiesTests {
         DelayQueueProperties properties = bind(Map.of());
 
         assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(10, Duration.ofSeconds(30), null,
-                5, 3, new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2), ExpiredPolicy.DROP, true,
+                5, 3, new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2), ExpiryPolicy.DROP, true,
                 Set.of()));
         assertThat(properties.receiveSettings(ORDERS))
-            .isEqualTo(new ReceiveSettings(Duration.ofSeconds(30), 5, 3, ExpiredPolicy.DROP, Duration.ofSeconds(5)));
-        assertThat(properties.workerSettings(true, HandlerExecution.DEFAULT))
-            .isEqualTo(new WorkerSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30), true));
+            .isEqualTo(new ReceiveSettings(Duration.ofSeconds(30), 5, 3, ExpiryPolicy.DROP, Duration.ofSeconds(5)));
+        assertThat(properties.workerSettings(true, HandlerExecution.DEFAULT)).isEqualTo(
+                new ListenerRuntimeSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30), true));
     }
 
     @Test
@@ -66,11 +66,11 @@ class DelayQueuePropertiesTests {
 
         assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(3, Duration.ofMinutes(1),
                 Duration.ofMinutes(2), 7, 2, new RetryPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
-                ExpiredPolicy.DEAD_LETTER, false, Set.of()));
+                ExpiryPolicy.DEAD_LETTER, false, Set.of()));
         assertThat(properties.receiveSettings(ORDERS)).isEqualTo(
-                new ReceiveSettings(Duration.ofMinutes(1), 7, 2, ExpiredPolicy.DEAD_LETTER, Duration.ofSeconds(1)));
+                new ReceiveSettings(Duration.ofMinutes(1), 7, 2, ExpiryPolicy.DEAD_LETTER, Duration.ofSeconds(1)));
         assertThat(properties.workerSettings(false, HandlerExecution.DEFAULT))
-            .isEqualTo(new WorkerSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false));
+            .isEqualTo(new ListenerRuntimeSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false));
     }
 
     @Test
@@ -89,7 +89,7 @@ class DelayQueuePropertiesTests {
 
         assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(4, Duration.ofMinutes(1),
                 Duration.ofMinutes(2), 7, 2, new RetryPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
-                ExpiredPolicy.DEAD_LETTER, false, Set.of()));
+                ExpiryPolicy.DEAD_LETTER, false, Set.of()));
         assertThat(properties.listenerSettings(new QueueName("other")))
             .isEqualTo(bind(Map.of("delayqueue.listener.concurrency", "3")).listenerSettings(ORDERS));
     }

@@ -11,13 +11,13 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
-import io.delayqueue.Examination;
-import io.delayqueue.Finding;
-import io.delayqueue.NodeStatus;
 import io.delayqueue.PauseResult;
-import io.delayqueue.QueueHorizon;
-import io.delayqueue.QueueOverview;
 import io.delayqueue.actuator.DelayQueueEndpoint;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.Finding;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverview;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -61,18 +61,18 @@ class DelayQueueRuntimeHintsTests {
     void everyFileOfTheDashboardIsInTheImageIfItIsOn() throws IOException {
         RuntimeHints hints = hints(Map.of(DASHBOARD, "true"));
 
-        assertThat(files(WEB + "dashboard/", "**/*.*"))
-            .contains(WEB + "dashboard/index.html", WEB + "dashboard/lib/directives/repeat.js")
+        assertThat(files(WEB + "dashboard/static/", "**/*.*"))
+            .contains(WEB + "dashboard/static/index.html", WEB + "dashboard/static/lib/directives/repeat.js")
             .allMatch(in(hints));
-        assertThat(WEB + "openapi.json").matches(in(hints).negate());
+        assertThat(WEB + "api/openapi.json").matches(in(hints).negate());
     }
 
     @Test
     void theDescriptionOfTheApiIsInTheImageIfItIsOn() {
         RuntimeHints hints = hints(Map.of(API, "true"));
 
-        assertThat(WEB + "openapi.json").matches(in(hints));
-        assertThat(WEB + "dashboard/index.html").matches(in(hints).negate());
+        assertThat(WEB + "api/openapi.json").matches(in(hints));
+        assertThat(WEB + "dashboard/static/index.html").matches(in(hints).negate());
     }
 
     /** Those of the operations that return an object of more than one type, too. */
@@ -83,8 +83,8 @@ class DelayQueueRuntimeHintsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = { QueueOverview.class, QueueHorizon.class, NodeStatus.class, PauseResult.class,
-            Examination.class, Finding.class })
+    @ValueSource(classes = { QueueOverview.class, DueForecast.class, NodeStatus.class, PauseResult.class,
+            IntegrityReport.class, Finding.class })
     void theValuesThatTheEndpointReturnsCanBeWritten(Class<?> value) {
         assertThat(value).matches(writable(hints(Map.of(EXPOSED, "delayqueue"))));
     }

@@ -10,9 +10,9 @@ import java.util.stream.Collectors;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
-import io.delayqueue.QueueOverview;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.UnknownQueueException;
+import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.template.DelayQueueTemplate;

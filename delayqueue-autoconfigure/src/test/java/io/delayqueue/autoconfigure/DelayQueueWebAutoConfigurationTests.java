@@ -2,15 +2,15 @@ package io.delayqueue.autoconfigure;
 
 import java.util.List;
 
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.SecretStore;
-import io.delayqueue.engine.WakeUps;
-import io.delayqueue.web.Access;
-import io.delayqueue.web.Authority;
-import io.delayqueue.web.GrantedAccess;
-import io.delayqueue.web.HttpApi;
-import io.delayqueue.web.LoopbackAccess;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.SecretStore;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.web.api.HttpApi;
+import io.delayqueue.web.http.AccessControl;
+import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.LoopbackAccessControl;
+import io.delayqueue.web.http.SpringSecurityAccessControl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,7 +67,7 @@ class DelayQueueWebAutoConfigurationTests {
     @Test
     void hasAChainOfItsOwnBesidesThatOfBoot() {
         this.web.withPropertyValues(ENABLED).run((context) -> {
-            assertThat(context).hasSingleBean(HttpApi.class).hasSingleBean(GrantedAccess.class);
+            assertThat(context).hasSingleBean(HttpApi.class).hasSingleBean(SpringSecurityAccessControl.class);
             assertThat(context.getBeansOfType(SecurityFilterChain.class)).hasSize(2)
                 .containsKey(DelayQueueWebSecurityConfiguration.API_CHAIN);
             SecurityFilterChain chain = context.getBean(DelayQueueWebSecurityConfiguration.API_CHAIN,
@@ -90,7 +90,8 @@ class DelayQueueWebAutoConfigurationTests {
             .run((context) -> {
                 assertThat(context).hasSingleBean(SecurityFilterChain.class);
                 // It lets everybody through, and the API nobody.
-                assertThat(context.getBean(Access.class).permits(request("/delayqueue/api/queues"), Authority.VIEW))
+                assertThat(
+                        context.getBean(AccessControl.class).permits(request("/delayqueue/api/queues"), Authority.VIEW))
                     .isFalse();
             });
     }
@@ -110,7 +111,7 @@ class DelayQueueWebAutoConfigurationTests {
             .withBean(WakeUps.class, () -> mock())
             .withPropertyValues(ENABLED);
         own.run((context) -> assertThat(FailureTexts.of(context.getStartupFailure())).satisfies((analysis) -> {
-            assertThat(analysis.getDescription()).contains("no bean of type io.delayqueue.engine.SecretStore");
+            assertThat(analysis.getDescription()).contains("no bean of type io.delayqueue.store.SecretStore");
             assertThat(analysis.getAction()).contains("SecretStore").contains("all nodes");
         }));
         own.withBean(SecretStore.class, SecretStore::inMemory)
@@ -129,9 +130,9 @@ class DelayQueueWebAutoConfigurationTests {
     @Test
     void startsWithoutSpringSecurityWhereTheApplicationDecidesItself() {
         withoutSecurity().withPropertyValues(ENABLED, "delayqueue.web.dashboard.enabled=true")
-            .withBean("own", Access.class, LoopbackAccess::new)
+            .withBean("own", AccessControl.class, LoopbackAccessControl::new)
             .run((context) -> {
-                assertThat(context).hasNotFailed().getBeanNames(Access.class).containsExactly("own");
+                assertThat(context).hasNotFailed().getBeanNames(AccessControl.class).containsExactly("own");
                 MockMvc mvc = MockMvcBuilders.webAppContextSetup(context).build();
                 for (String path : List.of("/delayqueue/api/queues", "/delayqueue/")) {
                     mvc.perform(get(path)).andExpect(status().isOk());
@@ -146,8 +147,10 @@ class DelayQueueWebAutoConfigurationTests {
             .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,
                     DelayQueueWebAutoConfiguration.class))
             .withPropertyValues("delayqueue.store=memory", ENABLED, "delayqueue.web.dashboard.enabled=true")
-            .withBean("own", Access.class, LoopbackAccess::new)
-            .run((context) -> assertThat(context).hasNotFailed().getBeanNames(Access.class).containsExactly("own"));
+            .withBean("own", AccessControl.class, LoopbackAccessControl::new)
+            .run((context) -> assertThat(context).hasNotFailed()
+                .getBeanNames(AccessControl.class)
+                .containsExactly("own"));
     }
 
     @Test
@@ -191,7 +194,7 @@ class DelayQueueWebAutoConfigurationTests {
     @ValueSource(strings = { "127.0.0.1", "::1", "localhost" })
     void insecureIsAcceptedOnThisMachine(String address, CapturedOutput output) {
         withoutSecurity().withPropertyValues(ENABLED, INSECURE, "server.address=" + address)
-            .run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LoopbackAccess.class));
+            .run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LoopbackAccessControl.class));
         assertThat(output).contains("Everybody on this machine may do everything");
     }
 
@@ -234,7 +237,7 @@ class DelayQueueWebAutoConfigurationTests {
 
     @Test
     void insecureOpensToThisMachineAlone() {
-        LoopbackAccess access = new LoopbackAccess();
+        LoopbackAccessControl access = new LoopbackAccessControl();
         MockHttpServletRequest local = request("/delayqueue/api/queues");
         assertThat(access.permits(local, Authority.VIEW)).isTrue();
 

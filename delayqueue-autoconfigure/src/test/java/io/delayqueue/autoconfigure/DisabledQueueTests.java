@@ -1,7 +1,7 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.Test;

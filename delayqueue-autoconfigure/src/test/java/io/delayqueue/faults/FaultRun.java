@@ -11,11 +11,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DeadLetter;
-import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.Examination;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.faults.Event.Kind;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
@@ -167,7 +167,7 @@ final class FaultRun implements AutoCloseable {
     void drain() throws InterruptedException {
         try (ConfigurableApplicationContext context = sender()) {
             DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
-            DelayQueueDoctor doctor = context.getBean(DelayQueueDoctor.class);
+            DelayQueueIntegrityChecker doctor = context.getBean(DelayQueueIntegrityChecker.class);
             examine(doctor, "before all was handled");
             for (String name : Workload.QUEUES) {
                 awaitEmpty(queue, name);
@@ -178,8 +178,8 @@ final class FaultRun implements AutoCloseable {
     }
 
     /** Notes what a doctor finds while the nodes go on. */
-    private void examine(DelayQueueDoctor doctor, String when) throws InterruptedException {
-        List<Examination> examinations = new ArrayList<>();
+    private void examine(DelayQueueIntegrityChecker doctor, String when) throws InterruptedException {
+        List<IntegrityReport> examinations = new ArrayList<>();
         for (int i = 0; i < TRIES && examinations.isEmpty(); i++) {
             try {
                 for (String name : Workload.QUEUES) {
@@ -196,7 +196,7 @@ final class FaultRun implements AutoCloseable {
         if (examinations.isEmpty()) {
             this.history.write(Kind.LEFT, "", 0, "promise", "doctor", "text", "not to be examined " + when);
         }
-        long examined = examinations.stream().mapToLong(Examination::examined).sum();
+        long examined = examinations.stream().mapToLong(IntegrityReport::examined).sum();
         this.history.write(Kind.SAMPLE, "", 0, "examined", Long.toString(examined), "when", when);
         examinations.stream().filter((examination) -> !examination.isSound()).forEach((examination) -> {
             this.history.write(Kind.LEFT, "", 0, "promise", "doctor", "text",

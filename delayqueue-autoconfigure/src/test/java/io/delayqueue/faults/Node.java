@@ -9,7 +9,7 @@ import java.nio.file.Path;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.engine.StorePorts;
+import io.delayqueue.store.routing.DelayQueueStore;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -117,8 +117,9 @@ public class Node {
 
             @Override
             public Object postProcessAfterInitialization(Object bean, String name) {
-                if (bean instanceof StorePorts ports) {
-                    return new StorePorts(new RecordingStore(ports.messages(), history.getObject(), points.getObject()),
+                if (bean instanceof DelayQueueStore ports) {
+                    return new DelayQueueStore(
+                            new RecordingStore(ports.messages(), history.getObject(), points.getObject()),
                             ports.inspector(), ports.wakeUps(), ports.partitions());
                 }
                 return bean;

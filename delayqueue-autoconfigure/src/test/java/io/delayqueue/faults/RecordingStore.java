@@ -13,18 +13,18 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
 import io.delayqueue.faults.Event.Kind;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
 
 /**
  * A store that writes down what happens to leases, and lets its process die before or
@@ -50,17 +50,18 @@ final class RecordingStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
         return passing("schedule", () -> this.store.schedule(home, messages));
     }
 
     @Override
-    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
+            List<NewMessage> messages) {
         return passing("schedule", () -> this.store.scheduleIfHeld(home, messages));
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition partition, ClaimRequest request) {
+    public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
         long call = this.history.nextCall();
         this.history.write(Kind.CLAIM, "", call, "queue", partition.toString());
         return passing("claim", () -> this.store.claim(partition, request)).whenComplete((claim, failure) -> {
@@ -71,7 +72,7 @@ final class RecordingStore implements MessageStore {
         });
     }
 
-    private void write(long call, Claim claim, ClaimedMessage message, Duration leaseTime) {
+    private void write(long call, ClaimResult claim, ClaimedMessage message, Duration leaseTime) {
         List<String> facts = new ArrayList<>(List.of("queue", message.lease().queue().value(), "token",
                 message.lease().token(), "now", micros(claim.now()), "lease", Long.toString(leaseTime.toMillis()),
                 "number", Job.numberIn(new String(message.envelope(), StandardCharsets.UTF_8)), "due",
@@ -129,22 +130,22 @@ final class RecordingStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death) {
         return settling("dead-letter", lease, () -> this.store.deadLetter(lease, death));
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+    public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
         return passing("cancel", () -> this.store.cancel(home, id));
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
         return passing("reschedule", () -> this.store.reschedule(home, id, due));
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
         return passing("redrive", () -> this.store.redrive(home, letterId));
     }
 

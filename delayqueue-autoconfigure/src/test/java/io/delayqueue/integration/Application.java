@@ -1,7 +1,7 @@
 package io.delayqueue.integration;
 
 import io.delayqueue.DelayQueueOperations;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 
@@ -18,8 +18,8 @@ record Application(ConfigurableApplicationContext context) implements AutoClosea
         return this.context.getBean(OrderHandler.class);
     }
 
-    TransferWorker worker() {
-        return this.context.getBean(TransferWorker.class);
+    DelayedListenerLifecycle worker() {
+        return this.context.getBean(DelayedListenerLifecycle.class);
     }
 
     ListenerContainer listener() {

@@ -11,10 +11,10 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueException;
-import io.delayqueue.Finding;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.Finding;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
@@ -167,7 +167,7 @@ final class Applications implements AfterEachCallback, AutoCloseable {
             this.running.stream()
                 .filter((context) -> this.examined && context.isActive())
                 .findFirst()
-                .map((context) -> context.getBean(DelayQueueDoctor.class))
+                .map((context) -> context.getBean(DelayQueueIntegrityChecker.class))
                 .ifPresent((doctor) -> {
                     this.queues.forEach((queue) -> findings.addAll(doctor.examine(queue).findings()));
                     findings.addAll(doctor.examineKeys().findings());

@@ -24,7 +24,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.engine.Partitions;
+import io.delayqueue.store.PartitionLayout;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -79,7 +79,7 @@ final class ClusterLoad implements AutoCloseable {
     }
 
     private void send(int partition) {
-        Partitions spread = Partitions.founding(this.partitions);
+        PartitionLayout spread = PartitionLayout.founding(this.partitions);
         for (int number = 0; !this.stopped; number++) {
             String id = "m" + number;
             if (spread.home(new QueueName(QUEUE), id).partition().index() == partition) {

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.delayqueue.DelayQueueDoctor;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.integration.ClusterLoad.LoadHandler;
 import io.delayqueue.integration.ClusterLoad.Sent;
 import io.delayqueue.testing.RedisBinary;
@@ -49,7 +49,7 @@ class ClusterMasterDeathIntegrationTests {
 
     private LoadHandler handler;
 
-    private DelayQueueDoctor doctor;
+    private DelayQueueIntegrityChecker doctor;
 
     @AfterEach
     void stop() {
@@ -110,7 +110,7 @@ class ClusterMasterDeathIntegrationTests {
         String[] asArray = all.toArray(String[]::new);
         Application worker = this.applications.start(ClusterLoad.LoadConfiguration.class, asArray);
         Application sender = this.applications.start(Applications.SenderConfiguration.class, asArray);
-        this.doctor = sender.context().getBean(DelayQueueDoctor.class);
+        this.doctor = sender.context().getBean(DelayQueueIntegrityChecker.class);
         this.handler = worker.context().getBean(LoadHandler.class);
         ClusterLoad load = new ClusterLoad(sender.queue(), PARTITIONS);
         load.start();

@@ -17,13 +17,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.Examination;
-import io.delayqueue.Finding;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.Finding;
+import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
@@ -156,8 +156,8 @@ class ClusterPartitionsIntegrationTests {
                 .mapToObj(
                         (number) -> DelayedMessage.builder(QUEUE, new Order(number)).delay(Duration.ofHours(1)).build())
                 .toList());
-        DelayQueueDoctor doctor = this.application.context().getBean(DelayQueueDoctor.class);
-        assertThat(doctor.examine(QUEUE)).isEqualTo(new Examination(100, List.of(), true));
+        DelayQueueIntegrityChecker doctor = this.application.context().getBean(DelayQueueIntegrityChecker.class);
+        assertThat(doctor.examine(QUEUE)).isEqualTo(new IntegrityReport(100, List.of(), true));
         assertThat(doctor.examineKeys().findings()).isEmpty();
         assertThat(doctor.examineKeys().examined()).as("messages and scheduled of each")
             .isGreaterThanOrEqualTo(2 * PARTITIONS);

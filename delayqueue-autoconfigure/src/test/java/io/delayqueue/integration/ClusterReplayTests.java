@@ -13,12 +13,12 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.redis.LoadedScripts;
-import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.script.LoadedScripts;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** P1: what Redis refuses of a call that the client of a cluster has repeated. */
 class ClusterReplayTests {
 
-    private static final Home ORDERS = Home.first(new QueueName("orders"));
+    private static final PartitionTarget ORDERS = PartitionTarget.first(new QueueName("orders"));
 
     @Test
     void aRefusalOfTheSecondRunDoesNotSayThatNothingWasChanged() {
@@ -50,7 +50,7 @@ class ClusterReplayTests {
                     .create((HostAndPort node) -> HostAndPort.of("127.0.0.1", between.get(node.getPort()).port())))
                 .build();
             LettuceConnectionFactory factory = through(cluster, resources);
-            RedisAccess redis = RedisAccess.to(factory, "dq", Duration.ofSeconds(30));
+            RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "dq", Duration.ofSeconds(30));
             RedisMessageStore store = new RedisMessageStore(redis);
             store.schedule(ORDERS, List.of(message("first"))).join();
             RedisServer master = cluster.masterOf("{orders}");

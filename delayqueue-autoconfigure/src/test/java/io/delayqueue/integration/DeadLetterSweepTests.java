@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.Function;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterBulkResult;
 import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterOperations;
-import io.delayqueue.DeadLetterSweep;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.ReceivedMessage;
@@ -47,12 +47,12 @@ class DeadLetterSweepTests {
         assertThat(taken.deadLetter(cause)).isTrue();
     }
 
-    private static DeadLetterSweep all(Function<@Nullable String, DeadLetterSweep> step) {
-        DeadLetterSweep sum = new DeadLetterSweep(0, 0, 0, null);
+    private static DeadLetterBulkResult all(Function<@Nullable String, DeadLetterBulkResult> step) {
+        DeadLetterBulkResult sum = new DeadLetterBulkResult(0, 0, 0, null);
         String cursor = null;
         do {
-            DeadLetterSweep done = step.apply(cursor);
-            sum = new DeadLetterSweep(sum.examined() + done.examined(), sum.matched() + done.matched(),
+            DeadLetterBulkResult done = step.apply(cursor);
+            sum = new DeadLetterBulkResult(sum.examined() + done.examined(), sum.matched() + done.matched(),
                     sum.changed() + done.changed(), null);
             cursor = done.nextCursor();
         }
@@ -75,17 +75,17 @@ class DeadLetterSweepTests {
         DeadLetterOperations letters = queue.deadLetters(QUEUE);
         DeadLetterFilter refused = DeadLetterFilter.ALL.withCauseContaining("refused");
 
-        assertThat(letters.count(refused, null)).isEqualTo(new DeadLetterSweep(4, 2, 0, null));
+        assertThat(letters.count(refused, null)).isEqualTo(new DeadLetterBulkResult(4, 2, 0, null));
         assertThat(letters.count(DeadLetterFilter.ALL.withGroup("g").withIdPrefix("a"), null))
-            .isEqualTo(new DeadLetterSweep(4, 1, 0, null));
+            .isEqualTo(new DeadLetterBulkResult(4, 1, 0, null));
         assertThat(left(letters)).hasSize(4);
 
-        assertThat(letters.redrive(refused, null)).isEqualTo(new DeadLetterSweep(4, 2, 2, null));
+        assertThat(letters.redrive(refused, null)).isEqualTo(new DeadLetterBulkResult(4, 2, 2, null));
         assertThat(left(letters)).containsExactly("a-2", "b-2");
         assertThat(queue.statistics(QUEUE).scheduled()).isEqualTo(2);
 
         assertThat(letters.purge(DeadLetterFilter.ALL.withIdPrefix("b"), null))
-            .isEqualTo(new DeadLetterSweep(2, 1, 1, null));
+            .isEqualTo(new DeadLetterBulkResult(2, 1, 1, null));
         assertThat(left(letters)).containsExactly("a-2");
     }
 
@@ -117,12 +117,12 @@ class DeadLetterSweepTests {
         DeadLetterOperations letters = queue.deadLetters(QUEUE);
         queue.send(DelayedMessage.builder(QUEUE, new Order(1)).id("m-7").delay(Duration.ofHours(1)).build());
 
-        DeadLetterSweep first = letters.redrive(DeadLetterFilter.ALL, null);
+        DeadLetterBulkResult first = letters.redrive(DeadLetterFilter.ALL, null);
         assertThat(first.examined()).isEqualTo(DeadLetterOperations.MOST_OF_A_SWEEP);
         assertThat(first.nextCursor()).isNotNull();
         assertThat(
                 all((cursor) -> letters.redrive(DeadLetterFilter.ALL, (cursor != null) ? cursor : first.nextCursor())))
-            .isEqualTo(new DeadLetterSweep(705, 705, 704, null));
+            .isEqualTo(new DeadLetterBulkResult(705, 705, 704, null));
         assertThat(left(letters)).containsExactly("m-7");
         assertThatIllegalArgumentException().isThrownBy(() -> letters.purge(DeadLetterFilter.ALL, "?"));
     }

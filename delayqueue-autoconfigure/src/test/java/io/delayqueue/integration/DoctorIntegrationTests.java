@@ -9,12 +9,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.delayqueue.DelayQueueDoctor;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.Examination;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -50,7 +50,7 @@ class DoctorIntegrationTests {
             }
         });
         Application other = this.applications.withoutHandler(this.redis);
-        DelayQueueDoctor doctor = other.context().getBean(DelayQueueDoctor.class);
+        DelayQueueIntegrityChecker doctor = other.context().getBean(DelayQueueIntegrityChecker.class);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger sent = new AtomicInteger();
         ExecutorService threads = Executors.newFixedThreadPool(SENDERS);
@@ -65,7 +65,7 @@ class DoctorIntegrationTests {
                 if (i % 4 == 3) {
                     other.queue().repartition(QUEUE, 1 + i / 2);
                 }
-                Examination examination = doctor.examine(QUEUE);
+                IntegrityReport examination = doctor.examine(QUEUE);
                 assertThat(examination.findings()).as("examination %d", i).isEmpty();
                 assertThat(examination.isSound()).isTrue();
                 assertThat(doctor.examineKeys().findings()).isEmpty();

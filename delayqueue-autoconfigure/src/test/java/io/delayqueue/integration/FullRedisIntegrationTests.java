@@ -13,16 +13,16 @@ import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoreRefusedException;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
 import io.delayqueue.integration.OrderHandler.Order;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -65,7 +65,7 @@ class FullRedisIntegrationTests {
             queue.send(message(8).delay(FAR).priority(6).build());
             queue.send(message(9).delay(FAR).build());
             Lease dead = claim(store, 1, LEASE).get(0);
-            assertThat(store.deadLetter(dead, new Death("boom", true, Instant.EPOCH)).join()).isTrue();
+            assertThat(store.deadLetter(dead, new DeadLetterReason("boom", true, Instant.EPOCH)).join()).isTrue();
             claim(store, 1, Duration.ofMillis(1));
             queue.send(DelayedMessage.builder("later", new Order(0)).id("later").delay(FAR).build());
             fill(redis);
@@ -86,7 +86,7 @@ class FullRedisIntegrationTests {
             List<ClaimedMessage> claimed = new ArrayList<>();
             // The redriven one may be due a moment later than the others.
             Applications.await(() -> {
-                claimed.addAll(store.claim(ORDERS, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP)).join().messages());
+                claimed.addAll(store.claim(ORDERS, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP)).join().messages());
                 assertThat(claimed).hasSize(8);
             });
             assertThat(claimed).filteredOn(ClaimedMessage::suspect).hasSize(1);
@@ -99,7 +99,8 @@ class FullRedisIntegrationTests {
             assertThat(store.extend(ORDERS, leases, FAR).join()).doesNotContain(false);
             assertThat(store.retry(leases.get(0), FAR, "boom").join()).isTrue();
             assertThat(store.release(ORDERS, leases.subList(1, 3), FAR).join()).doesNotContain(false);
-            assertThat(store.deadLetter(leases.get(3), new Death("boom", true, Instant.EPOCH)).join()).isTrue();
+            assertThat(store.deadLetter(leases.get(3), new DeadLetterReason("boom", true, Instant.EPOCH)).join())
+                .isTrue();
             assertThat(queue.cancel("orders", leases.get(4).id())).isEqualTo(CancelResult.LEASED);
             assertThat(store.retry(leases.get(4), FAR, "boom").join()).isTrue();
             assertThat(store.acknowledge(ORDERS, leases.subList(5, 8)).join()).doesNotContain(false);
@@ -171,9 +172,9 @@ class FullRedisIntegrationTests {
     }
 
     private static void assertLooksAndKeeps(MessageStore store, Partition queue) {
-        KeeperBid bid = new KeeperBid("node", KeeperBid.Kind.CONFIRM, 0, Duration.ofSeconds(6));
-        assertThat(store.claim(queue, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)).join().messages()).isEmpty();
-        Claim claim = store.claim(queue, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP, bid)).join();
+        PrimaryPollerBid bid = new PrimaryPollerBid("node", PrimaryPollerBid.Kind.CONFIRM, 0, Duration.ofSeconds(6));
+        assertThat(store.claim(queue, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)).join().messages()).isEmpty();
+        ClaimResult claim = store.claim(queue, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP, bid)).join();
         assertThat(claim.messages()).isEmpty();
         assertThat(claim.keeper()).isTrue();
         assertThat(store.resign(queue, bid.node()).join()).isTrue();
@@ -190,7 +191,7 @@ class FullRedisIntegrationTests {
     private static List<Lease> claim(MessageStore store, int limit, Duration lease) {
         List<Lease> leases = new ArrayList<>();
         Applications.await(() -> {
-            store.claim(ORDERS, new ClaimRequest(limit, lease, ExpiredPolicy.DROP))
+            store.claim(ORDERS, new ClaimRequest(limit, lease, ExpiryPolicy.DROP))
                 .join()
                 .messages()
                 .forEach((message) -> leases.add(message.lease()));

@@ -19,8 +19,8 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
-import io.delayqueue.Delivery;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.Delivery;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -38,16 +38,16 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.DefaultTyping;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import tools.jackson.databind.DefaultTyping;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

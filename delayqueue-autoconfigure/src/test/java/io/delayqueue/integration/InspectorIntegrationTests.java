@@ -7,15 +7,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.MessageListing;
-import io.delayqueue.MessagePage;
 import io.delayqueue.MessageSummary;
-import io.delayqueue.NodeStatus;
-import io.delayqueue.QueueHorizon;
-import io.delayqueue.QueueOverview;
-import io.delayqueue.QueuePage;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessagePage;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.admin.QueuePage;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -133,7 +133,7 @@ class InspectorIntegrationTests {
         assertThat(overview.paused()).isTrue();
         assertThat(overview.pausedUntil()).isNull();
         assertThat(overview.oldestDue()).isPositive();
-        assertThat(this.inspector.horizon("orders")).isEqualTo(new QueueHorizon("orders", 20, 0, 0, 20, 0, 0, 0));
+        assertThat(this.inspector.horizon("orders")).isEqualTo(new DueForecast("orders", 20, 0, 0, 20, 0, 0, 0));
         assertThat(this.inspector.overviews(List.of("none", "orders")).overviews()).extracting(QueueOverview::scheduled)
             .containsExactly(0L, 40L);
     }
@@ -152,7 +152,7 @@ class InspectorIntegrationTests {
         List<MessageSummary> listed = new ArrayList<>();
         String cursor = null;
         do {
-            MessagePage page = this.inspector.messages("orders", MessageListing.SCHEDULED, cursor, 7);
+            MessagePage page = this.inspector.messages("orders", MessageSelection.SCHEDULED, cursor, 7);
             listed.addAll(page.messages());
             cursor = page.nextCursor();
         }
@@ -166,7 +166,7 @@ class InspectorIntegrationTests {
     @ValueSource(strings = { "", "!", "x", "RFVFOjU6YQ", "U0NIRURVTEVEOjU6", "U0NIRURVTEVEOmE6YQ", "U0NIRURVTEVEOjU" })
     void aCursorThatNoPageGaveIsRefused(String cursor) {
         assertThatIllegalArgumentException()
-            .isThrownBy(() -> this.inspector.messages("orders", MessageListing.SCHEDULED, cursor, 7))
+            .isThrownBy(() -> this.inspector.messages("orders", MessageSelection.SCHEDULED, cursor, 7))
             .withMessageContaining("nextCursor");
     }
 
@@ -174,7 +174,7 @@ class InspectorIntegrationTests {
     @ValueSource(ints = { 0, -1, 101 })
     void aPageHasALimit(int limit) {
         assertThatIllegalArgumentException()
-            .isThrownBy(() -> this.inspector.messages("orders", MessageListing.DUE, null, limit));
+            .isThrownBy(() -> this.inspector.messages("orders", MessageSelection.DUE, null, limit));
     }
 
 }

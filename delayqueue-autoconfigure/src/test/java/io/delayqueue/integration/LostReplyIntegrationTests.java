@@ -19,15 +19,15 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
 import io.delayqueue.integration.OrderHandler.Order;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
@@ -201,7 +201,8 @@ class LostReplyIntegrationTests {
     @Test
     void aDeadLetterIsWrittenOnce() {
         Lease lease = leased();
-        boolean done = replayed(() -> this.store.deadLetter(lease, new Death("boom", true, Instant.EPOCH)).join());
+        boolean done = replayed(
+                () -> this.store.deadLetter(lease, new DeadLetterReason("boom", true, Instant.EPOCH)).join());
 
         assertThat(done).isTrue();
         assertThat(statistics()).isEqualTo(new QueueStatistics("orders", 0, 0, 0, 1, null));
@@ -257,8 +258,9 @@ class LostReplyIntegrationTests {
     @Test
     void aRedriveBringsBackOneMessage() {
         Lease lease = leased();
-        this.store.deadLetter(lease, new Death("boom", true, Instant.EPOCH)).join();
-        RedriveResult result = replayed(() -> this.store.redrive(Home.first(ORDERS.queue()), lease.letterId()).join());
+        this.store.deadLetter(lease, new DeadLetterReason("boom", true, Instant.EPOCH)).join();
+        RedriveResult result = replayed(
+                () -> this.store.redrive(PartitionTarget.first(ORDERS.queue()), lease.letterId()).join());
 
         assertThat(result).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(statistics().scheduled()).isEqualTo(1);
@@ -273,12 +275,12 @@ class LostReplyIntegrationTests {
         Duration lease = Duration.ofSeconds(1);
         warmUp();
         this.loss.next(":{orders}:messages");
-        Claim repeated = this.store.claim(ORDERS, new ClaimRequest(10, lease, ExpiredPolicy.DROP)).join();
+        ClaimResult repeated = this.store.claim(ORDERS, new ClaimRequest(10, lease, ExpiryPolicy.DROP)).join();
 
         assertThat(this.loss.isPending()).isFalse();
         assertThat(repeated.messages()).isEmpty();
         Applications.await(() -> {
-            Claim later = this.store.claim(ORDERS, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)).join();
+            ClaimResult later = this.store.claim(ORDERS, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)).join();
             assertThat(later.messages()).hasSize(1);
             assertThat(later.messages().get(0).suspect()).isTrue();
             assertThat(later.messages().get(0).lapses()).isZero();
@@ -300,15 +302,15 @@ class LostReplyIntegrationTests {
         Partition other = Partition.first(new QueueName("warm-up-" + this.warmUps.incrementAndGet()));
         Lease none = new Lease(other, "none", "1");
         this.application.queue().send(DelayedMessage.builder(other.queue().value(), 1).id("other").priority(3).build());
-        this.store.cancel(Home.first(other.queue()), "other").join();
-        this.store.claim(other, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)).join();
+        this.store.cancel(PartitionTarget.first(other.queue()), "other").join();
+        this.store.claim(other, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP)).join();
         this.store.acknowledge(other, List.of(none)).join();
         this.store.retry(none, FAR, "none").join();
         this.store.release(other, List.of(none), FAR).join();
         this.store.extend(other, List.of(none), FAR).join();
         this.store.start(none).join();
-        this.store.deadLetter(none, new Death("none", false, Instant.EPOCH)).join();
-        this.store.redrive(Home.first(other.queue()), "none~1").join();
+        this.store.deadLetter(none, new DeadLetterReason("none", false, Instant.EPOCH)).join();
+        this.store.redrive(PartitionTarget.first(other.queue()), "none~1").join();
         this.application.queue().reschedule(other.queue().value(), "other", FAR);
     }
 
@@ -347,11 +349,7 @@ class LostReplyIntegrationTests {
     private Lease leased() {
         send(message(1).toBuilder().delay(Duration.ZERO).build());
         awaitDue();
-        return this.store.claim(ORDERS, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP))
-            .join()
-            .messages()
-            .get(0)
-            .lease();
+        return this.store.claim(ORDERS, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP)).join().messages().get(0).lease();
     }
 
 }

@@ -27,7 +27,7 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.EnvelopeCodec;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import jakarta.validation.Valid;
@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -50,7 +51,6 @@ import org.springframework.context.event.EventListener;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.validation.annotation.Validated;
-import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;

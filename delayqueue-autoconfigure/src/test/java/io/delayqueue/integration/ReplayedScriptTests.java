@@ -13,12 +13,8 @@ import java.util.stream.IntStream;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException.Effect;
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.Examination;
-import io.delayqueue.MessageListing;
 import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
 import io.delayqueue.OnDuplicate;
@@ -30,20 +26,24 @@ import io.delayqueue.ResumeResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.SecretStore;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.integration.OrderHandler.Order;
-import io.delayqueue.redis.LoadedScripts;
+import io.delayqueue.redis.script.LoadedScripts;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.SecretStore;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +69,7 @@ class ReplayedScriptTests {
 
     private static final Duration FAR = Duration.ofHours(1);
 
-    private static final KeeperBid BID = new KeeperBid("one", KeeperBid.Kind.CONFIRM, 0, LEASE);
+    private static final PrimaryPollerBid BID = new PrimaryPollerBid("one", PrimaryPollerBid.Kind.CONFIRM, 0, LEASE);
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());
 
@@ -88,7 +88,7 @@ class ReplayedScriptTests {
 
     private DelayQueueInspector inspector;
 
-    private DelayQueueDoctor doctor;
+    private DelayQueueIntegrityChecker doctor;
 
     ReplayedScriptTests() {
         this.cases.put("send", this::aBatchOfSends);
@@ -137,7 +137,7 @@ class ReplayedScriptTests {
         this.store = application.context().getBean(MessageStore.class);
         this.secrets = application.context().getBean(SecretStore.class);
         this.inspector = application.context().getBean(DelayQueueInspector.class);
-        this.doctor = application.context().getBean(DelayQueueDoctor.class);
+        this.doctor = application.context().getBean(DelayQueueIntegrityChecker.class);
     }
 
     @AfterEach
@@ -174,7 +174,7 @@ class ReplayedScriptTests {
     private void aClaimOfHeadsOfGroups() {
         this.queue.sendAll(grouped(3, Duration.ZERO));
         awaitDue();
-        Claim lost = repeated("claim", () -> claim(Duration.ofSeconds(1), BID));
+        ClaimResult lost = repeated("claim", () -> claim(Duration.ofSeconds(1), BID));
 
         assertThat(lost.messages()).isEmpty();
         assertThat(lost.keeper()).isTrue();
@@ -192,7 +192,7 @@ class ReplayedScriptTests {
         assertThat(claim(LEASE, BID).keeper()).isTrue();
         assertThat(repeated("resign", () -> this.store.resign(ORDERS, BID.node()).join())).isFalse();
 
-        KeeperBid another = new KeeperBid("another", KeeperBid.Kind.CONFIRM, 0, LEASE);
+        PrimaryPollerBid another = new PrimaryPollerBid("another", PrimaryPollerBid.Kind.CONFIRM, 0, LEASE);
         assertThat(claim(LEASE, another).keeper()).isTrue();
         assertThat(this.store.resign(ORDERS, "another").join()).isTrue();
     }
@@ -285,7 +285,8 @@ class ReplayedScriptTests {
     private void aRedriveToAGroup() {
         Lease head = leasedHead();
         this.store.deadLetter(head, death()).join();
-        assertThat(repeated("redrive", () -> this.store.redrive(Home.first(ORDERS.queue()), head.letterId()).join()))
+        assertThat(repeated("redrive",
+                () -> this.store.redrive(PartitionTarget.first(ORDERS.queue()), head.letterId()).join()))
             .isEqualTo(RedriveResult.REDRIVEN);
 
         assertThat(counts()).isEqualTo(List.of(2L, 0L, 0L));
@@ -323,7 +324,7 @@ class ReplayedScriptTests {
     private void aListOfMessages() {
         this.queue.sendAll(plain(3, FAR));
         assertThat(repeated("messages",
-                () -> this.inspector.messages("orders", MessageListing.SCHEDULED, null, 2).messages()))
+                () -> this.inspector.messages("orders", MessageSelection.SCHEDULED, null, 2).messages()))
             .extracting(MessageSummary::id)
             .containsExactly("m-0", "m-1");
         cancelAll(3);
@@ -437,7 +438,7 @@ class ReplayedScriptTests {
 
     private void anExamination(String script) {
         this.queue.sendAll(grouped(3, FAR));
-        Examination examination = repeated(script, () -> this.doctor.examine("orders"));
+        IntegrityReport examination = repeated(script, () -> this.doctor.examine("orders"));
 
         assertThat(examination.isSound()).as(examination::toString).isTrue();
         assertThat(examination.examined()).isGreaterThanOrEqualTo(3);
@@ -490,14 +491,14 @@ class ReplayedScriptTests {
         return claimed;
     }
 
-    private Claim claim(Duration lease, @Nullable KeeperBid bid) {
-        ClaimRequest request = (bid != null) ? new ClaimRequest(10, lease, ExpiredPolicy.DROP, bid)
-                : new ClaimRequest(10, lease, ExpiredPolicy.DROP);
+    private ClaimResult claim(Duration lease, @Nullable PrimaryPollerBid bid) {
+        ClaimRequest request = (bid != null) ? new ClaimRequest(10, lease, ExpiryPolicy.DROP, bid)
+                : new ClaimRequest(10, lease, ExpiryPolicy.DROP);
         return this.store.claim(ORDERS, request).join();
     }
 
-    private static Death death() {
-        return new Death("boom", true, Instant.EPOCH);
+    private static DeadLetterReason death() {
+        return new DeadLetterReason("boom", true, Instant.EPOCH);
     }
 
     /** Scheduled, leased, dead. */

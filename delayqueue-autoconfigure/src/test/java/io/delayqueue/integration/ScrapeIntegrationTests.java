@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.delayqueue.actuator.KnownStatistics;
 import io.delayqueue.actuator.QueueGauges;
-import io.delayqueue.engine.ConsumedQueues;
+import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.listener.TransferWorker;
+import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.micrometer.core.instrument.Gauge;
@@ -54,9 +54,9 @@ class ScrapeIntegrationTests {
     private static MeterRegistry registry(Application application) {
         MeterRegistry registry = new SimpleMeterRegistry();
         new QueueGauges(registry, application.context().getBean(DelayedListenerRegistry.class),
-                application.context().getBean(KnownStatistics.class),
-                application.context().getBean(TransferWorker.class),
-                application.context().getBean(ConsumedQueues.class))
+                application.context().getBean(StatisticsCache.class),
+                application.context().getBean(DelayedListenerLifecycle.class),
+                application.context().getBean(RemoteConsumerQueues.class))
             .start();
         return registry;
     }

@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.QueueOverview;
-import io.delayqueue.engine.UnconsumedQueues;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.routing.UnconsumedQueueCheck;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
@@ -88,7 +88,7 @@ class UnconsumedQueueIntegrationTests {
     }
 
     private static Map<String, QueueOverview> search(Application node) {
-        return node.context().getBean(UnconsumedQueues.class).search().join();
+        return node.context().getBean(UnconsumedQueueCheck.class).search().join();
     }
 
 }

@@ -12,11 +12,19 @@ import java.util.Set;
 
 import io.delayqueue.Backoff;
 import io.delayqueue.DelayedListener;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.handler.InvalidListenerException;
+import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.RetryPolicy;
+import io.delayqueue.listener.poll.TestBed;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
@@ -26,7 +34,6 @@ import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.messaging.handler.annotation.Header;
-import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -106,7 +113,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
 
         assertThat(settings(registry, "full")).isEqualTo(new ListenerSettings(12, Duration.ofSeconds(40),
                 Duration.ofMinutes(1), 9, 3, new RetryPolicy(Duration.ofMillis(500), 3, Duration.ofHours(1), 0.5),
-                ExpiredPolicy.DROP, false, Set.of(IOException.class, ArithmeticException.class)));
+                ExpiryPolicy.DROP, false, Set.of(IOException.class, ArithmeticException.class)));
         assertThat(queues(registry, "full")).containsExactly("a", "b");
     }
 
@@ -116,7 +123,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
 
         assertThat(settings(registry, "from-property")).isEqualTo(new ListenerSettings(7, Duration.ofSeconds(90),
                 Duration.ofSeconds(90), 7, 3, new RetryPolicy(Duration.ofSeconds(90), 7, Duration.ofSeconds(90), 0.7),
-                ExpiredPolicy.DROP, false, Set.of(UncheckedIOException.class)));
+                ExpiryPolicy.DROP, false, Set.of(UncheckedIOException.class)));
         assertThat(queues(registry, "from-property")).containsExactly("from-property", "p1", "p2");
     }
 
@@ -126,7 +133,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         DelayedListenerRegistry registry = start(Expressions.class);
 
         assertThat(settings(registry, "named")).isEqualTo(new ListenerSettings(5, Duration.ofMinutes(2), null, 5, 3,
-                new RetryPolicy(Duration.ofMinutes(2), 5, Duration.ofMinutes(2), 0.25), ExpiredPolicy.DROP, false,
+                new RetryPolicy(Duration.ofMinutes(2), 5, Duration.ofMinutes(2), 0.25), ExpiryPolicy.DROP, false,
                 Set.of(IllegalStateException.class)));
         assertThat(queues(registry, "named")).containsExactly("l1", "l2", "a1", "a2", "t1", "t2");
     }

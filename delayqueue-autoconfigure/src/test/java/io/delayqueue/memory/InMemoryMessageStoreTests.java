@@ -1,14 +1,14 @@
 package io.delayqueue.memory;
 
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.MessageStoreContract;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.PartitionRecords;
-import io.delayqueue.engine.QueueDirectory;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.MessageStoreContract;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,7 +32,7 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     }
 
     @Override
-    protected PartitionRecords records() {
+    protected PartitionLayoutStore records() {
         return this.store.partitionRecords();
     }
 
@@ -42,12 +42,12 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     }
 
     @Override
-    protected QueueDirectory directory() {
+    protected QueueRegistry directory() {
         return this.store.queueDirectory();
     }
 
     @Override
-    protected NodeDirectory nodes() {
+    protected NodeRegistry nodes() {
         return this.store.nodeDirectory();
     }
 

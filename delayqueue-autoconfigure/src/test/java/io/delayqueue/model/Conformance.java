@@ -14,24 +14,24 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
 import io.delayqueue.model.Answer.Code;
 import io.delayqueue.model.Answer.Grant;
 import io.delayqueue.model.Held.Letter;
 import io.delayqueue.model.Held.Message;
 import io.delayqueue.model.StoreModel.Outcome;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 
@@ -162,7 +162,7 @@ public final class Conformance {
     }
 
     private Answer answer(Call call) {
-        Home home = Home.first(this.queue.queue());
+        PartitionTarget home = PartitionTarget.first(this.queue.queue());
         Duration time = of(call.time());
         return switch (call.op()) {
             case KEEP, AFTER_CURRENT, REPLACE -> Answer
@@ -172,7 +172,7 @@ public final class Conformance {
                 Answer.of(Code.valueOf(await(this.store.reschedule(home, "a", DueTime.after(time))).name()));
             case REDRIVE -> Answer.of(Code.valueOf(await(this.store.redrive(home, lease(call).letterId())).name()));
             case CLAIM ->
-                claimed(call, await(this.store.claim(this.queue, new ClaimRequest(1, time, ExpiredPolicy.DROP))));
+                claimed(call, await(this.store.claim(this.queue, new ClaimRequest(1, time, ExpiryPolicy.DROP))));
             case START -> Answer.of(await(this.store.start(lease(call))));
             case EXTEND -> Answer.of(await(this.store.extend(this.queue, List.of(lease(call)), time)).get(0));
             case ACKNOWLEDGE -> Answer.of(await(this.store.acknowledge(this.queue, List.of(lease(call)))).get(0));
@@ -180,8 +180,8 @@ public final class Conformance {
             case RELEASE -> Answer.of(await(time.isZero() ? this.store.release(this.queue, List.of(due(call)))
                     : this.store.release(this.queue, List.of(lease(call)), time))
                 .get(0));
-            case DEAD_LETTER -> Answer
-                .of(await(this.store.deadLetter(lease(call), new Death("cause", call.failed(), this.clock.now()))));
+            case DEAD_LETTER -> Answer.of(await(this.store.deadLetter(lease(call),
+                    new DeadLetterReason("cause", call.failed(), this.clock.now()))));
             case WRITE_LEASE -> throw new IllegalArgumentException(call.toString());
         };
     }
@@ -201,7 +201,7 @@ public final class Conformance {
         return this.leases.getOrDefault(call.token(), new DueLease(new Lease(this.queue, "a", "1"), this.clock.now()));
     }
 
-    private Answer claimed(Call call, Claim claim) {
+    private Answer claimed(Call call, ClaimResult claim) {
         if (claim.messages().isEmpty()) {
             return Answer.of(Code.NOTHING);
         }
@@ -214,7 +214,7 @@ public final class Conformance {
 
     /** Compares what there is to see. */
     private void look() {
-        StoredMessage actual = await(this.inspector.find(Home.first(this.queue.queue()), "a")).orElse(null);
+        StoredMessage actual = await(this.inspector.find(PartitionTarget.first(this.queue.queue()), "a")).orElse(null);
         assertThat(seen(actual)).as(this::told).isEqualTo(seen(toBeSeen()));
         List<String> letters = await(this.inspector.deadLetters(this.queue, null, 100)).letters()
             .stream()

@@ -22,25 +22,25 @@ import java.util.function.Supplier;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
 import io.delayqueue.memory.InMemoryMessageStore;
-import io.delayqueue.memory.ProcessClock;
+import io.delayqueue.memory.MicrosClock;
 import io.delayqueue.model.Answer.Code;
 import io.delayqueue.model.Answer.Grant;
 import io.delayqueue.model.Linearization.Event;
-import io.delayqueue.redis.RedisAccess;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +81,8 @@ class LinearizabilityTests {
                 new RedisStandaloneConfiguration(server.host(), server.port()));
         factory.afterPropertiesSet();
         factory.start();
-        try (RedisAccess redis = RedisAccess.to(factory, "linear-" + UUID.randomUUID(), Duration.ofSeconds(30))) {
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "linear-" + UUID.randomUUID(),
+                Duration.ofSeconds(30))) {
             checkRounds(new RedisMessageStore(redis));
         }
         finally {
@@ -91,7 +92,7 @@ class LinearizabilityTests {
 
     @Test
     void threadsOfTheStoreInMemoryAgreeOnAnOrder() throws Exception {
-        checkRounds(new InMemoryMessageStore(new EnvelopeCodec(JsonMapper.builder().build()), new ProcessClock()));
+        checkRounds(new InMemoryMessageStore(new EnvelopeCodec(JsonMapper.builder().build()), new MicrosClock()));
     }
 
     private void checkRounds(MessageStore store) throws Exception {
@@ -131,7 +132,7 @@ class LinearizabilityTests {
 
         private final Partition queue;
 
-        private final Home home;
+        private final PartitionTarget home;
 
         private final Queue<Heard> heard = new ConcurrentLinkedQueue<>();
 
@@ -143,7 +144,7 @@ class LinearizabilityTests {
         Round(MessageStore store, Partition queue) {
             this.store = store;
             this.queue = queue;
-            this.home = Home.first(queue.queue());
+            this.home = PartitionTarget.first(queue.queue());
         }
 
         void run(Random seeds) throws Exception {
@@ -206,7 +207,7 @@ class LinearizabilityTests {
 
         private void claim(Random random) {
             long start = System.nanoTime();
-            List<ClaimedMessage> got = this.store.claim(this.queue, new ClaimRequest(1, LONG, ExpiredPolicy.DROP))
+            List<ClaimedMessage> got = this.store.claim(this.queue, new ClaimRequest(1, LONG, ExpiryPolicy.DROP))
                 .join()
                 .messages();
             long end = System.nanoTime();
@@ -235,7 +236,7 @@ class LinearizabilityTests {
                 case ACKNOWLEDGE -> this.store.acknowledge(this.queue, List.of(lease)).join().get(0);
                 case RETRY -> this.store.retry(lease, of(time), "failure").join();
                 case RELEASE -> release(lease, time).join().get(0);
-                default -> this.store.deadLetter(lease, new Death("cause", true, Instant.EPOCH)).join();
+                default -> this.store.deadLetter(lease, new DeadLetterReason("cause", true, Instant.EPOCH)).join();
             }));
         }
 

@@ -2,8 +2,8 @@ package io.delayqueue.model;
 
 import java.util.Random;
 
-import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;

@@ -173,12 +173,12 @@ final class MutantTests implements AutoCloseable {
     /** The probe concerns no message, and what only looks changes none. */
     private static List<Unit> unitsOf(String file) {
         if (file.equals("probe.lua")) {
-            return List.of(new Unit("RedisServerCheckTests", "io.delayqueue.redis.RedisServerCheckTests", "", 0),
+            return List.of(new Unit("RedisServerCheckTests", "io.delayqueue.redis.check.RedisServerCheckTests", "", 0),
                     new Unit("UnsuitableRedis", "io.delayqueue.integration.UnsuitableRedisIntegrationTests", "", 0),
                     new Unit("OtherEngines", "io.delayqueue.integration.OtherEnginesIntegrationTests", "", 0));
         }
         if (file.equals("examine.lua") || file.equals("survey.lua")) {
-            return List.of(new Unit("RedisDoctorTests", "io.delayqueue.redis.RedisDoctorTests", "", 0));
+            return List.of(new Unit("RedisDoctorTests", "io.delayqueue.redis.check.RedisIntegrityCheckerTests", "", 0));
         }
         List<Unit> units = new ArrayList<>();
         units.add(new Unit("RedisRandomTransitionsTests", "io.delayqueue.redis.RedisRandomTransitionsTests",
@@ -265,8 +265,7 @@ final class MutantTests implements AutoCloseable {
                 return DiscoverySelectors.selectClass(loader.load(this.type).get(0));
             }
             if (this.iteration == 0) {
-                List<Class<?>> both = loader.load(this.type,
-                        "io.delayqueue.engine.MessageStoreContract$" + this.member);
+                List<Class<?>> both = loader.load(this.type, "io.delayqueue.store.MessageStoreContract$" + this.member);
                 return DiscoverySelectors.selectNestedClass(both.subList(0, 1), both.get(1));
             }
             return DiscoverySelectors.selectIteration(DiscoverySelectors.selectMethod(loader.load(this.type).get(0),

@@ -9,7 +9,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-import io.delayqueue.engine.Partition;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.store.Partition;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -20,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Looks at the keys of a queue for what scripts promise to keep: I1 to I6 of
  * schedule.lua.
  */
-final class Audit {
+public final class Audit {
 
     private static final int FIRST_LANE = 11;
 
@@ -38,13 +39,13 @@ final class Audit {
 
     private final byte[][] keys;
 
-    Audit(RedisConnectionFactory factory, String namespace, Partition queue) {
+    public Audit(RedisConnectionFactory factory, String namespace, Partition queue) {
         this.factory = factory;
         this.keys = new RedisKeys(namespace, queue).all();
     }
 
     /** Fails if the structures disagree. */
-    void check() {
+    public void check() {
         try (RedisConnection connection = Connections.ofFixture(this.factory)) {
             List<String> placed = new ArrayList<>(sorted(connection, 1));
             for (int lane = FIRST_LANE; lane < FOLLOWERS; lane++) {
@@ -93,7 +94,7 @@ final class Audit {
     }
 
     /** Fails if a key is left. */
-    void checkNothingLeft() {
+    public void checkNothingLeft() {
         try (RedisConnection connection = Connections.ofFixture(this.factory)) {
             for (byte[] key : this.keys) {
                 assertThat(!isSetting(key) && connection.keyCommands().exists(key)).as(text(key)).isFalse();
@@ -106,7 +107,7 @@ final class Audit {
     }
 
     /** The keys that there are. */
-    Set<String> present() {
+    public Set<String> present() {
         Set<String> present = new TreeSet<>();
         try (RedisConnection connection = Connections.ofFixture(this.factory)) {
             for (byte[] key : this.keys) {

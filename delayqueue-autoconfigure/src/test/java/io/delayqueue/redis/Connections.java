@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** Makes connection factories to servers, started and ready. */
-final class Connections {
+public final class Connections {
 
     /** Of servers that tests connect to as another user; they end with the JVM. */
     private static final Map<RedisConnectionFactory, LettuceConnectionFactory> OF_FIXTURE = new ConcurrentHashMap<>();
@@ -27,15 +27,15 @@ final class Connections {
     private Connections() {
     }
 
-    static LettuceConnectionFactory lettuce(RedisServer server) {
+    public static LettuceConnectionFactory lettuce(RedisServer server) {
         return started(new LettuceConnectionFactory(at(server)));
     }
 
-    static LettuceConnectionFactory lettuce(RedisCluster cluster) {
+    public static LettuceConnectionFactory lettuce(RedisCluster cluster) {
         return started(new LettuceConnectionFactory(at(cluster)));
     }
 
-    static LettuceConnectionFactory lettuce(RedisSentinel sentinel) {
+    public static LettuceConnectionFactory lettuce(RedisSentinel sentinel) {
         RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinel.MASTER_NAME);
         List<String> nodes = sentinel.nodes();
         nodes.forEach((node) -> {
@@ -46,27 +46,27 @@ final class Connections {
         return started(new LettuceConnectionFactory(configuration));
     }
 
-    static JedisConnectionFactory jedis(RedisServer server) {
+    public static JedisConnectionFactory jedis(RedisServer server) {
         JedisConnectionFactory factory = new JedisConnectionFactory(at(server));
         factory.afterPropertiesSet();
         factory.start();
         return factory;
     }
 
-    static JedisConnectionFactory jedis(RedisCluster cluster) {
+    public static JedisConnectionFactory jedis(RedisCluster cluster) {
         JedisConnectionFactory factory = new JedisConnectionFactory(at(cluster));
         factory.afterPropertiesSet();
         factory.start();
         return factory;
     }
 
-    static RedisStandaloneConfiguration at(RedisServer server) {
+    public static RedisStandaloneConfiguration at(RedisServer server) {
         RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
         authenticate(configuration);
         return configuration;
     }
 
-    static RedisClusterConfiguration at(RedisCluster cluster) {
+    public static RedisClusterConfiguration at(RedisCluster cluster) {
         RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
         authenticate(configuration);
         return configuration;
@@ -82,7 +82,7 @@ final class Connections {
     /**
      * A connection of the default user, to look at what stores make, and to damage it.
      */
-    static RedisConnection ofFixture(RedisConnectionFactory factory) {
+    public static RedisConnection ofFixture(RedisConnectionFactory factory) {
         return RedisUser.isAsked() ? OF_FIXTURE.computeIfAbsent(factory, Connections::ofDefaultUser).getConnection()
                 : factory.getConnection();
     }
@@ -105,7 +105,7 @@ final class Connections {
         return started(new LettuceConnectionFactory(lettuce.getHostName(), lettuce.getPort()));
     }
 
-    static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
+    public static LettuceConnectionFactory started(LettuceConnectionFactory factory) {
         factory.afterPropertiesSet();
         factory.start();
         return factory;

@@ -9,18 +9,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.Examination;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.redis.check.RedisIntegrityChecker;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
@@ -58,19 +59,20 @@ class DoctorMeasurement {
                 "latency-tracking-info-percentiles 50 99 99.9 100", "slowlog-log-slower-than 10000",
                 "slowlog-max-len 1000")) {
             LettuceConnectionFactory connections = Connections.lettuce(server);
-            RedisAccess redis = new RedisAccess(RedisAccess.runner(connections, Duration.ofMinutes(1)), "measured");
+            RedisScriptExecutor redis = new RedisScriptExecutor(
+                    RedisScriptExecutor.runner(connections, Duration.ofMinutes(1)), "measured");
             RedisMessageStore store = new RedisMessageStore(redis);
-            DelayQueueDoctor doctor = new RedisDoctor(redis, () -> connections,
+            DelayQueueIntegrityChecker doctor = new RedisIntegrityChecker(redis, () -> connections,
                     new EnvelopeCodec(JsonMapper.builder().build()));
             fill(store);
             measure("examine", server, () -> {
-                Examination examination = doctor.examine(QUEUE.queue().value());
-                assertThat(examination).isEqualTo(new Examination(MESSAGES, List.of(), true));
+                IntegrityReport examination = doctor.examine(QUEUE.queue().value());
+                assertThat(examination).isEqualTo(new IntegrityReport(MESSAGES, List.of(), true));
             });
             measure("examineKeys", server, () -> assertThat(doctor.examineKeys().isSound()).isTrue());
             measure(CLAIMS + " claims of " + AT_ONCE, server, () -> {
                 for (int i = 0; i < CLAIMS; i++) {
-                    store.claim(QUEUE, new ClaimRequest(AT_ONCE, Duration.ofHours(1), ExpiredPolicy.DROP)).join();
+                    store.claim(QUEUE, new ClaimRequest(AT_ONCE, Duration.ofHours(1), ExpiryPolicy.DROP)).join();
                 }
             });
             connections.destroy();
@@ -84,7 +86,7 @@ class DoctorMeasurement {
                 .mapToObj((number) -> new NewMessage("message-" + number, false, DueTime.after(Duration.ZERO),
                         OnDuplicate.KEEP, 4, null, null, ENVELOPE))
                 .toList();
-            underWay.add(store.schedule(Home.first(QUEUE.queue()), messages));
+            underWay.add(store.schedule(PartitionTarget.first(QUEUE.queue()), messages));
             if (underWay.size() == CALLS_UNDER_WAY) {
                 underWay.forEach(CompletableFuture::join);
                 underWay.clear();

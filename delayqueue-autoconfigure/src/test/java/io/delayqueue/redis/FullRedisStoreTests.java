@@ -11,22 +11,22 @@ import java.util.stream.Stream;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.KeeperBid.Kind;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.Partitions;
-import io.delayqueue.engine.Pause;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.Pause;
+import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.PrimaryPollerBid.Kind;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -46,7 +46,7 @@ class FullRedisStoreTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
-    private static final Home HOME = Home.first(new QueueName("full"));
+    private static final PartitionTarget HOME = PartitionTarget.first(new QueueName("full"));
 
     private static final Partition QUEUE = HOME.partition();
 
@@ -64,22 +64,22 @@ class FullRedisStoreTests {
             for (String held : List.of("nothing", "waits", "due", "lapsed", "expired", "retried")) {
                 for (Kind kind : Kind.values()) {
                     LettuceConnectionFactory connections = Connections.lettuce(server);
-                    RedisAccess redis = access(connections, held + "-" + kind);
+                    RedisScriptExecutor redis = access(connections, held + "-" + kind);
                     RedisMessageStore store = new RedisMessageStore(redis);
                     hold(store, held);
                     pause(redis, paused);
                     server.commands().configSet("maxmemory", "1");
 
-                    Claim claim = store
+                    ClaimResult claim = store
                         .claim(QUEUE,
-                                new ClaimRequest(10, LEASE, ExpiredPolicy.DEAD_LETTER,
-                                        new KeeperBid("node", kind, 0, LEASE)))
+                                new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER,
+                                        new PrimaryPollerBid("node", kind, 0, LEASE)))
                         .join();
 
                     assertThat(claim.keeper()).as("%s, %s", held, kind).isTrue();
                     boolean handsOut = !paused && List.of("due", "lapsed", "retried").contains(held);
                     assertThat(claim.messages()).as("%s, %s", held, kind).hasSize(handsOut ? 1 : 0);
-                    assertThat(store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)).join().messages())
+                    assertThat(store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)).join().messages())
                         .isEmpty();
                     assertThat(store.resign(QUEUE, "node").join()).isEqualTo(kind != Kind.HOLD);
                     server.commands().configSet("maxmemory", "0");
@@ -113,7 +113,7 @@ class FullRedisStoreTests {
     void whatIsClaimedIsSettled(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
             LettuceConnectionFactory connections = Connections.lettuce(server);
-            RedisAccess redis = access(connections, "settled");
+            RedisScriptExecutor redis = access(connections, "settled");
             RedisMessageStore store = new RedisMessageStore(redis);
             store
                 .schedule(HOME,
@@ -135,7 +135,8 @@ class FullRedisStoreTests {
             done.put("release", store.release(QUEUE, suspects.subList(1, 3), LEASE).join().equals(List.of(true, true)));
             done.put("release unbegun",
                     store.release(QUEUE, List.of(new DueLease(suspects.get(3), this.clock.now()))).join().get(0));
-            done.put("dead-letter", store.deadLetter(suspects.get(4), new Death("enough", true, Instant.EPOCH)).join());
+            done.put("dead-letter",
+                    store.deadLetter(suspects.get(4), new DeadLetterReason("enough", true, Instant.EPOCH)).join());
             done.put("acknowledge one", store.acknowledge(QUEUE, suspects.subList(5, 6)).join().get(0));
             done.put("acknowledge", !store.acknowledge(QUEUE, suspects.subList(6, 20)).join().contains(false));
             done.put("purge", store.purgeOlderThan(QUEUE, Duration.ZERO).join() == 1);
@@ -150,10 +151,10 @@ class FullRedisStoreTests {
     void whatNodesRecordIsRecorded(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
             LettuceConnectionFactory connections = Connections.lettuce(server);
-            RedisAccess redis = access(connections, "recorded");
-            RedisPartitionRecords records = new RedisPartitionRecords(redis);
-            NodeDirectory nodes = new RedisNodeDirectory(redis);
-            RedisQueueDirectory queues = new RedisQueueDirectory(redis);
+            RedisScriptExecutor redis = access(connections, "recorded");
+            RedisPartitionLayoutStore records = new RedisPartitionLayoutStore(redis);
+            NodeRegistry nodes = new RedisNodeRegistry(redis);
+            RedisQueueRegistry queues = new RedisQueueRegistry(redis);
             pause(redis, paused);
             server.commands().configSet("maxmemory", "1");
 
@@ -161,10 +162,10 @@ class FullRedisStoreTests {
             nodes.report("second", "report".getBytes(StandardCharsets.UTF_8)).join();
             nodes.remove("first").join();
             queues.add(QUEUE.queue()).join();
-            Partitions spread = new Partitions(9, List.of(1, 4), true);
+            PartitionLayout spread = new PartitionLayout(9, List.of(1, 4), true);
             records.raise(QUEUE, spread).join();
 
-            assertThat(nodes.list().join()).extracting(NodeDirectory.Report::node).containsExactly("second");
+            assertThat(nodes.list().join()).extracting(NodeRegistry.Report::node).containsExactly("second");
             assertThat(queues.list("", 10).join()).containsExactly(QUEUE.queue());
             assertThat(records.read(QUEUE).join()).contains(spread);
             byte[] secret = new byte[32];
@@ -174,19 +175,21 @@ class FullRedisStoreTests {
         }
     }
 
-    private RedisAccess access(LettuceConnectionFactory connections, String namespace) {
-        return new RedisAccess(
-                new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), namespace);
+    private RedisScriptExecutor access(LettuceConnectionFactory connections, String namespace) {
+        return new RedisScriptExecutor(
+                new PinnedTimeRunner(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock),
+                namespace);
     }
 
-    private static void pause(RedisAccess redis, boolean paused) {
+    private static void pause(RedisScriptExecutor redis, boolean paused) {
         if (paused) {
-            new RedisPartitionRecords(redis).raise(QUEUE, new Partitions(3, List.of(1), true, new Pause(null))).join();
+            new RedisPartitionLayoutStore(redis).raise(QUEUE, new PartitionLayout(3, List.of(1), true, new Pause(null)))
+                .join();
         }
     }
 
     private static List<Lease> claim(RedisMessageStore store) {
-        return store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiredPolicy.DROP))
+        return store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP))
             .join()
             .messages()
             .stream()

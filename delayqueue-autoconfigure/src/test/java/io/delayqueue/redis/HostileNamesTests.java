@@ -25,20 +25,25 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.redis.script.LoadedScripts;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.Test;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -111,7 +116,7 @@ class HostileNamesTests {
     @Test
     void noTwoNamespacesShareAKey() {
         Map<String, String> owners = new HashMap<>();
-        for (String namespace : admitted(RedisAccess::requireNamespace, "(?s).*")) {
+        for (String namespace : admitted(RedisScriptExecutor::requireNamespace, "(?s).*")) {
             for (String queue : List.of("a", "b", "orders")) {
                 RedisKeys keys = new RedisKeys(namespace, Partition.first(new QueueName(queue)));
                 for (byte[] key : keys.all()) {
@@ -141,9 +146,9 @@ class HostileNamesTests {
         String namespace = "names-" + UUID.randomUUID();
         RedisServer server = RedisServer.shared(RedisBinary.preferred());
         LettuceConnectionFactory connections = Connections.lettuce(server);
-        try (RedisAccess redis = RedisAccess.to(connections, namespace, Duration.ofSeconds(30))) {
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, namespace, Duration.ofSeconds(30))) {
             RedisMessageStore store = new RedisMessageStore(redis);
-            Home home = Home.first(new QueueName("orders"));
+            PartitionTarget home = PartitionTarget.first(new QueueName("orders"));
             Set<String> held = new TreeSet<>();
             for (int i = 0; i < ids.size(); i++) {
                 String id = ids.get(i);
@@ -154,7 +159,7 @@ class HostileNamesTests {
                     .containsExactlyInAnyOrderElementsOf(held);
             }
             List<Lease> leases = new ArrayList<>();
-            done(store.claim(home.partition(), new ClaimRequest(100, Duration.ofMinutes(1), ExpiredPolicy.DROP)))
+            done(store.claim(home.partition(), new ClaimRequest(100, Duration.ofMinutes(1), ExpiryPolicy.DROP)))
                 .messages()
                 .forEach((message) -> leases.add(message.lease()));
             assertThat(done(store.acknowledge(home.partition(), leases))).doesNotContain(false);

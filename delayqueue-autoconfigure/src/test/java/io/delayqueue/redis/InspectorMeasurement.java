@@ -11,17 +11,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.delayqueue.DelayQueueInspector;
-import io.delayqueue.MessageListing;
-import io.delayqueue.MessagePage;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.PartitionTable;
-import io.delayqueue.template.QueueInspection;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.MessagePage;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.template.InspectorTemplate;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
@@ -62,11 +62,12 @@ class InspectorMeasurement {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred(),
                 "latency-tracking-info-percentiles 50 99 99.9 100")) {
             LettuceConnectionFactory connections = Connections.lettuce(server);
-            RedisAccess redis = new RedisAccess(RedisAccess.runner(connections, Duration.ofMinutes(1)), "measured");
+            RedisScriptExecutor redis = new RedisScriptExecutor(
+                    RedisScriptExecutor.runner(connections, Duration.ofMinutes(1)), "measured");
             fill(redis);
-            DelayQueueInspector inspector = new QueueInspection(new RedisQueueInspector(redis),
-                    new RedisQueueDirectory(redis), NodeDirectory.NONE,
-                    new PartitionTable(new RedisPartitionRecords(redis), (queue) -> 0, System::nanoTime),
+            DelayQueueInspector inspector = new InspectorTemplate(new RedisQueueInspector(redis),
+                    new RedisQueueRegistry(redis), NodeRegistry.NONE,
+                    new PartitionLayoutCache(new RedisPartitionLayoutStore(redis), (queue) -> 0, System::nanoTime),
                     Duration.ofMinutes(1));
             List<String> queues = inspector.queues(null, QUEUES).queues();
             measure("the list of " + QUEUES + " queues", server,
@@ -77,18 +78,18 @@ class InspectorMeasurement {
                 assertThat(inspector.overview(LARGE).scheduled()).isEqualTo(MESSAGES / 2);
                 assertThat(inspector.horizon(LARGE).later()).isEqualTo(MESSAGES / 2);
             });
-            MessagePage first = inspector.messages(LARGE, MessageListing.SCHEDULED, null, 100);
+            MessagePage first = inspector.messages(LARGE, MessageSelection.SCHEDULED, null, 100);
             measure("a page of 100 within one millisecond", server,
                     () -> assertThat(
-                            inspector.messages(LARGE, MessageListing.SCHEDULED, first.nextCursor(), 100).messages())
+                            inspector.messages(LARGE, MessageSelection.SCHEDULED, first.nextCursor(), 100).messages())
                         .hasSize(100));
             connections.destroy();
         }
     }
 
-    private void fill(RedisAccess redis) {
+    private void fill(RedisScriptExecutor redis) {
         RedisMessageStore store = new RedisMessageStore(redis);
-        RedisQueueDirectory directory = new RedisQueueDirectory(redis);
+        RedisQueueRegistry directory = new RedisQueueRegistry(redis);
         Instant due = Instant.parse("2100-01-01T00:00:00Z");
         for (int from = 0; from < MESSAGES / 2; from += AT_ONCE) {
             send(store, LARGE, from, due);
@@ -108,7 +109,7 @@ class InspectorMeasurement {
             .mapToObj((number) -> new NewMessage("message-" + number, false, DueTime.at(due), OnDuplicate.KEEP, 4, null,
                     null, ENVELOPE))
             .toList();
-        this.underWay.add(store.schedule(Home.first(new QueueName(queue)), messages));
+        this.underWay.add(store.schedule(PartitionTarget.first(new QueueName(queue)), messages));
         if (this.underWay.size() == CALLS_UNDER_WAY) {
             this.underWay.forEach(CompletableFuture::join);
             this.underWay.clear();

@@ -4,12 +4,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.ScriptRunner;
+
 /**
  * Runs scripts on Redis with the server's time pinned, by a prelude that holds the time
  * instead of asking for it. Can run each script twice, as a connection does that lost a
  * reply.
  */
-final class PinnedTimeRunner implements ScriptRunner {
+public final class PinnedTimeRunner implements ScriptRunner {
 
     private static final String TIME = "redis.call('TIME')";
 
@@ -21,7 +24,7 @@ final class PinnedTimeRunner implements ScriptRunner {
 
     private final boolean asking;
 
-    PinnedTimeRunner(ScriptRunner redis, LongSupplier epochMicros) {
+    public PinnedTimeRunner(ScriptRunner redis, LongSupplier epochMicros) {
         this(redis, epochMicros, false);
     }
 
@@ -32,7 +35,7 @@ final class PinnedTimeRunner implements ScriptRunner {
     }
 
     /** Asks the server for its time where a script does so, and takes the other. */
-    static PinnedTimeRunner askingAllTheSame(ScriptRunner redis, LongSupplier epochMicros) {
+    public static PinnedTimeRunner askingAllTheSame(ScriptRunner redis, LongSupplier epochMicros) {
         return new PinnedTimeRunner(redis, epochMicros, true);
     }
 

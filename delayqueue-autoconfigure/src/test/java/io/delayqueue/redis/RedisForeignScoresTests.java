@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.UUID;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Partition;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Test;
@@ -27,16 +27,16 @@ class RedisForeignScoresTests {
 
     private final String namespace = "foreign-" + UUID.randomUUID();
 
-    private Claim claimAfter(double... scores) {
+    private ClaimResult claimAfter(double... scores) {
         String stem = this.namespace + ":{foreign}:";
         for (int i = 0; i < scores.length; i++) {
             this.server.commands().hset(stem + "messages", "m" + i, "sforeign{\"payload\":1}");
             this.server.commands().zadd(stem + "scheduled", scores[i], "m" + i);
         }
         LettuceConnectionFactory connections = Connections.lettuce(this.server);
-        try (RedisAccess redis = RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30))) {
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30))) {
             return new RedisMessageStore(redis)
-                .claim(QUEUE, new ClaimRequest(1, Duration.ofMinutes(1), ExpiredPolicy.DROP))
+                .claim(QUEUE, new ClaimRequest(1, Duration.ofMinutes(1), ExpiryPolicy.DROP))
                 .join();
         }
         finally {
@@ -47,7 +47,7 @@ class RedisForeignScoresTests {
     @ParameterizedTest
     @ValueSource(doubles = { 0, -0.5, -1_790_000_000_000d, Double.NEGATIVE_INFINITY })
     void whatIsLongDueIsClaimedAndMoreOfItIsToldOf(double score) {
-        Claim claim = claimAfter(score, score);
+        ClaimResult claim = claimAfter(score, score);
 
         assertThat(claim.messages()).hasSize(1);
         assertThat(claim.nextIn()).isZero();
@@ -55,7 +55,7 @@ class RedisForeignScoresTests {
 
     @Test
     void whatIsNeverDueKeepsNobodyBusy() {
-        Claim claim = claimAfter(Double.POSITIVE_INFINITY);
+        ClaimResult claim = claimAfter(Double.POSITIVE_INFINITY);
 
         assertThat(claim.messages()).isEmpty();
         assertThat(claim.nextIn()).isGreaterThan(Duration.ofDays(365));

@@ -14,15 +14,15 @@ import java.util.stream.IntStream;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -55,8 +55,9 @@ class RedisGroupsTests {
 
     private final ManualClock clock = new ManualClock();
 
-    private final RedisAccess redis = new RedisAccess(
-            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), "groups");
+    private final RedisScriptExecutor redis = new RedisScriptExecutor(
+            new PinnedTimeRunner(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock),
+            "groups");
 
     private final RedisMessageStore store = new RedisMessageStore(this.redis);
 
@@ -94,8 +95,8 @@ class RedisGroupsTests {
 
             Map<String, Long> ofClaim = commandsOf(() -> this.store.claim(QUEUE, request()));
             assertThat(claim().messages()).isEmpty();
-            Map<String, Long> ofSend = commandsOf(
-                    () -> this.store.schedule(Home.first(QUEUE.queue()), List.of(message("g", "late", Duration.ZERO))));
+            Map<String, Long> ofSend = commandsOf(() -> this.store.schedule(PartitionTarget.first(QUEUE.queue()),
+                    List.of(message("g", "late", Duration.ZERO))));
             Map<String, Long> ofAcknowledge = commandsOf(() -> this.store.acknowledge(QUEUE, List.of(stuck)));
             assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
             if (followers < FOLLOWERS) {
@@ -116,7 +117,7 @@ class RedisGroupsTests {
     void plainMessagesPayNothingForGroupsThatNobodyUses() {
         send(message(null, "first", Duration.ZERO));
         claim();
-        assertThat(commandsOf(() -> this.store.schedule(Home.first(QUEUE.queue()),
+        assertThat(commandsOf(() -> this.store.schedule(PartitionTarget.first(QUEUE.queue()),
                 List.of(NewMessage.of("a", DueTime.after(Duration.ZERO), ENVELOPE)))))
             .isEqualTo(Map.of("zadd", 1L, "hsetnx", 1L, "get", 2L, "set", 1L, "publish", 1L));
         Lease lease = claim().messages().get(0).lease();
@@ -134,7 +135,7 @@ class RedisGroupsTests {
         send(generated);
         send(generated);
         claim();
-        done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
+        done(this.store.cancel(PartitionTarget.first(QUEUE.queue()), "a"));
         this.clock.advance(Duration.ofHours(1));
 
         send(generated);
@@ -148,7 +149,7 @@ class RedisGroupsTests {
         follow(2);
         change((connection) -> connection.hashCommands().hDel(key("messages"), bytes("g0")));
 
-        Claim claim = claim();
+        ClaimResult claim = claim();
 
         assertThat(claim.buried()).extracting((death) -> death.id() + " " + death.reason())
             .containsExactly("g0 missing");
@@ -191,15 +192,15 @@ class RedisGroupsTests {
     }
 
     private void send(NewMessage... messages) {
-        done(this.store.schedule(Home.first(QUEUE.queue()), List.of(messages)));
+        done(this.store.schedule(PartitionTarget.first(QUEUE.queue()), List.of(messages)));
     }
 
-    private Claim claim() {
+    private ClaimResult claim() {
         return done(this.store.claim(QUEUE, request()));
     }
 
     private static ClaimRequest request() {
-        return new ClaimRequest(MessageStore.BATCH_LIMIT, Duration.ofHours(1), ExpiredPolicy.DROP);
+        return new ClaimRequest(MessageStore.BATCH_LIMIT, Duration.ofHours(1), ExpiryPolicy.DROP);
     }
 
     /** The commands that scripts run because of a call, and how often. */

@@ -11,19 +11,21 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.KeeperBid.Kind;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.Signal;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.redis.wakeup.RedisWakeUps;
+import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.PrimaryPollerBid.Kind;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.WakeUps;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -54,8 +56,9 @@ class RedisKeeperTests {
 
     private final ManualClock clock = new ManualClock();
 
-    private final RedisMessageStore store = new RedisMessageStore(new RedisAccess(
-            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace));
+    private final RedisMessageStore store = new RedisMessageStore(new RedisScriptExecutor(
+            new PinnedTimeRunner(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock),
+            this.namespace));
 
     @BeforeAll
     static void connect() {
@@ -80,15 +83,16 @@ class RedisKeeperTests {
     void aFullRedisTakesAwayTheMarkThatItMayNotSet() {
         try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
             LettuceConnectionFactory own = Connections.lettuce(full);
-            try (RedisAccess redis = RedisAccess.to(own, "full", Duration.ofSeconds(30))) {
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(own, "full", Duration.ofSeconds(30))) {
                 RedisMessageStore there = new RedisMessageStore(redis);
                 there
-                    .schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of("m", DueTime.after(LATER), new byte[0])))
+                    .schedule(PartitionTarget.first(QUEUE.queue()),
+                            List.of(NewMessage.of("m", DueTime.after(LATER), new byte[0])))
                     .join();
                 assertThat(full.commands().exists("full:{kept}:wake")).isOne();
                 full.commands().configSet("maxmemory", "1");
 
-                there.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP, bid("a", Kind.HOLD, 0))).join();
+                there.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP, bid("a", Kind.HOLD, 0))).join();
 
                 assertThat(full.commands().exists("full:{kept}:wake")).isZero();
             }
@@ -110,10 +114,10 @@ class RedisKeeperTests {
     void whoFindsWhatHasBeenDueForAGraceTakesOver() {
         claim("a", Kind.CONFIRM, 0);
         send("m");
-        this.clock.advance(KeeperBid.GRACE.minusMillis(1));
+        this.clock.advance(PrimaryPollerBid.GRACE.minusMillis(1));
         assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isFalse();
         send("n");
-        this.clock.advance(KeeperBid.GRACE);
+        this.clock.advance(PrimaryPollerBid.GRACE);
 
         assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
         assertThat(text("keeper")).isEqualTo("b 1");
@@ -124,7 +128,7 @@ class RedisKeeperTests {
         claim("a", Kind.CONFIRM, 0);
         send("m");
         send("n");
-        this.clock.advance(KeeperBid.GRACE);
+        this.clock.advance(PrimaryPollerBid.GRACE);
 
         assertThat(claim(1, bid("b", Kind.CONFIRM, 0)).keeper()).isFalse();
         assertThat(text("keeper")).isEqualTo("a 1");
@@ -134,16 +138,16 @@ class RedisKeeperTests {
     void whatWasLeasedSinceItWasDueSaysNothingOfTheKeeper() {
         claim("a", Kind.CONFIRM, 0);
         this.store
-            .schedule(Home.first(QUEUE.queue()),
+            .schedule(PartitionTarget.first(QUEUE.queue()),
                     List.of(new NewMessage("m", false, DueTime.NOW, OnDuplicate.KEEP, 9, null, null, body())))
             .join();
         assertThat(claim("a", Kind.CONFIRM, 0).messages()).hasSize(1);
         this.clock.advance(LEASE);
 
-        Claim claim = claim("b", Kind.CONFIRM, 0);
+        ClaimResult claim = claim("b", Kind.CONFIRM, 0);
         assertThat(claim.messages()).hasSize(1);
         assertThat(claim.keeper()).isFalse();
-        this.clock.advance(LEASE.plus(KeeperBid.GRACE));
+        this.clock.advance(LEASE.plus(PrimaryPollerBid.GRACE));
         assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
     }
 
@@ -151,12 +155,12 @@ class RedisKeeperTests {
     @Test
     void theOldDueTimeOfWhatCameBackFromALeaseSaysNothingOfTheKeeper() {
         send("m");
-        Claim first = claim("a", Kind.CONFIRM, 0);
+        ClaimResult first = claim("a", Kind.CONFIRM, 0);
         Lease lease = first.messages().get(0).lease();
-        this.clock.advance(KeeperBid.GRACE);
+        this.clock.advance(PrimaryPollerBid.GRACE);
         assertThat(this.store.release(QUEUE, List.of(new DueLease(lease, first.now()))).join()).containsOnly(true);
 
-        Claim claim = claim("b", Kind.CONFIRM, 0);
+        ClaimResult claim = claim("b", Kind.CONFIRM, 0);
         assertThat(claim.messages()).hasSize(1);
         assertThat(claim.keeper()).isFalse();
     }
@@ -185,7 +189,7 @@ class RedisKeeperTests {
     @Test
     void onlyTheKeeperPromisesToLook() {
         this.store
-            .schedule(Home.first(QUEUE.queue()),
+            .schedule(PartitionTarget.first(QUEUE.queue()),
                     List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
             .join();
         claim("a", Kind.CONFIRM, 0);
@@ -204,7 +208,7 @@ class RedisKeeperTests {
     void aKeeperThatIsFullPromisesNothing() {
         send("m");
         this.store
-            .schedule(Home.first(QUEUE.queue()),
+            .schedule(PartitionTarget.first(QUEUE.queue()),
                     List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
             .join();
 
@@ -216,7 +220,7 @@ class RedisKeeperTests {
     void whatIsDueLongestTellsWhetherTheKeeperIsAway() {
         claim("a", Kind.CONFIRM, 0);
         send("old");
-        this.clock.advance(KeeperBid.GRACE);
+        this.clock.advance(PrimaryPollerBid.GRACE);
         send("new");
 
         assertThat(claim("b", Kind.CONFIRM, 0).keeper()).isTrue();
@@ -243,14 +247,14 @@ class RedisKeeperTests {
         // Nobody promises to look any more.
         claim(1, null);
         this.clock.advance(LATER);
-        RedisAccess redis = RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30));
+        RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30));
         RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL);
-        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        BlockingQueue<WakeUpSignal> signals = new LinkedBlockingQueue<>();
         try (WakeUps.Subscription subscription = wakeUps.listen(QUEUE, signals::add)) {
-            assertThat(next(signals)).isEqualTo(Signal.LOOK);
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.LOOK);
 
             claim(1, null);
-            assertThat(next(signals)).isEqualTo(Signal.LOOK);
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.LOOK);
         }
         finally {
             wakeUps.close();
@@ -259,32 +263,35 @@ class RedisKeeperTests {
     }
 
     private void later(String id) {
-        this.store.schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of(id, DueTime.after(LATER), body()))).join();
+        this.store
+            .schedule(PartitionTarget.first(QUEUE.queue()), List.of(NewMessage.of(id, DueTime.after(LATER), body())))
+            .join();
     }
 
     @Test
     void theKeeperTellsWhenItLooksAgainAndThatItResigns() throws Exception {
-        RedisAccess redis = RedisAccess.to(connections, this.namespace, Duration.ofSeconds(30));
+        RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30));
         RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL);
-        BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
+        BlockingQueue<WakeUpSignal> signals = new LinkedBlockingQueue<>();
         try (WakeUps.Subscription subscription = wakeUps.listen(QUEUE, signals::add)) {
-            assertThat(next(signals)).isEqualTo(Signal.LOOK);
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.LOOK);
 
             claim("a", Kind.CONFIRM, 0);
             claim("a", Kind.HOLD, 0);
             claim("b", Kind.CONFIRM, 0);
             assertThat(this.store.resign(QUEUE, "b").join()).isFalse();
             assertThat(this.store.resign(QUEUE, "a").join()).isTrue();
-            assertThat(next(signals)).isEqualTo(Signal.kept(null, new Signal.Keeper("a", 1)));
-            assertThat(next(signals)).isEqualTo(Signal.VACANT);
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.kept(null, new WakeUpSignal.Keeper("a", 1)));
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.VACANT);
 
             this.store
-                .schedule(Home.first(QUEUE.queue()),
+                .schedule(PartitionTarget.first(QUEUE.queue()),
                         List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
                 .join();
             claim("b", Kind.CONFIRM, 2);
-            assertThat(next(signals)).isEqualTo(Signal.due(Duration.ofSeconds(9)));
-            assertThat(next(signals)).isEqualTo(Signal.kept(Duration.ofSeconds(9), new Signal.Keeper("b", 3)));
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.due(Duration.ofSeconds(9)));
+            assertThat(next(signals))
+                .isEqualTo(WakeUpSignal.kept(Duration.ofSeconds(9), new WakeUpSignal.Keeper("b", 3)));
         }
         finally {
             wakeUps.close();
@@ -292,14 +299,14 @@ class RedisKeeperTests {
         }
     }
 
-    private static Signal next(BlockingQueue<Signal> signals) throws InterruptedException {
+    private static WakeUpSignal next(BlockingQueue<WakeUpSignal> signals) throws InterruptedException {
         return Objects.requireNonNull(signals.poll(30, TimeUnit.SECONDS), "no signal");
     }
 
     @Test
     void whoResignsPromisesToLookNoMore() {
         this.store
-            .schedule(Home.first(QUEUE.queue()),
+            .schedule(PartitionTarget.first(QUEUE.queue()),
                     List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
             .join();
         claim("a", Kind.CONFIRM, 0);
@@ -309,20 +316,21 @@ class RedisKeeperTests {
         assertThat(text("wake")).isNull();
     }
 
-    private Claim claim(String node, Kind kind, int others) {
+    private ClaimResult claim(String node, Kind kind, int others) {
         return claim(100, bid(node, kind, others));
     }
 
-    private Claim claim(int limit, @Nullable KeeperBid bid) {
-        return this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiredPolicy.DROP, bid)).join();
+    private ClaimResult claim(int limit, @Nullable PrimaryPollerBid bid) {
+        return this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiryPolicy.DROP, bid)).join();
     }
 
-    private static KeeperBid bid(String node, Kind kind, int others) {
-        return new KeeperBid(node, kind, others, TERM);
+    private static PrimaryPollerBid bid(String node, Kind kind, int others) {
+        return new PrimaryPollerBid(node, kind, others, TERM);
     }
 
     private void send(String id) {
-        this.store.schedule(Home.first(QUEUE.queue()), List.of(NewMessage.of(id, DueTime.NOW, body()))).join();
+        this.store.schedule(PartitionTarget.first(QUEUE.queue()), List.of(NewMessage.of(id, DueTime.NOW, body())))
+            .join();
     }
 
     private static byte[] body() {

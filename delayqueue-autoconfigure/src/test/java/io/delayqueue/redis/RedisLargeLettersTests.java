@@ -10,16 +10,16 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.DeadLetterCursor;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -52,8 +52,8 @@ class RedisLargeLettersTests {
 
     private final ManualClock clock = new ManualClock();
 
-    private final RedisAccess redis = new RedisAccess(
-            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock),
+    private final RedisScriptExecutor redis = new RedisScriptExecutor(
+            new PinnedTimeRunner(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock),
             "large-" + UUID.randomUUID());
 
     private final RedisMessageStore store = new RedisMessageStore(this.redis);
@@ -98,12 +98,12 @@ class RedisLargeLettersTests {
 
     private void bury(Partition partition) {
         String id = "of-" + partition.index() + "-" + this.clock.now().toEpochMilli();
-        done(this.store.schedule(new Home(partition, 0),
+        done(this.store.schedule(new PartitionTarget(partition, 0),
                 List.of(NewMessage.of(id, DueTime.NOW, ENVELOPES.get(partition.index())))));
-        ClaimedMessage claimed = done(this.store.claim(partition, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP)))
+        ClaimedMessage claimed = done(this.store.claim(partition, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP)))
             .messages()
             .get(0);
-        done(this.store.deadLetter(claimed.lease(), new Death("why", true, this.clock.now())));
+        done(this.store.deadLetter(claimed.lease(), new DeadLetterReason("why", true, this.clock.now())));
     }
 
     private static byte[] envelope(int length) {

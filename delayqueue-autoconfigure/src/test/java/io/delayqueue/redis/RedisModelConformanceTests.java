@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.UUID;
 
-import io.delayqueue.engine.EnvelopeCodec;
 import io.delayqueue.model.Conformance;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -27,8 +27,9 @@ class RedisModelConformanceTests {
         EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
         ManualClock clock = new ManualClock();
         LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
-        PinnedTimeRunner runner = new PinnedTimeRunner(RedisAccess.runner(factory, Duration.ofSeconds(30)), clock);
-        RedisAccess redis = new RedisAccess(runner, "model-" + UUID.randomUUID());
+        PinnedTimeRunner runner = new PinnedTimeRunner(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)),
+                clock);
+        RedisScriptExecutor redis = new RedisScriptExecutor(runner, "model-" + UUID.randomUUID());
         try {
             for (int walk = 0; walk < WALKS; walk++) {
                 new Conformance(new RedisMessageStore(redis), new RedisMessageInspector(redis, codec), clock,

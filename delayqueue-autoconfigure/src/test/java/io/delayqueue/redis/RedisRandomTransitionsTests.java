@@ -4,9 +4,10 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.RandomTransitions;
 import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.redis.check.RedisIntegrityChecker;
+import io.delayqueue.store.RandomTransitions;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -38,10 +39,11 @@ class RedisRandomTransitionsTests {
     void redisAnswersAsTheModelDoes(RedisBinary binary) {
         LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(binary));
         String namespace = "random-" + UUID.randomUUID();
-        RedisAccess redis = new RedisAccess(
-                new PinnedTimeRunner(RedisAccess.runner(factory, Duration.ofSeconds(30)), this.clock), namespace);
+        RedisScriptExecutor redis = new RedisScriptExecutor(
+                new PinnedTimeRunner(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)), this.clock),
+                namespace);
         InMemoryMessageStore memory = new InMemoryMessageStore(this.codec, this.clock);
-        RedisDoctor doctor = new RedisDoctor(redis, () -> factory, this.codec);
+        RedisIntegrityChecker doctor = new RedisIntegrityChecker(redis, () -> factory, this.codec);
         AtomicInteger step = new AtomicInteger();
         Audit audit = new Audit(factory, namespace, RandomTransitions.QUEUE);
         RandomTransitions transitions = new RandomTransitions(RandomTransitions.seed(), this.clock,

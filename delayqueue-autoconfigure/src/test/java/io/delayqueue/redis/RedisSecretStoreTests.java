@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.delayqueue.StoreRefusedException;
-import io.delayqueue.engine.SecretStore;
+import io.delayqueue.store.SecretStore;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +28,8 @@ class RedisSecretStoreTests {
 
     private final LettuceConnectionFactory connections = Connections.lettuce(this.server);
 
-    private final RedisAccess redis = RedisAccess.to(this.connections, "secrets", Duration.ofSeconds(30));
+    private final RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "secrets",
+            Duration.ofSeconds(30));
 
     private final SecretStore store = new RedisSecretStore(this.redis);
 
@@ -86,7 +87,7 @@ class RedisSecretStoreTests {
         try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
             full.commands().configSet("maxmemory", "1");
             LettuceConnectionFactory connections = Connections.lettuce(full);
-            try (RedisAccess redis = RedisAccess.to(connections, "secrets", Duration.ofSeconds(30))) {
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "secrets", Duration.ofSeconds(30))) {
                 byte[] candidate = candidate();
                 assertThat(new RedisSecretStore(redis).getOrCreate(candidate).join()).isEqualTo(candidate);
             }

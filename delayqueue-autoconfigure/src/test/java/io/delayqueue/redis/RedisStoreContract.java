@@ -7,15 +7,17 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.MessageStoreContract;
-import io.delayqueue.engine.NodeDirectory;
-import io.delayqueue.engine.PartitionRecords;
-import io.delayqueue.engine.QueueDirectory;
-import io.delayqueue.engine.QueueInspector;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.redis.wakeup.RedisWakeUps;
+import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.MessageStoreContract;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -38,9 +40,10 @@ abstract class RedisStoreContract extends MessageStoreContract {
 
     private final ManualClock clock = new ManualClock();
 
-    private final PinnedTimeRunner runner = new PinnedTimeRunner(RedisAccess.runner(factory(), LIMIT), this.clock);
+    private final PinnedTimeRunner runner = new PinnedTimeRunner(RedisScriptExecutor.runner(factory(), LIMIT),
+            this.clock);
 
-    private final RedisAccess redis = new RedisAccess(this.runner, this.namespace);
+    private final RedisScriptExecutor redis = new RedisScriptExecutor(this.runner, this.namespace);
 
     private final RedisMessageStore store = new RedisMessageStore(this.redis);
 
@@ -63,8 +66,8 @@ abstract class RedisStoreContract extends MessageStoreContract {
     }
 
     @Override
-    protected PartitionRecords records() {
-        return new RedisPartitionRecords(this.redis);
+    protected PartitionLayoutStore records() {
+        return new RedisPartitionLayoutStore(this.redis);
     }
 
     @Override
@@ -73,13 +76,13 @@ abstract class RedisStoreContract extends MessageStoreContract {
     }
 
     @Override
-    protected QueueDirectory directory() {
-        return new RedisQueueDirectory(this.redis);
+    protected QueueRegistry directory() {
+        return new RedisQueueRegistry(this.redis);
     }
 
     @Override
-    protected NodeDirectory nodes() {
-        return new RedisNodeDirectory(this.redis);
+    protected NodeRegistry nodes() {
+        return new RedisNodeRegistry(this.redis);
     }
 
     @Override

@@ -8,16 +8,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.PartitionTable;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.routing.PartitionLayoutCache;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -48,8 +48,9 @@ class RedisWakeMarkTests {
 
     private final ManualClock clock = new ManualClock();
 
-    private final RedisAccess redis = new RedisAccess(
-            new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock), this.namespace);
+    private final RedisScriptExecutor redis = new RedisScriptExecutor(
+            new PinnedTimeRunner(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock),
+            this.namespace);
 
     private final RedisMessageStore store = new RedisMessageStore(this.redis);
 
@@ -79,7 +80,7 @@ class RedisWakeMarkTests {
 
     @Test
     void theMarkOfABatchIsTheEarliestOfIt() {
-        done(this.store.schedule(Home.first(QUEUE.queue()),
+        done(this.store.schedule(PartitionTarget.first(QUEUE.queue()),
                 List.of(NewMessage.of("a", DueTime.after(Duration.ofSeconds(60)), ENVELOPE),
                         NewMessage.of("b", DueTime.after(Duration.ofSeconds(30)), ENVELOPE))));
 
@@ -93,7 +94,8 @@ class RedisWakeMarkTests {
         send("late", Duration.ofSeconds(120));
         claim();
 
-        done(this.store.reschedule(Home.first(QUEUE.queue()), "late", DueTime.after(Duration.ofSeconds(90))));
+        done(this.store.reschedule(PartitionTarget.first(QUEUE.queue()), "late",
+                DueTime.after(Duration.ofSeconds(90))));
 
         assertThat(mark()).isEqualTo(at(60));
     }
@@ -129,7 +131,7 @@ class RedisWakeMarkTests {
     void aClaimOfAPausedQueueLeavesTheMark() {
         send("late", Duration.ofSeconds(60));
         claim();
-        PartitionTable table = new PartitionTable(new RedisPartitionRecords(this.redis), (queue) -> 0,
+        PartitionLayoutCache table = new PartitionLayoutCache(new RedisPartitionLayoutStore(this.redis), (queue) -> 0,
                 System::nanoTime);
         done(table.pause(QUEUE.queue(), null));
 
@@ -152,12 +154,13 @@ class RedisWakeMarkTests {
     /** P10: the wake mark goes with the last message, whoever finds that it is gone. */
     @Test
     void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
-        for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(Home.first(QUEUE.queue()), "a")),
-                () -> done(this.store.reschedule(Home.first(QUEUE.queue()), "a", DueTime.NOW)), () -> done(this.store
-                    .scheduleIfHeld(Home.first(QUEUE.queue()), List.of(NewMessage.of("a", DueTime.NOW, ENVELOPE)))))) {
+        for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(PartitionTarget.first(QUEUE.queue()), "a")),
+                () -> done(this.store.reschedule(PartitionTarget.first(QUEUE.queue()), "a", DueTime.NOW)),
+                () -> done(this.store.scheduleIfHeld(PartitionTarget.first(QUEUE.queue()),
+                        List.of(NewMessage.of("a", DueTime.NOW, ENVELOPE)))))) {
             send("a", Duration.ZERO);
             claim();
-            done(this.store.cancel(Home.first(QUEUE.queue()), "a"));
+            done(this.store.cancel(PartitionTarget.first(QUEUE.queue()), "a"));
             this.clock.advance(LEASE);
             assertThat(this.audit.present()).contains(key("wake"));
 
@@ -168,17 +171,17 @@ class RedisWakeMarkTests {
     }
 
     private void send(String id, Duration delay) {
-        done(this.store.schedule(Home.first(QUEUE.queue()),
+        done(this.store.schedule(PartitionTarget.first(QUEUE.queue()),
                 List.of(NewMessage.of(id, DueTime.after(delay), ENVELOPE))));
     }
 
-    private Claim claim() {
+    private ClaimResult claim() {
         return claim(100);
     }
 
-    private Claim claim(int limit) {
-        return done(this.store.claim(QUEUE,
-                new ClaimRequest(limit, LEASE, ExpiredPolicy.DROP, new KeeperBid("a", KeeperBid.Kind.HOLD, 0, LEASE))));
+    private ClaimResult claim(int limit) {
+        return done(this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiryPolicy.DROP,
+                new PrimaryPollerBid("a", PrimaryPollerBid.Kind.HOLD, 0, LEASE))));
     }
 
     private void claimAll() {

@@ -12,13 +12,14 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Lease;
 import io.delayqueue.redis.WireScene.Stage;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
@@ -140,8 +141,8 @@ class RedisWireTests {
 
         private final ManualClock clock = new ManualClock();
 
-        private final RedisAccess redis = new RedisAccess(
-                new PinnedTimeRunner(RedisAccess.runner(connections, Duration.ofSeconds(30)), this.clock),
+        private final RedisScriptExecutor redis = new RedisScriptExecutor(
+                new PinnedTimeRunner(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock),
                 this.namespace);
 
         private final RedisMessageStore store = new RedisMessageStore(this.redis);
@@ -149,7 +150,7 @@ class RedisWireTests {
         private final RedisMessageInspector inspector = new RedisMessageInspector(this.redis,
                 RedisWireTests.this.codec);
 
-        private final Stage stage = new Stage(this.store, new RedisPartitionRecords(this.redis), this.clock);
+        private final Stage stage = new Stage(this.store, new RedisPartitionLayoutStore(this.redis), this.clock);
 
         /** All keys, in order: type, name, field or member, value or score. */
         List<String> dump() {
@@ -213,9 +214,9 @@ class RedisWireTests {
         }
 
         /** By the version of the partitions that is recorded. */
-        private io.delayqueue.engine.Home home() {
+        private io.delayqueue.store.PartitionTarget home() {
             int version = done(this.stage.records().read(QUEUE)).map((partitions) -> partitions.version()).orElse(0);
-            return new io.delayqueue.engine.Home(HOME.partition(), version);
+            return new io.delayqueue.store.PartitionTarget(HOME.partition(), version);
         }
 
         List<String> cancel() {
@@ -226,7 +227,8 @@ class RedisWireTests {
         List<String> goOn() {
             List<String> happened = new ArrayList<>();
             for (int round = 0; round < 5; round++) {
-                Claim claim = done(this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DEAD_LETTER)));
+                ClaimResult claim = done(
+                        this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER)));
                 happened
                     .add("next %s, expired %d, buried %s".formatted(claim.nextAt(), claim.expired(), claim.buried()));
                 claim.messages().forEach((message) -> happened.add(told(message)));
@@ -243,7 +245,7 @@ class RedisWireTests {
                     this.clock.advance(LEASE);
                 }
             }
-            Claim last = done(this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiredPolicy.DROP)));
+            ClaimResult last = done(this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)));
             last.messages().forEach((message) -> {
                 happened.add(told(message));
                 done(this.store.acknowledge(QUEUE, List.of(message.lease())));

@@ -9,17 +9,17 @@ import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.PrimaryPollerBid;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Generates the states in which calls are tried: each shape that a message may have in
  * each state that it may come to, and the settings of a queue.
  */
-final class RightsScenes {
+public final class RightsScenes {
 
     private static final Duration TEN = Duration.ofSeconds(10);
 
@@ -27,7 +27,7 @@ final class RightsScenes {
 
     private final Map<String, Consumer<RightsStage>> scenes = new LinkedHashMap<>();
 
-    static Map<String, Consumer<RightsStage>> all() {
+    public static Map<String, Consumer<RightsStage>> all() {
         RightsScenes all = new RightsScenes();
         for (Shape shape : Shape.values()) {
             all.addMessages(shape);
@@ -38,7 +38,7 @@ final class RightsScenes {
     }
 
     /** Whether calls that change no message are worth trying too. */
-    static boolean isTriedWithAll(String scene) {
+    public static boolean isTriedWithAll(String scene) {
         return Stream.of(Shape.values())
             .noneMatch((shape) -> shape != Shape.LEADER && scene.startsWith(shape.text + " that"));
     }
@@ -176,8 +176,8 @@ final class RightsScenes {
         this.scenes.put("a queue with a keeper", (stage) -> {
             Shape.PLAIN.send(stage, Duration.ZERO);
             RightsStage.done(stage.store()
-                .claim(RightsStage.QUEUE, new ClaimRequest(10, RightsStage.LEASE, ExpiredPolicy.DROP,
-                        new KeeperBid("node1", KeeperBid.Kind.CONFIRM, 0, HOUR))));
+                .claim(RightsStage.QUEUE, new ClaimRequest(10, RightsStage.LEASE, ExpiryPolicy.DROP,
+                        new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.CONFIRM, 0, HOUR))));
         });
         this.scenes.put("nodes and names of queues", (stage) -> {
             RightsStage.done(stage.nodes().report("gone", new byte[] { 'x' }));

@@ -9,18 +9,18 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.Partitions;
-import io.delayqueue.engine.Pause;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.Pause;
 import io.delayqueue.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 
@@ -28,17 +28,17 @@ import org.jspecify.annotations.Nullable;
  * Puts a queue into a state by calls of a user who has all rights, and remembers the
  * leases and dead letters that came of it.
  */
-final class RightsStage {
+public final class RightsStage {
 
-    static final Partition QUEUE = Partition.first(new QueueName("rights"));
+    public static final Partition QUEUE = Partition.first(new QueueName("rights"));
 
-    static final Home HOME = Home.first(QUEUE.queue());
+    public static final PartitionTarget HOME = PartitionTarget.first(QUEUE.queue());
 
-    static final Partitions PAUSED = new Partitions(3, List.of(1), true, new Pause(null));
+    public static final PartitionLayout PAUSED = new PartitionLayout(3, List.of(1), true, new Pause(null));
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    public static final Duration LEASE = Duration.ofSeconds(30);
 
-    private final RedisAccess redis;
+    private final RedisScriptExecutor redis;
 
     private final AtomicLong micros;
 
@@ -46,7 +46,7 @@ final class RightsStage {
 
     private final List<Lease> dead = new ArrayList<>();
 
-    RightsStage(RedisAccess redis, AtomicLong micros) {
+    public RightsStage(RedisScriptExecutor redis, AtomicLong micros) {
         this.redis = redis;
         this.micros = micros;
         micros.set(new ManualClock().getAsLong());
@@ -56,29 +56,29 @@ final class RightsStage {
         return new RedisMessageStore(this.redis);
     }
 
-    RedisPartitionRecords records() {
-        return new RedisPartitionRecords(this.redis);
+    RedisPartitionLayoutStore records() {
+        return new RedisPartitionLayoutStore(this.redis);
     }
 
-    RedisNodeDirectory nodes() {
-        return new RedisNodeDirectory(this.redis);
+    RedisNodeRegistry nodes() {
+        return new RedisNodeRegistry(this.redis);
     }
 
-    RedisQueueDirectory queues() {
-        return new RedisQueueDirectory(this.redis);
+    RedisQueueRegistry queues() {
+        return new RedisQueueRegistry(this.redis);
     }
 
     /** The leases that the last claim gave. */
-    List<Lease> leases() {
+    public List<Lease> leases() {
         return this.leases.isEmpty() ? List.of(new Lease(QUEUE, "a", "1")) : this.leases;
     }
 
     /** Names the dead letter of the scene, if there is one. */
-    String letter() {
+    public String letter() {
         return (this.dead.isEmpty() ? leases() : this.dead).get(0).letterId();
     }
 
-    static NewMessage message(String id, String content, Duration delay, int lane, @Nullable Duration timeToLive,
+    public static NewMessage message(String id, String content, Duration delay, int lane, @Nullable Duration timeToLive,
             @Nullable String group, OnDuplicate onDuplicate) {
         return new NewMessage(id, false, DueTime.after(delay), onDuplicate, lane, timeToLive, group, envelope(content),
                 content.hashCode());
@@ -95,7 +95,7 @@ final class RightsStage {
     /** Leases what is due. */
     void claim(Duration lease) {
         this.leases.clear();
-        Claim claim = done(store().claim(QUEUE, new ClaimRequest(10, lease, ExpiredPolicy.DROP)));
+        ClaimResult claim = done(store().claim(QUEUE, new ClaimRequest(10, lease, ExpiryPolicy.DROP)));
         claim.messages().stream().map(ClaimedMessage::lease).forEach(this.leases::add);
     }
 
@@ -116,7 +116,8 @@ final class RightsStage {
     }
 
     void die() {
-        leases().forEach((lease) -> done(store().deadLetter(lease, new Death("boom", true, ManualClock.START))));
+        leases()
+            .forEach((lease) -> done(store().deadLetter(lease, new DeadLetterReason("boom", true, ManualClock.START))));
         this.dead.addAll(leases());
         this.leases.clear();
     }

@@ -7,14 +7,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
-import io.delayqueue.DelayQueueDoctor;
-import io.delayqueue.Examination;
-import io.delayqueue.Finding;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.Partitions;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.admin.Finding;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.redis.check.RedisIntegrityChecker;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
@@ -46,8 +50,9 @@ class SecondLookTests {
     private final AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {
     });
 
-    private final DelayQueueDoctor doctor = new RedisDoctor(
-            new RedisAccess(interrupted(RedisAccess.runner(connections, Duration.ofSeconds(30))), this.namespace),
+    private final DelayQueueIntegrityChecker doctor = new RedisIntegrityChecker(
+            new RedisScriptExecutor(interrupted(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30))),
+                    this.namespace),
             () -> connections, new EnvelopeCodec(JsonMapper.builder().build()));
 
     @BeforeAll
@@ -66,7 +71,7 @@ class SecondLookTests {
         server.commands().hset(key(0, "messages"), "id", STORED);
         this.meanwhile.set(() -> server.commands().zadd(key(0, "scheduled"), 5, "id"));
 
-        assertThat(this.doctor.examine("doctor")).isEqualTo(new Examination(1, List.of(), true));
+        assertThat(this.doctor.examine("doctor")).isEqualTo(new IntegrityReport(1, List.of(), true));
     }
 
     @Test
@@ -79,8 +84,8 @@ class SecondLookTests {
 
     @Test
     void aMessageIsAtHomeByANumberThatTheQueueHasOnlySinceTheDoctorBegan() {
-        Partitions before = Partitions.parse("2|1,4");
-        Partitions after = Partitions.parse("3|1,4,2");
+        PartitionLayout before = PartitionLayout.parse("2|1,4");
+        PartitionLayout after = PartitionLayout.parse("3|1,4,2");
         record(before);
         String id = Stream.iterate(0, (number) -> number + 1)
             .map((number) -> "id-" + number)
@@ -103,11 +108,15 @@ class SecondLookTests {
     }
 
     /** Whether a message that is in the second partition belongs there. */
-    private static boolean isAtHome(Partitions partitions, String id) {
-        return partitions.homes(QUEUE, id).stream().map(Home::partition).toList().contains(new Partition(QUEUE, 1));
+    private static boolean isAtHome(PartitionLayout partitions, String id) {
+        return partitions.homes(QUEUE, id)
+            .stream()
+            .map(PartitionTarget::partition)
+            .toList()
+            .contains(new Partition(QUEUE, 1));
     }
 
-    private void record(Partitions partitions) {
+    private void record(PartitionLayout partitions) {
         partitions.all(QUEUE)
             .forEach((partition) -> server.commands().set(key(partition.index(), "partitions"), partitions.text()));
     }

@@ -2,6 +2,8 @@ package io.delayqueue.redis;
 
 import java.time.Duration;
 
+import io.delayqueue.redis.check.RedisServerCheck;
+import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
@@ -45,7 +47,7 @@ class UrlRedisStoreTests extends RedisStoreContract {
         RedisTemplate<String, byte[]> template = new RedisTemplate<>();
         template.setConnectionFactory(connections);
         template.afterPropertiesSet();
-        try (RedisAccess redis = RedisAccess.to(connections, "url-check", LIMIT)) {
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "url-check", LIMIT)) {
             assertThat(new RedisServerCheck(redis, template, WakeUpMode.CHANNEL).run(LIMIT)).isTrue();
         }
     }

@@ -9,16 +9,16 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.KeeperBid;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.Partitions;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 
@@ -100,7 +100,7 @@ enum WireScene {
         void play(Stage stage) {
             stage.leased("a");
             stage.clock().advance(LEASE);
-            done(stage.store().start(stage.claim(ExpiredPolicy.DROP)));
+            done(stage.store().start(stage.claim(ExpiryPolicy.DROP)));
         }
     },
 
@@ -144,7 +144,8 @@ enum WireScene {
             done(stage.store().retry(stage.leased("a"), TEN, "first failure"));
             stage.clock().advance(TEN);
             done(stage.store()
-                .deadLetter(stage.claim(ExpiredPolicy.DROP), new Death("last failure", true, stage.clock().now())));
+                .deadLetter(stage.claim(ExpiryPolicy.DROP),
+                        new DeadLetterReason("last failure", true, stage.clock().now())));
         }
     },
 
@@ -154,7 +155,8 @@ enum WireScene {
             stage.send(message("a", 7, LEASE, "g"));
             stage.clock().advance(TEN);
             done(stage.store()
-                .deadLetter(stage.claim(ExpiredPolicy.DROP), new Death("failure", false, stage.clock().now())));
+                .deadLetter(stage.claim(ExpiryPolicy.DROP),
+                        new DeadLetterReason("failure", false, stage.clock().now())));
         }
     },
 
@@ -163,7 +165,7 @@ enum WireScene {
         void play(Stage stage) {
             stage.send(message("a", 4, TEN, null));
             stage.clock().advance(LEASE);
-            stage.claim(ExpiredPolicy.DEAD_LETTER);
+            stage.claim(ExpiryPolicy.DEAD_LETTER);
         }
     },
 
@@ -171,7 +173,7 @@ enum WireScene {
         @Override
         void play(Stage stage) {
             Lease lease = stage.leased("a");
-            done(stage.store().deadLetter(lease, new Death("failure", true, stage.clock().now())));
+            done(stage.store().deadLetter(lease, new DeadLetterReason("failure", true, stage.clock().now())));
             done(stage.store().redrive(HOME, lease.letterId()));
         }
     },
@@ -181,8 +183,8 @@ enum WireScene {
         void play(Stage stage) {
             stage.send("a", TEN);
             done(stage.store()
-                .claim(QUEUE, new ClaimRequest(1, LEASE, ExpiredPolicy.DROP,
-                        new KeeperBid("node1", KeeperBid.Kind.CONFIRM, 2, Duration.ofHours(1)))));
+                .claim(QUEUE, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP,
+                        new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.CONFIRM, 2, Duration.ofHours(1)))));
         }
     },
 
@@ -191,13 +193,13 @@ enum WireScene {
         void play(Stage stage) {
             stage.send("a", TEN);
             done(stage.records().found(QUEUE.queue(), 4));
-            done(stage.records().raise(QUEUE, new Partitions(3, List.of(1, 4), true)));
+            done(stage.records().raise(QUEUE, new PartitionLayout(3, List.of(1, 4), true)));
         }
     };
 
     static final Partition QUEUE = Partition.first(new QueueName("wire"));
 
-    static final Home HOME = Home.first(QUEUE.queue());
+    static final PartitionTarget HOME = PartitionTarget.first(QUEUE.queue());
 
     static final Duration TEN = Duration.ofSeconds(10);
 
@@ -238,7 +240,7 @@ enum WireScene {
     /**
      * Where scenes are played.
      */
-    record Stage(RedisMessageStore store, RedisPartitionRecords records, ManualClock clock) {
+    record Stage(RedisMessageStore store, RedisPartitionLayoutStore records, ManualClock clock) {
 
         void send(NewMessage message) {
             done(this.store.schedule(HOME, List.of(message)));
@@ -251,11 +253,11 @@ enum WireScene {
 
         Lease leased(String id) {
             send(id, Duration.ZERO);
-            return claim(ExpiredPolicy.DROP);
+            return claim(ExpiryPolicy.DROP);
         }
 
         /** The lease of what is due; any if there is none. */
-        Lease claim(ExpiredPolicy policy) {
+        Lease claim(ExpiryPolicy policy) {
             return done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, policy))).messages()
                 .stream()
                 .map((message) -> message.lease())

@@ -11,14 +11,14 @@ import java.util.stream.IntStream;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -24,8 +24,8 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.NewMessage;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -110,7 +110,7 @@ class DelayQueueTemplateTests {
     @Test
     void generatedIdsAreShortValidAndAllDifferent() {
         Set<String> ids = new HashSet<>();
-        MessageIds source = new MessageIds();
+        MessageIdGenerator source = new MessageIdGenerator();
         for (int i = 0; i < 10_000; i++) {
             String id = source.next();
             assertThat(MessageLimits.requireId(id)).hasSize(16);

@@ -15,9 +15,9 @@ import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageState;
 import io.delayqueue.OnDuplicate;
@@ -27,21 +27,21 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.ClaimRequest;
-import io.delayqueue.engine.ClaimedMessage;
-import io.delayqueue.engine.Death;
-import io.delayqueue.engine.DueLease;
-import io.delayqueue.engine.DueTime;
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.Home;
-import io.delayqueue.engine.Lease;
-import io.delayqueue.engine.MessageInspector;
-import io.delayqueue.engine.MessageStore;
-import io.delayqueue.engine.Partition;
-import io.delayqueue.engine.NewMessage;
-import io.delayqueue.engine.Signal;
-import io.delayqueue.engine.WakeUps;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -49,7 +49,7 @@ import tools.jackson.databind.json.JsonMapper;
  * A store that knows just enough of a message's life, writes down every call, and answers
  * as a test wants: {@link #answers} gets each call and its effect, and decides.
  */
-final class FakeStore implements MessageStore, MessageInspector, WakeUps {
+public final class FakeStore implements MessageStore, MessageInspector, WakeUps {
 
     private final LongSupplier millis;
 
@@ -132,11 +132,11 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     void ring() {
-        this.alarms.forEach((alarm) -> alarm.heard(Signal.LOOK));
+        this.alarms.forEach((alarm) -> alarm.heard(WakeUpSignal.LOOK));
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
         Partition queue = home.partition();
         CompletableFuture<List<SendResult>> answer = call(
                 "schedule " + queue + " " + messages.stream().map(NewMessage::id).toList(), () -> {
@@ -160,7 +160,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Claim> claim(Partition queue, ClaimRequest request) {
+    public CompletableFuture<ClaimResult> claim(Partition queue, ClaimRequest request) {
         return call("claim " + queue + " " + request.limit(), () -> {
             long now = this.millis.getAsLong();
             List<ClaimedMessage> claimed = new ArrayList<>();
@@ -183,7 +183,8 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
                 .findFirst()
                 .map((entry) -> Instant.ofEpochMilli(entry.due))
                 .orElse(null);
-            return new Claim(claimed, Instant.ofEpochMilli(now), next, this.buried.size(), List.copyOf(this.buried));
+            return new ClaimResult(claimed, Instant.ofEpochMilli(now), next, this.buried.size(),
+                    List.copyOf(this.buried));
         });
     }
 
@@ -250,7 +251,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, Death death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death) {
         return call("deadLetter " + lease.id() + " " + death.cause() + " " + death.failed(), () -> {
             Entry entry = held(lease);
             if (entry == null) {
@@ -269,26 +270,27 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(Home home, List<NewMessage> messages) {
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
+            List<NewMessage> messages) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(Home home, String id) {
+    public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
         Partition queue = home.partition();
         return call("cancel " + queue + " " + id, () -> (this.entries.remove(queue + "/" + id) != null)
                 ? CancelResult.CANCELLED : CancelResult.NOT_FOUND);
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(Home home, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
         Partition queue = home.partition();
         return call("reschedule " + queue + " " + id + " " + due, () -> this.entries.containsKey(queue + "/" + id)
                 ? RescheduleResult.RESCHEDULED : RescheduleResult.NOT_FOUND);
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(Home home, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
         Partition queue = home.partition();
         return call("redrive " + letterId, () -> {
             DeadLetter letter = this.letters.stream()
@@ -322,7 +324,7 @@ final class FakeStore implements MessageStore, MessageInspector, WakeUps {
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(Home home, String id) {
+    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id) {
         Partition queue = home.partition();
         return call("find " + queue + " " + id, () -> Optional.ofNullable(this.entries.get(queue + "/" + id))
             .map((entry) -> new StoredMessage(queue.queue().value(), id, MessageState.SCHEDULED,

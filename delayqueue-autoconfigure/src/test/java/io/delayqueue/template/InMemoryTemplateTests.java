@@ -1,6 +1,5 @@
 package io.delayqueue.template;
 
-import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -17,8 +16,9 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.engine.ExpiredPolicy;
 import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.routing.DelayQueueStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,9 +37,9 @@ class InMemoryTemplateTests {
     private final InMemoryMessageStore store = new InMemoryMessageStore(Templates.CODEC, this.micros::get);
 
     private final DelayQueueTemplate template = new DelayQueueTemplate(
-            new StorePorts(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
+            new DelayQueueStore(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
             new TemplateSettings(1000, false, Templates.AGES,
-                    (queue) -> new ReceiveSettings(Templates.LEASE, 2, 2, ExpiredPolicy.DROP, Duration.ofSeconds(20))),
+                    (queue) -> new ReceiveSettings(Templates.LEASE, 2, 2, ExpiryPolicy.DROP, Duration.ofSeconds(20))),
             (event) -> {
             }, System::nanoTime);
 

@@ -11,10 +11,10 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.engine.ExpiredPolicy;
-import io.delayqueue.engine.MessageEvents;
-import io.delayqueue.engine.QueueEvents;
-import io.delayqueue.engine.StorePorts;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.routing.DelayQueueStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,16 +37,17 @@ class ManyCallsTests {
     private final AtomicInteger cancelled = new AtomicInteger();
 
     private DelayQueueTemplate template(Duration waitLimit) {
-        MessageEvents events = mock(MessageEvents.class);
-        when(events.of(any())).thenReturn(new QueueEvents() {
+        MessageEventListener events = mock(MessageEventListener.class);
+        when(events.of(any())).thenReturn(new QueueEventListener() {
             @Override
             public void cancelled() {
                 ManyCallsTests.this.cancelled.incrementAndGet();
             }
         });
-        ReceiveSettings receive = new ReceiveSettings(Templates.LEASE, 3, 2, ExpiredPolicy.DROP, Templates.AGES);
-        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store, Templates.PARTITIONS, events),
-                Templates.CODEC, new TemplateSettings(Templates.MAX_PAYLOAD_SIZE, false, waitLimit, (queue) -> receive),
+        ReceiveSettings receive = new ReceiveSettings(Templates.LEASE, 3, 2, ExpiryPolicy.DROP, Templates.AGES);
+        return new DelayQueueTemplate(
+                new DelayQueueStore(this.store, this.store, this.store, Templates.PARTITIONS, events), Templates.CODEC,
+                new TemplateSettings(Templates.MAX_PAYLOAD_SIZE, false, waitLimit, (queue) -> receive),
                 this.templates.events::add, System::nanoTime);
     }
 

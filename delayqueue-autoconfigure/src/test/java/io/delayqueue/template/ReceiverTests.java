@@ -21,10 +21,10 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.engine.Claim;
-import io.delayqueue.engine.PartitionRecords;
-import io.delayqueue.engine.PartitionTable;
-import io.delayqueue.engine.Partitions;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.routing.PartitionLayoutCache;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -84,10 +84,10 @@ class ReceiverTests {
 
     @Test
     void aTimeoutIsNotSpentOnEveryPartitionThatDoesNotAnswer() {
-        PartitionRecords records = mock(PartitionRecords.class);
+        PartitionLayoutStore records = mock(PartitionLayoutStore.class);
         when(records.read(any()))
-            .thenReturn(CompletableFuture.completedFuture(Optional.of(new Partitions(1, List.of(4), true))));
-        DelayQueueTemplate four = this.templates.template(new PartitionTable(records, (queue) -> 0, () -> 0));
+            .thenReturn(CompletableFuture.completedFuture(Optional.of(new PartitionLayout(1, List.of(4), true))));
+        DelayQueueTemplate four = this.templates.template(new PartitionLayoutCache(records, (queue) -> 0, () -> 0));
 
         assertThat(four.receive("q", Duration.ZERO)).isEmpty();
         assertThat(this.store.calls).hasSize(4).allMatch((call) -> call.startsWith("claim"));
@@ -448,7 +448,7 @@ class ReceiverTests {
         this.store.answers = (call, effect) -> {
             boolean removes = call.startsWith("claim") && claims.incrementAndGet() < 3;
             return CompletableFuture
-                .completedFuture(removes ? new Claim(List.of(), now, now, 100, List.of()) : effect.get());
+                .completedFuture(removes ? new ClaimResult(List.of(), now, now, 100, List.of()) : effect.get());
         };
 
         assertThat(this.template.receive("q", Duration.ZERO)).isPresent();

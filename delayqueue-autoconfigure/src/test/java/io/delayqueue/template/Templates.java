@@ -1,15 +1,15 @@
 package io.delayqueue.template;
 
-import io.delayqueue.engine.PartitionRecords;
-import io.delayqueue.engine.PartitionTable;
-import io.delayqueue.engine.StorePorts;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
 
-import io.delayqueue.engine.EnvelopeCodec;
-import io.delayqueue.engine.ExpiredPolicy;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.PartitionLayoutCache;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A template on a store that tests look into. */
@@ -25,7 +25,8 @@ final class Templates {
     static final Duration AGES = Duration.ofSeconds(20);
 
     /** Of queues that were never spread. */
-    static final PartitionTable PARTITIONS = new PartitionTable(PartitionRecords.NONE, (queue) -> 0, () -> 0);
+    static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0,
+            () -> 0);
 
     final List<Object> events = new CopyOnWriteArrayList<>();
 
@@ -39,7 +40,7 @@ final class Templates {
         return template(false, AGES, System::nanoTime);
     }
 
-    DelayQueueTemplate template(PartitionTable partitions) {
+    DelayQueueTemplate template(PartitionLayoutCache partitions) {
         return template(partitions, false, AGES, System::nanoTime);
     }
 
@@ -47,10 +48,10 @@ final class Templates {
         return template(PARTITIONS, afterCommit, waitLimit, nanoTime);
     }
 
-    private DelayQueueTemplate template(PartitionTable partitions, boolean afterCommit, Duration waitLimit,
+    private DelayQueueTemplate template(PartitionLayoutCache partitions, boolean afterCommit, Duration waitLimit,
             LongSupplier nanoTime) {
-        ReceiveSettings receive = new ReceiveSettings(LEASE, 3, 2, ExpiredPolicy.DROP, AGES);
-        return new DelayQueueTemplate(new StorePorts(this.store, this.store, this.store, partitions), CODEC,
+        ReceiveSettings receive = new ReceiveSettings(LEASE, 3, 2, ExpiryPolicy.DROP, AGES);
+        return new DelayQueueTemplate(new DelayQueueStore(this.store, this.store, this.store, partitions), CODEC,
                 new TemplateSettings(MAX_PAYLOAD_SIZE, afterCommit, waitLimit, (queue) -> receive), this.events::add,
                 nanoTime);
     }

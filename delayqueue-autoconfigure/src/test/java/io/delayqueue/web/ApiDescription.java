@@ -10,7 +10,7 @@ import com.networknt.schema.Error;
 import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
-import io.delayqueue.web.ApiServer.Reply;
+import io.delayqueue.web.consume.ApiServer.Reply;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -21,7 +21,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What openapi.json promises, held against what is answered. */
-final class ApiDescription {
+public final class ApiDescription {
 
     private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
 
@@ -33,12 +33,12 @@ final class ApiDescription {
 
     private final SchemaRegistry schemas = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12);
 
-    ApiDescription() {
-        this.json = JsonMapper.shared().readTree(ApiDescription.class.getResourceAsStream("openapi.json"));
+    public ApiDescription() {
+        this.json = JsonMapper.shared().readTree(ApiDescription.class.getResourceAsStream("api/openapi.json"));
     }
 
     /** Method and path of each operation. */
-    Set<String> operations() {
+    public Set<String> operations() {
         Set<String> operations = new TreeSet<>();
         this.json.path("paths")
             .properties()
@@ -50,13 +50,13 @@ final class ApiDescription {
         return operations;
     }
 
-    String authorities(String operation) {
+    public String authorities(String operation) {
         String[] parts = operation.split(" ");
         return this.json.path("paths").path(parts[1]).path(parts[0].toLowerCase()).path("description").asString();
     }
 
     /** Fails if an answer is none of those that are described. */
-    void check(String method, String path, Reply reply) {
+    public void check(String method, String path, Reply reply) {
         String type = reply.header("Content-Type");
         JsonNode operation = operation(method, path);
         if (operation.isMissingNode()) {

@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 
-import io.delayqueue.AuditedOperationEvent;
-import io.delayqueue.web.ApiServer.Reply;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.web.consume.ApiServer;
+import io.delayqueue.web.consume.ApiServer.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

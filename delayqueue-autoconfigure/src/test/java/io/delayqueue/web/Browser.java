@@ -4,8 +4,8 @@ import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
@@ -36,7 +36,7 @@ import static org.awaitility.Awaitility.await;
  * Chromium, if this machine has it. {@code -Ddq.browser=required} fails where it is
  * missing, {@code off} leaves it alone, {@code auto} skips with the reason.
  */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -94,15 +94,15 @@ final class Browser implements AutoCloseable {
             .orElse(null);
     }
 
-    ChromeDriver driver() {
+    public ChromeDriver driver() {
         return this.driver;
     }
 
-    void size(int width, int height) {
+    public void size(int width, int height) {
         this.driver.manage().window().setSize(new Dimension(width, height));
     }
 
-    void scheme(String scheme) {
+    public void scheme(String scheme) {
         this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
     }
@@ -114,16 +114,16 @@ final class Browser implements AutoCloseable {
     }
 
     /** Waits until the page says it. */
-    void awaitText(String text) {
+    public void awaitText(String text) {
         await().atMost(LIMIT).untilAsserted(() -> assertThat(text()).contains(text));
     }
 
-    String text() {
+    public String text() {
         return this.driver.findElement(By.tagName("body")).getText();
     }
 
     /** Clicks what has this text or label; the page may draw itself anew meanwhile. */
-    void click(String css, String label) {
+    public void click(String css, String label) {
         await().conditionEvaluationListener((condition) -> {
             if (!condition.isSatisfied() && condition.getRemainingTimeInMS() < 200) {
                 throw new AssertionError("No '" + label + "' in: " + text() + complaints());
@@ -144,14 +144,14 @@ final class Browser implements AutoCloseable {
         return (label != null) ? label : element.getText().strip();
     }
 
-    WebElement find(String css) {
+    public WebElement find(String css) {
         return await().atMost(LIMIT)
             .ignoreExceptions()
             .until(() -> this.driver.findElement(By.cssSelector(css)), Objects::nonNull);
     }
 
     /** Into what has the focus; the page may draw it anew meanwhile. */
-    void type(CharSequence... keys) {
+    public void type(CharSequence... keys) {
         await().pollDelay(Duration.ZERO)
             .atMost(LIMIT)
             .ignoreException(StaleElementReferenceException.class)
@@ -162,7 +162,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** Goes on by the tabulator until it is at what has this label. */
-    void tabTo(String label) {
+    public void tabTo(String label) {
         for (int i = 0; i < 40 && !label.equals(focused()); i++) {
             type(Keys.TAB);
         }
@@ -170,23 +170,23 @@ final class Browser implements AutoCloseable {
     }
 
     /** The label of what has the focus. */
-    Object focused() {
+    public Object focused() {
         return run("""
                 const at = document.activeElement;
                 return at.getAttribute('aria-label') ?? (at.labels?.[0] ?? at).textContent.trim();""");
     }
 
-    Object run(String script, Object... arguments) {
+    public Object run(String script, Object... arguments) {
         return this.driver.executeScript(script, arguments);
     }
 
     /** What the browser complained of, for instance a script that it would not run. */
-    List<String> complaints() {
+    public List<String> complaints() {
         return this.driver.manage().logs().get(LogType.BROWSER).getAll().stream().map(Object::toString).toList();
     }
 
     /** What the checker for accessibility finds wrong in what is shown. */
-    Object violations() {
+    public Object violations() {
         // Brought in by the driver, whom the page's content policy does not bind.
         this.driver.executeScript(axe());
         return this.driver.executeAsyncScript("""

@@ -1,5 +1,7 @@
 package io.delayqueue.web;
 
+import io.delayqueue.web.consume.ApiServer;
+
 /** An {@link ApiServer} in a JVM of its own, which ends when standard input does. */
 public final class ChildServer {
 

@@ -12,15 +12,16 @@ import io.delayqueue.Delivery;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
+import io.delayqueue.web.consume.ApiServer;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 /** A shop with a dashboard below a context path, on a real Redis, and a browser at it. */
-final class DashboardSite implements AutoCloseable {
+public final class DashboardSite implements AutoCloseable {
 
-    static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>\u202e${7*7}{{7*7}}";
+    public static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>\u202e${7*7}{{7*7}}";
 
     private static final String PAGE = "/shop/ops/delayqueue/";
 
@@ -38,7 +39,7 @@ final class DashboardSite implements AutoCloseable {
         this.browser = browser;
     }
 
-    static DashboardSite open() {
+    public static DashboardSite open() {
         return open(RedisServer.shared(RedisBinary.REDIS_7_0), ApiServer.ALL, "5s");
     }
 
@@ -48,7 +49,7 @@ final class DashboardSite implements AutoCloseable {
      * @param user see {@link ApiServer}
      * @param commandTimeout how long Redis is waited for
      */
-    static DashboardSite open(RedisServer redis, String user, String commandTimeout) {
+    public static DashboardSite open(RedisServer redis, String user, String commandTimeout) {
         Browser browser = Browser.open();
         clear(redis);
         ApiServer server = ApiServer.start(Shop.class,
@@ -70,24 +71,24 @@ final class DashboardSite implements AutoCloseable {
         }
     }
 
-    Browser browser() {
+    public Browser browser() {
         return this.browser;
     }
 
-    DelayQueueOperations operations() {
+    public DelayQueueOperations operations() {
         return this.server.operations();
     }
 
-    String address() {
+    public String address() {
         return "http://127.0.0.1:%d%s".formatted(this.server.port(), PAGE);
     }
 
-    static boolean isPictured() {
+    public static boolean isPictured() {
         return "write".equals(System.getProperty("dq.screenshots"));
     }
 
     /** For the documentation, if that is asked for. */
-    static void screenshot(Browser browser, String name) {
+    public static void screenshot(Browser browser, String name) {
         if (isPictured() && !name.startsWith("-")) {
             browser.run("document.getElementById('result').classList.remove('there')");
             browser.screenshot(SCREENSHOTS.resolve(name + ".png"));
@@ -104,13 +105,13 @@ final class DashboardSite implements AutoCloseable {
     /** Handles orders and receipts. */
     @Configuration(proxyBeanMethods = false)
     @Import(ApiServer.Application.class)
-    static class Shop {
+    public static class Shop {
 
-        static final Queue<String> handled = new ConcurrentLinkedQueue<>();
+        public static final Queue<String> handled = new ConcurrentLinkedQueue<>();
 
-        static volatile boolean broken;
+        public static volatile boolean broken;
 
-        static volatile boolean hostile;
+        public static volatile boolean hostile;
 
         @Bean
         Handlers handlers() {

@@ -3,7 +3,8 @@ package io.delayqueue.web;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-import io.delayqueue.web.ApiServer.Reply;
+import io.delayqueue.web.consume.ApiServer;
+import io.delayqueue.web.consume.ApiServer.Reply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -8,11 +8,11 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.DelayQueueInspector;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
+import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

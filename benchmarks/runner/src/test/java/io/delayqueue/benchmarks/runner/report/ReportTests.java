@@ -15,9 +15,9 @@ import io.delayqueue.benchmarks.runner.result.Figure;
 import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
 import io.delayqueue.benchmarks.runner.result.Weather;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,100 @@
+package io.delayqueue.actuator;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.QueueEventListener;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts and times what happens, by meters that are looked up once per queue. Queues that
+ * somebody listens to here always have meters of their own; of those that are only sent
+ * to as many as are allowed, and the rest share one set of meters: a sender may make up
+ * names without end. Thread-safe.
+ */
+public final class MicrometerEventListener implements MessageEventListener {
+
+    /** Stands for queues beyond the limit; no queue can have this name. */
+    static final String OTHERS = "(other)";
+
+    private final MeterRegistry registry;
+
+    private final int mostQueues;
+
+    private final Map<QueueName, QueueMeters> queues = new ConcurrentHashMap<>();
+
+    private final Map<String, ScriptMeters> scripts = new ConcurrentHashMap<>();
+
+    private volatile @Nullable QueueMeters others;
+
+    /**
+     * Creates one.
+     * @param mostQueues how many queues have meters of their own, those with listeners on
+     * top
+     */
+    public MicrometerEventListener(MeterRegistry registry, int mostQueues) {
+        this.registry = registry;
+        this.mostQueues = mostQueues;
+    }
+
+    @Override
+    public QueueEventListener of(QueueName queue) {
+        QueueMeters known = this.queues.get(queue);
+        if (known != null) {
+            return known;
+        }
+        return (this.queues.size() < this.mostQueues) ? ownMetersOf(queue) : others();
+    }
+
+    @Override
+    public QueueEventListener of(QueueName queue, String listenerId) {
+        return new ListenerMeters(this.registry, ownMetersOf(queue), queue.value(), listenerId);
+    }
+
+    private QueueMeters ownMetersOf(QueueName queue) {
+        return this.queues.computeIfAbsent(queue, (name) -> new QueueMeters(this.registry, name.value()));
+    }
+
+    private QueueMeters others() {
+        QueueMeters meters = this.others;
+        if (meters == null) {
+            // Twice does no harm: the registry has each meter once.
+            meters = new QueueMeters(this.registry, OTHERS);
+            this.others = meters;
+        }
+        return meters;
+    }
+
+    @Override
+    public void called(String script, long nanos, boolean answered) {
+        ScriptMeters meters = this.scripts.get(script);
+        if (meters == null) {
+            meters = this.scripts.computeIfAbsent(script, (name) -> new ScriptMeters(this.registry, name));
+        }
+        (answered ? meters.answered() : meters.failed()).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * The timers of one script.
+     *
+     * @param answered calls with an answer
+     * @param failed the others
+     */
+    private record ScriptMeters(Timer answered, Timer failed) {
+
+        ScriptMeters(MeterRegistry registry, String script) {
+            this(timer(registry, script, "success"), timer(registry, script, "failure"));
+        }
+
+        private static Timer timer(MeterRegistry registry, String script, String outcome) {
+            return MeterName.SCRIPT.timer().tag("script", script).tag(MeterName.OUTCOME, outcome).register(registry);
+        }
+
+    }
+
+}

@@ -1,0 +1,20 @@
+package io.delayqueue.admin;
+
+import java.util.List;
+
+import io.delayqueue.MessageSummary;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Some of the messages of a queue.
+ *
+ * @param messages the messages, in the order of the list
+ * @param nextCursor where the next page begins; {@code null} if this is the last one
+ */
+public record MessagePage(List<MessageSummary> messages, @Nullable String nextCursor) {
+
+    public MessagePage {
+        messages = List.copyOf(messages);
+    }
+
+}

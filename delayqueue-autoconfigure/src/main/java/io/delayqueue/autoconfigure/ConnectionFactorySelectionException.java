@@ -1,0 +1,21 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.List;
+
+/** It is not clear which connections the queue shall use. */
+final class ConnectionFactorySelectionException extends IllegalStateException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient List<String> candidates;
+
+    ConnectionFactorySelectionException(String problem, List<String> candidates) {
+        super(problem);
+        this.candidates = candidates;
+    }
+
+    List<String> candidates() {
+        return this.candidates;
+    }
+
+}

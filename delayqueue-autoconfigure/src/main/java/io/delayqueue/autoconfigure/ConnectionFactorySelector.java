@@ -1,0 +1,50 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * Chooses the connection factory of the queue: the one that
+ * {@code delayqueue.connection-factory} names, or else the only or primary one.
+ */
+final class ConnectionFactorySelector {
+
+    private ConnectionFactorySelector() {
+    }
+
+    static RedisConnectionFactory among(ListableBeanFactory beans, @Nullable String name) {
+        if (name != null) {
+            return named(name, beans);
+        }
+        RedisConnectionFactory only = beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
+        if (only == null) {
+            List<String> names = namesIn(beans);
+            throw new ConnectionFactorySelectionException(names.isEmpty() ? "There is no RedisConnectionFactory bean"
+                    : "There are several RedisConnectionFactory beans and none is primary", names);
+        }
+        return only;
+    }
+
+    /**
+     * Asks for that one only, so that the others come into being when they are needed.
+     */
+    private static RedisConnectionFactory named(String name, ListableBeanFactory beans) {
+        if (!beans.containsBean(name) || !beans.isTypeMatch(name, RedisConnectionFactory.class)) {
+            throw new ConnectionFactorySelectionException(
+                    "delayqueue.connection-factory is '%s', but there is no RedisConnectionFactory bean of that name"
+                        .formatted(name),
+                    namesIn(beans));
+        }
+        return beans.getBean(name, RedisConnectionFactory.class);
+    }
+
+    private static List<String> namesIn(ListableBeanFactory beans) {
+        return List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, RedisConnectionFactory.class));
+    }
+
+}

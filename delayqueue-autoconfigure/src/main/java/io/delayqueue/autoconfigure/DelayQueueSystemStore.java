@@ -1,0 +1,115 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.memory.InMemoryIntegrityChecker;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.memory.MicrosClock;
+import io.delayqueue.redis.RedisMessageInspector;
+import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisNodeRegistry;
+import io.delayqueue.redis.RedisPartitionLayoutStore;
+import io.delayqueue.redis.RedisQueueInspector;
+import io.delayqueue.redis.RedisQueueRegistry;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.check.RedisIntegrityChecker;
+import io.delayqueue.redis.check.RedisServerCheck;
+import io.delayqueue.redis.wakeup.RedisWakeUps;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.template.InspectorTemplate;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.Lifecycle;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.RedisTemplate;
+import org.springframework.data.redis.serializer.RedisSerializer;
+
+/**
+ * Holds the store of a {@link DelayQueueSystem}, which it starts, stops and closes. Those
+ * of the application's own queues are beans of {@link DelayQueueAutoConfiguration}, each
+ * of which can be replaced.
+ *
+ * @param ports where messages live
+ * @param inspector looks at queues
+ * @param doctor examines what is stored
+ * @param nodes where the listeners of this process are reported
+ * @param check of the server; {@code null} if there is none
+ * @param wakeUps the subscription; {@code null} if there is none
+ * @param access to the server; {@code null} if there is none
+ */
+record DelayQueueSystemStore(DelayQueueStore ports, DelayQueueInspector inspector, DelayQueueIntegrityChecker doctor,
+        NodeRegistry nodes, @Nullable Lifecycle check, @Nullable RedisWakeUps wakeUps,
+        @Nullable RedisScriptExecutor access) {
+
+    static DelayQueueSystemStore inMemory(DelayQueueSystemListeners parts) {
+        InMemoryMessageStore store = new InMemoryMessageStore(parts.codec(), new MicrosClock());
+        PartitionLayoutCache table = parts.partitionTable(store.partitionRecords());
+        QueueRegistrar notes = new QueueRegistrar(store.queueDirectory(), System::nanoTime);
+        return new DelayQueueSystemStore(new DelayQueueStore(store, store, store, table, parts.events(), notes),
+                new InspectorTemplate(store.queueInspector(), store.queueDirectory(), store.nodeDirectory(), table,
+                        parts.properties().answerLimit()),
+                new InMemoryIntegrityChecker(), store.nodeDirectory(), null, null, null);
+    }
+
+    static DelayQueueSystemStore onRedis(DelayQueueSystemListeners parts, RedisConnectionFactory connections,
+            String namespace) {
+        DelayQueueProperties properties = parts.properties();
+        RedisScriptExecutor access = RedisScriptExecutor.to(connections, namespace, properties.commandTimeout(),
+                properties.replicaWait(), parts.events());
+        RedisWakeUps wakeUps = new RedisWakeUps(connections, access, properties.wakeup());
+        PartitionLayoutCache table = parts.partitionTable(new RedisPartitionLayoutStore(access));
+        QueueRegistry queues = new RedisQueueRegistry(access);
+        NodeRegistry nodes = new RedisNodeRegistry(access);
+        return new DelayQueueSystemStore(
+                new DelayQueueStore(new RedisMessageStore(access), new RedisMessageInspector(access, parts.codec()),
+                        wakeUps, table, parts.events(), new QueueRegistrar(queues, System::nanoTime)),
+                new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, table, properties.answerLimit()),
+                new RedisIntegrityChecker(access, () -> connections, parts.codec()), nodes,
+                new ServerCheckLifecycle(new RedisServerCheck(access, template(connections), properties.wakeup()),
+                        properties.commandTimeout()),
+                wakeUps, access);
+    }
+
+    void start() {
+        if (this.check != null) {
+            this.check.start();
+        }
+        if (this.wakeUps != null) {
+            this.wakeUps.start();
+        }
+    }
+
+    void stop() {
+        if (this.wakeUps != null) {
+            this.wakeUps.stop();
+        }
+        if (this.check != null) {
+            this.check.stop();
+        }
+    }
+
+    void close() {
+        if (this.wakeUps != null) {
+            this.wakeUps.close();
+        }
+        if (this.access != null) {
+            this.access.close();
+        }
+    }
+
+    /** For inspection and administration. */
+    static RedisTemplate<String, byte[]> template(RedisConnectionFactory connections) {
+        RedisTemplate<String, byte[]> template = new RedisTemplate<>();
+        template.setConnectionFactory(connections);
+        template.setDefaultSerializer(RedisSerializer.byteArray());
+        template.setKeySerializer(RedisSerializer.string());
+        template.setHashKeySerializer(RedisSerializer.string());
+        template.afterPropertiesSet();
+        return template;
+    }
+
+}

@@ -1,0 +1,91 @@
+package io.delayqueue.listener.handler;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+
+import io.delayqueue.DelayQueueHeaders;
+import io.delayqueue.Delivery;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+
+/** A delivery in the form in which spring-messaging finds arguments in it. */
+final class DeliveryMessage implements Message<Object> {
+
+    private final Object payload;
+
+    private final Map<String, String> sent;
+
+    private final Delivery delivery;
+
+    /** Made for those who ask; most handlers do not. */
+    private volatile @Nullable MessageHeaders headers;
+
+    DeliveryMessage(Object payload, Map<String, String> headers, Delivery delivery) {
+        this.payload = payload;
+        this.sent = headers;
+        this.delivery = delivery;
+    }
+
+    Map<String, String> sentHeaders() {
+        return this.sent;
+    }
+
+    Delivery delivery() {
+        return this.delivery;
+    }
+
+    @Override
+    public Object getPayload() {
+        return this.payload;
+    }
+
+    @Override
+    public MessageHeaders getHeaders() {
+        MessageHeaders made = this.headers;
+        if (made == null) {
+            made = new Headers(this.sent, this.delivery);
+            this.headers = made;
+        }
+        return made;
+    }
+
+    /** Without the payload: exceptions quote it. */
+    @Override
+    public String toString() {
+        return this.delivery.toString();
+    }
+
+    /**
+     * Headers without the random id and the timestamp that spring-messaging makes for
+     * each message, so that a sender may use these names too.
+     */
+    private static final class Headers extends MessageHeaders {
+
+        private static final long serialVersionUID = 1L;
+
+        Headers(Map<String, String> headers, Delivery delivery) {
+            super(new HashMap<>(), ID_VALUE_NONE, -1L);
+            Map<String, Object> all = getRawHeaders();
+            all.putAll(headers);
+            all.put(DelayQueueHeaders.QUEUE, delivery.queue());
+            all.put(DelayQueueHeaders.ID, delivery.id());
+            all.put(DelayQueueHeaders.ATTEMPT, delivery.attempt());
+            all.put(DelayQueueHeaders.DUE_AT, delivery.dueAt());
+        }
+
+        @Override
+        public @Nullable UUID getId() {
+            return null;
+        }
+
+        @Override
+        public @Nullable Long getTimestamp() {
+            return null;
+        }
+
+    }
+
+}

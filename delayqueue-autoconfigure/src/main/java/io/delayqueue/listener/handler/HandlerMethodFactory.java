@@ -1,0 +1,180 @@
+package io.delayqueue.listener.handler;
+
+import java.lang.reflect.Method;
+import java.util.List;
+
+import io.delayqueue.Delivery;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.core.convert.ConversionService;
+import org.springframework.format.support.DefaultFormattingConversionService;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.converter.MessageConverter;
+import org.springframework.messaging.handler.annotation.support.HeaderMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.HeadersMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.MessageMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolverComposite;
+import org.springframework.validation.Validator;
+
+/**
+ * Makes methods of beans callable. Arguments are found by spring-messaging, but payloads
+ * are read beforehand, as the type that the method declares: no message converter and no
+ * class name in a message takes part.
+ */
+public final class HandlerMethodFactory {
+
+    private static final Logger logger = LoggerFactory.getLogger(HandlerMethodFactory.class);
+
+    private final EnvelopeCodec codec;
+
+    private final @Nullable Validator validator;
+
+    private final ConversionService conversionService;
+
+    private final MessageObservations observations;
+
+    /**
+     * Creates a factory whose handlers are not observed.
+     * @param codec reads messages
+     * @param validator checks payloads with {@code @Validated} or {@code @Valid};
+     * {@code null} to check none
+     * @param conversionService converts headers; {@code null} for Spring's default
+     */
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
+            @Nullable ConversionService conversionService) {
+        this(codec, validator, conversionService, MessageObservations.NONE);
+    }
+
+    /**
+     * Creates a factory.
+     * @param codec reads messages
+     * @param validator checks payloads with {@code @Validated} or {@code @Valid};
+     * {@code null} to check none
+     * @param conversionService converts headers; {@code null} for Spring's default
+     * @param observations of handlers
+     */
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
+            @Nullable ConversionService conversionService, MessageObservations observations) {
+        this.observations = observations;
+        this.codec = codec;
+        this.validator = validator;
+        this.conversionService = (conversionService != null) ? conversionService
+                : new DefaultFormattingConversionService();
+    }
+
+    /**
+     * Makes a handler.
+     * @param method the method as the class declares it
+     * @param invocable the method that can be called on the bean, which may be a proxy
+     * @param beanFactory resolves defaults of headers
+     * @throws IllegalArgumentException if the method cannot be a handler
+     */
+    public HandlerMethodAdapter create(Object bean, Method method, Method invocable,
+            @Nullable ConfigurableBeanFactory beanFactory) {
+        Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
+        HandlerSignature signature = HandlerSignature.of(method, targetClass);
+        if (signature.validated() && this.validator == null) {
+            logger.warn("Payloads of listener method '{}' are not validated, although it asks for that: there is no "
+                    + "Validator bean, or there are several and none is primary. Add spring-boot-starter-validation, "
+                    + "or make one of them @Primary", InvalidListenerException.describe(method));
+        }
+        HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
+        resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
+                new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
+                new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
+        return new HandlerMethodAdapter(this.codec, signature,
+                new HandlerInvocation(bean, method, invocable, resolvers));
+    }
+
+    /** The handler as one listener uses it. */
+    public MessageHandler observed(MessageHandler handler, String listenerId) {
+        return this.observations.observesHandlers() ? new ObservedMessageHandler(handler, listenerId, this.observations)
+                : handler;
+    }
+
+    private static final class DeliveryArgumentResolver implements HandlerMethodArgumentResolver {
+
+        @Override
+        public boolean supportsParameter(MethodParameter parameter) {
+            return parameter.getParameterType() == Delivery.class;
+        }
+
+        @Override
+        public Object resolveArgument(MethodParameter parameter, Message<?> message) {
+            return ((DeliveryMessage) message).delivery();
+        }
+
+    }
+
+    /**
+     * Quotes no header: the exception of a conversion does. Nor are there headers of
+     * other protocols, which Spring looks for in a header that a sender may use.
+     */
+    private static final class HeaderArgumentResolver extends HeaderMethodArgumentResolver {
+
+        HeaderArgumentResolver(ConversionService conversionService, @Nullable ConfigurableBeanFactory beanFactory) {
+            super(conversionService, beanFactory);
+        }
+
+        @Override
+        protected @Nullable Object resolveArgumentInternal(MethodParameter parameter, Message<?> message, String name) {
+            return message.getHeaders().get(name);
+        }
+
+        @Override
+        public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) throws Exception {
+            try {
+                return super.resolveArgument(parameter, message);
+            }
+            catch (ConversionException ex) {
+                throw new PayloadConversionException(
+                        "The header for parameter %d of the handler cannot be read as %s".formatted(
+                                parameter.getParameterIndex() + 1, parameter.getGenericParameterType().getTypeName()),
+                        null);
+            }
+        }
+
+    }
+
+    /** Takes an empty text for what it is: a payload. */
+    private static final class PayloadArgumentResolver extends PayloadMethodArgumentResolver {
+
+        PayloadArgumentResolver(@Nullable Validator validator) {
+            super(new NoConversion(), validator);
+        }
+
+        @Override
+        protected boolean isEmptyPayload(@Nullable Object payload) {
+            return payload == null;
+        }
+
+    }
+
+    /** The payload has its type already. */
+    private static final class NoConversion implements MessageConverter {
+
+        @Override
+        public @Nullable Object fromMessage(Message<?> message, Class<?> targetClass) {
+            return null;
+        }
+
+        @Override
+        public @Nullable Message<?> toMessage(Object payload, @Nullable MessageHeaders headers) {
+            return null;
+        }
+
+    }
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Invokes the annotated method of a bean with a message.
+ */
+@NullMarked
+package io.delayqueue.listener.handler;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,189 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Messages of one loop that are handled and not acknowledged yet.
+ * <p>
+ * <strong>Threads.</strong> Handler threads add. The turns of the loop send and accept;
+ * once it has ended, whoever added sends, and the store's thread accepts.
+ */
+final class AcknowledgementBatcher {
+
+    private static final Logger logger = LoggerFactory.getLogger(AcknowledgementBatcher.class);
+
+    /** So long one that is finished waits for others to share a call with. */
+    private static final long LINGER = Nanos.of(Duration.ofMillis(5));
+
+    private final ListenerEndpoint queue;
+
+    private final ListenerRuntime context;
+
+    private final LeaseRenewer leaseKeeper;
+
+    private final PollLoopLog log;
+
+    private final Queue<InFlightMessage> finished = new ConcurrentLinkedQueue<>();
+
+    /** Of batches that were refused; sent singly, so that no other has to suffer. */
+    private final Queue<InFlightMessage> doubtful = new ConcurrentLinkedQueue<>();
+
+    private final AtomicInteger size = new AtomicInteger();
+
+    /** Whether the store was away at the last call: who adds has it asked again. */
+    private volatile boolean failing;
+
+    private boolean lingering;
+
+    private long since;
+
+    AcknowledgementBatcher(ListenerEndpoint queue, ListenerRuntime context, LeaseRenewer leaseKeeper) {
+        this.queue = queue;
+        this.context = context;
+        this.leaseKeeper = leaseKeeper;
+        this.log = new PollLoopLog(queue, context);
+    }
+
+    /**
+     * Adds what is handled. It may wait for company, but not for long.
+     * @return whether it is time to send, or to plan for that
+     */
+    boolean add(InFlightMessage lease) {
+        this.finished.add(lease);
+        int size = this.size.incrementAndGet();
+        return size == 1 || size == MessageStore.BATCH_LIMIT || this.failing;
+    }
+
+    /**
+     * How long what is there may still wait for company: until a batch is full, or a few
+     * milliseconds are over, counted from the first call that finds something.
+     * @return zero if it is time to send; {@code null} if there is nothing to send
+     */
+    @Nullable Duration lingers(long now) {
+        if (isEmpty()) {
+            this.lingering = false;
+            return null;
+        }
+        if (!this.lingering) {
+            this.lingering = true;
+            this.since = now;
+        }
+        long left = LINGER - (now - this.since);
+        boolean over = left <= 0 || this.size.get() >= MessageStore.BATCH_LIMIT || !this.doubtful.isEmpty();
+        return over ? Duration.ZERO : Duration.ofNanos(left);
+    }
+
+    boolean isEmpty() {
+        return this.finished.isEmpty() && this.doubtful.isEmpty();
+    }
+
+    /** Sends all that is there, without waiting for the answers. */
+    List<Sent> send() {
+        this.lingering = false;
+        List<Sent> sent = new ArrayList<>();
+        List<InFlightMessage> leases = take(this.finished);
+        this.size.addAndGet(-leases.size());
+        Batches.of(leases).forEach((batch) -> sent.add(send(batch)));
+        take(this.doubtful).forEach((lease) -> sent.add(send(List.of(lease))));
+        return sent;
+    }
+
+    private static List<InFlightMessage> take(Queue<InFlightMessage> queue) {
+        List<InFlightMessage> leases = new ArrayList<>();
+        InFlightMessage next = queue.poll();
+        while (next != null) {
+            next.settling(true);
+            leases.add(next);
+            next = queue.poll();
+        }
+        return leases;
+    }
+
+    private Sent send(List<InFlightMessage> batch) {
+        List<Lease> ids = batch.stream().map(InFlightMessage::lease).toList();
+        MessageStore store = this.context.store();
+        return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.queue.partition(), ids)));
+    }
+
+    /**
+     * Takes the answers, which are there.
+     * @return {@code false} if some failed; they are sent again while their leases last
+     */
+    boolean accept(List<Sent> sent) {
+        boolean answered = true;
+        for (Sent batch : sent) {
+            try {
+                settled(batch.leases(), batch.answers().join());
+            }
+            catch (RuntimeException ex) {
+                failed(batch.leases(), StoreFutures.unwrap(ex));
+                answered = false;
+            }
+        }
+        if (answered && !sent.isEmpty()) {
+            this.failing = false;
+            this.context.outage().recovered(StoreOutageLog.ACKNOWLEDGE, this.queue.partition());
+        }
+        return answered;
+    }
+
+    private void settled(List<InFlightMessage> leases, List<Boolean> answers) {
+        for (int i = 0; i < leases.size(); i++) {
+            InFlightMessage lease = leases.get(i);
+            this.leaseKeeper.remove(lease);
+            if (!answers.get(i)) {
+                this.log.refused(lease, "it was handled (or a reconnect has sent its acknowledgement twice)");
+            }
+        }
+    }
+
+    /**
+     * A store that is away is asked again while the leases are renewed. One that refuses
+     * is asked again only until they run out, or it would be so for ever.
+     */
+    private void failed(List<InFlightMessage> leases, Throwable cause) {
+        this.context.outage().failed(StoreOutageLog.ACKNOWLEDGE, this.queue.partition(), cause);
+        boolean refused = !(cause instanceof StoreUnavailableException);
+        this.failing |= !refused;
+        long now = this.context.now();
+        for (InFlightMessage lease : leases) {
+            if (refused) {
+                lease.stopRenewing();
+            }
+            lease.settling(false);
+            if (lease.isLive(now)) {
+                if (refused) {
+                    this.doubtful.add(lease);
+                }
+                else {
+                    add(lease);
+                }
+            }
+            else {
+                this.leaseKeeper.remove(lease);
+                logger.debug(
+                        "Message '{}' of queue '{}' was handled on attempt {} but could not be acknowledged "
+                                + "within its lease; it may be handled again",
+                        lease.lease().id(), lease.lease().queue(), lease.attempt());
+            }
+        }
+    }
+
+    /** Acknowledgements under way. */
+    record Sent(List<InFlightMessage> leases, CompletableFuture<List<Boolean>> answers) {
+    }
+
+}

@@ -1,0 +1,76 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes dead letters that are too old, of the queues that this process listens to: the
+ * first time after a minute, then every hour.
+ * <p>
+ * <strong>Threads.</strong> The process' timer, which waits for nothing; a batch at a
+ * time.
+ */
+public final class DeadLetterCleaner {
+
+    private static final Logger logger = LoggerFactory.getLogger(DeadLetterCleaner.class);
+
+    private static final Duration FIRST = Duration.ofMinutes(1);
+
+    private static final Duration PERIOD = Duration.ofHours(1);
+
+    private final ListenerRuntime context;
+
+    private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
+
+    public DeadLetterCleaner(ListenerRuntime context) {
+        this.context = context;
+    }
+
+    public void add(QueueName queue) {
+        Duration retention = this.context.settings().deadLetterRetention();
+        if (retention != null && this.queues.add(queue)) {
+            later(FIRST, queue, retention);
+        }
+    }
+
+    /** A fifth more or less, so that processes do not clean in step. */
+    private void later(Duration delay, QueueName queue, Duration retention) {
+        Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
+        this.context.timer().after(jittered, () -> {
+            later(PERIOD, queue, retention);
+            this.context.turn(() -> purge(queue, retention));
+        });
+    }
+
+    private void purge(QueueName queue, Duration retention) {
+        this.context.partitions().of(queue).whenComplete((partitions, ex) -> {
+            if (ex != null) {
+                logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
+                        StoreFutures.unwrap(ex).toString());
+            }
+            else {
+                partitions.all(queue).forEach((partition) -> purge(partition, retention));
+            }
+        });
+    }
+
+    private void purge(Partition queue, Duration retention) {
+        StoreFutures.send(() -> this.context.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
+            if (ex != null) {
+                logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
+                        StoreFutures.unwrap(ex).toString());
+            }
+            else if (removed >= MessageStore.BATCH_LIMIT) {
+                this.context.timer().after(Duration.ZERO, () -> this.context.turn(() -> purge(queue, retention)));
+            }
+        });
+    }
+
+}

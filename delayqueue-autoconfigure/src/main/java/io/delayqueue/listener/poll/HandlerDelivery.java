@@ -1,0 +1,153 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.Delivery;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.Partition;
+import org.jspecify.annotations.Nullable;
+
+/** The delivery that a handler sees. Threads are as {@link Delivery} says. */
+final class HandlerDelivery implements Delivery {
+
+    static final String NO_REASON = "The handler gave no reason";
+
+    private final InFlightMessage held;
+
+    private final ListenerEndpoint listened;
+
+    private final ListenerRuntime context;
+
+    private final Duration lateness;
+
+    private volatile @Nullable Decision decision;
+
+    HandlerDelivery(InFlightMessage held, ListenerEndpoint listened, ListenerRuntime context) {
+        this.held = held;
+        this.listened = listened;
+        this.context = context;
+        Duration late = Duration.between(held.message().dueAt(), held.storeTime(context.now()));
+        this.lateness = late.isNegative() ? Duration.ZERO : late;
+    }
+
+    /** What the handler decided, {@code null} if nothing. */
+    @Nullable Decision decision() {
+        return this.decision;
+    }
+
+    @Override
+    public String queue() {
+        return this.held.lease().queue().value();
+    }
+
+    @Override
+    public String id() {
+        return this.held.lease().id();
+    }
+
+    @Override
+    public Optional<String> group() {
+        return Optional.ofNullable(this.held.message().group());
+    }
+
+    @Override
+    public int attempt() {
+        return this.held.attempt();
+    }
+
+    @Override
+    public int lapses() {
+        return this.held.message().lapses();
+    }
+
+    @Override
+    public Instant dueAt() {
+        return this.held.message().dueAt();
+    }
+
+    @Override
+    public Duration lateness() {
+        return this.lateness;
+    }
+
+    @Override
+    public boolean isLeased() {
+        return this.held.isLive(this.context.now());
+    }
+
+    @Override
+    public boolean extend(Duration leaseTime) {
+        MessageLimits.requirePositive("Lease time", leaseTime);
+        Partition partition = this.held.lease().partition();
+        List<Lease> leases = List.of(this.held.lease());
+        long sentAt = this.context.now();
+        boolean extended = join(StoreFutures.send(() -> this.context.store().extend(partition, leases, leaseTime)))
+            .get(0);
+        if (extended) {
+            this.held.renewed(sentAt, leaseTime);
+        }
+        else {
+            LeaseRenewer.lost(this.held, new PollLoopLog(this.listened, this.context));
+        }
+        return extended;
+    }
+
+    private static <T> T join(CompletableFuture<T> future) {
+        try {
+            return future.join();
+        }
+        catch (CompletionException ex) {
+            if (StoreFutures.unwrap(ex) instanceof DelayQueueException failure) {
+                throw failure;
+            }
+            throw ex;
+        }
+    }
+
+    @Override
+    public void retryAfter(Duration delay) {
+        Objects.requireNonNull(delay, "delay");
+        this.decision = new GiveBack(MessageLimits.requireDelay(delay));
+    }
+
+    /** Takes {@code null} too, as messages of exceptions may be that. */
+    @Override
+    public void deadLetter(@Nullable String reason) {
+        this.decision = new Die((reason != null) ? reason : NO_REASON);
+    }
+
+    @Override
+    public String toString() {
+        return "message '%s' of queue '%s', attempt %d".formatted(id(), queue(), attempt());
+    }
+
+    /** What becomes of the message if the handler returns. */
+    sealed interface Decision permits GiveBack, Die {
+
+    }
+
+    /**
+     * No attempt is burned.
+     *
+     * @param delay due again after it
+     */
+    record GiveBack(Duration delay) implements Decision {
+    }
+
+    /**
+     * A dead letter.
+     *
+     * @param reason why
+     */
+    record Die(String reason) implements Decision {
+    }
+
+}

@@ -1,0 +1,64 @@
+package io.delayqueue.listener.poll;
+
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts how late the handlers of a queue began. It only ever grows: who looks twice has
+ * what came in between, and makes percentiles of it. A message costs one addition.
+ * Thread-safe.
+ */
+public final class LatenessHistogram {
+
+    /** Of each octave, so that a bound is at most an eighth above what was measured. */
+    private static final int STEPS = 8;
+
+    /** Of microseconds, up to twelve days; what is later is counted there. */
+    private static final int OCTAVES = 40;
+
+    /** Few of them are ever needed. */
+    private final AtomicReferenceArray<@Nullable LongAdder> counts = new AtomicReferenceArray<>(OCTAVES * STEPS);
+
+    void add(long nanos) {
+        int index = index(nanos);
+        LongAdder count = this.counts.get(index);
+        if (count == null) {
+            this.counts.compareAndSet(index, null, new LongAdder());
+            count = this.counts.get(index);
+        }
+        if (count != null) {
+            count.increment();
+        }
+    }
+
+    /** The counts that are not zero, by their bounds in microseconds. */
+    public SortedMap<Long, Long> byMicros() {
+        SortedMap<Long, Long> found = new TreeMap<>();
+        for (int i = 0; i < OCTAVES * STEPS; i++) {
+            LongAdder count = this.counts.get(i);
+            if (count != null) {
+                found.merge(bound(i), count.sum(), Long::sum);
+            }
+        }
+        return Collections.unmodifiableSortedMap(found);
+    }
+
+    private static int index(long nanos) {
+        long micros = Math.max(1, nanos / 1_000);
+        int octave = Long.SIZE - 1 - Long.numberOfLeadingZeros(micros);
+        long within = ((micros - (1L << octave)) * STEPS) >> octave;
+        return (octave < OCTAVES) ? octave * STEPS + (int) within : OCTAVES * STEPS - 1;
+    }
+
+    /** What is counted there is less than this; the first octaves have coarser steps. */
+    private static long bound(int index) {
+        long octave = 1L << (index / STEPS);
+        return octave + Math.max(1, (octave * (index % STEPS + 1) + STEPS - 1) / STEPS);
+    }
+
+}

@@ -1,0 +1,30 @@
+package io.delayqueue.listener.poll;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+
+/** The counts behind {@link ListenerStatistics}. Thread-safe. */
+public final class ListenerCounters {
+
+    final LongAdder handled = new LongAdder();
+
+    final LongAdder failed = new LongAdder();
+
+    final LongAdder retried = new LongAdder();
+
+    final LongAdder dead = new LongAdder();
+
+    final LongAdder expired = new LongAdder();
+
+    final LongAdder refused = new LongAdder();
+
+    final LongAdder lapsed = new LongAdder();
+
+    final AtomicInteger running = new AtomicInteger();
+
+    public ListenerStatistics snapshot() {
+        return new ListenerStatistics(this.handled.sum(), this.failed.sum(), this.retried.sum(), this.dead.sum(),
+                this.expired.sum(), this.refused.sum(), this.lapsed.sum(), this.running.get());
+    }
+
+}

@@ -1,0 +1,85 @@
+package io.delayqueue.listener.poll;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.QueueEventListener;
+
+/**
+ * One queue of one listener. Counts what happens and tells of it.
+ *
+ * @param listenerId the listener
+ * @param partition the queue, or the part of it, that is listened to
+ * @param settings how the listener works on it
+ * @param handler what to do with a message
+ * @param counters the listener's counts, shared by its queues
+ * @param events told of the same, by queue
+ * @param lateness how late its handlers began, on all partitions of the queue
+ * @param expirations counts what expired on all of them, for the log
+ */
+public record ListenerEndpoint(String listenerId, Partition partition, ListenerSettings settings,
+        MessageHandler handler, ListenerCounters counters, QueueEventListener events, LatenessHistogram lateness,
+        ExpiredMessagesLog expirations) {
+
+    public ListenerEndpoint(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
+            ListenerCounters counters, QueueEventListener events) {
+        this(listenerId, partition, settings, handler, counters, events, new LatenessHistogram(),
+                new ExpiredMessagesLog());
+    }
+
+    public ListenerEndpoint(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
+            ListenerCounters counters) {
+        this(listenerId, partition, settings, handler, counters, QueueEventListener.NONE);
+    }
+
+    /** The same listener on another partition of the queue. */
+    ListenerEndpoint at(Partition other) {
+        return new ListenerEndpoint(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
+                this.lateness, this.expirations);
+    }
+
+    public QueueName name() {
+        return this.partition.queue();
+    }
+
+    void started(long latenessNanos) {
+        this.lateness.add(latenessNanos);
+        this.events.started(latenessNanos);
+    }
+
+    void handled(QueueEventListener.HandlerOutcome outcome, long nanos) {
+        (outcome == QueueEventListener.HandlerOutcome.SUCCESS ? this.counters.handled : this.counters.failed)
+            .increment();
+        this.events.handled(outcome, nanos);
+    }
+
+    void retried() {
+        this.counters.retried.increment();
+        this.events.retried();
+    }
+
+    void died() {
+        this.counters.dead.increment();
+        this.events.died();
+    }
+
+    void expired(long messages) {
+        if (messages > 0) {
+            this.counters.expired.add(messages);
+            this.expirations.add(messages);
+            this.events.expired(messages);
+        }
+    }
+
+    void refused() {
+        this.counters.refused.increment();
+        this.events.refused();
+    }
+
+    void redelivered() {
+        this.counters.lapsed.increment();
+        this.events.redelivered();
+    }
+
+}

@@ -1,0 +1,42 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+
+import io.delayqueue.MessageLimits;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How all listeners of the process work.
+ *
+ * @param shutdownTimeout how long a stop waits for handlers that run, zero or more
+ * @param safetyPoll longest time without looking into a queue, whatever wake-ups were
+ * lost; at least 10 ms
+ * @param deadLetterRetention age at which dead letters are removed; {@code null} to keep
+ * them for ever
+ * @param virtualThreads whether handlers run on virtual threads, which needs Java 21;
+ * makes no difference to an executor of the application
+ * @param execution how the application runs handlers
+ */
+public record ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
+        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecution execution) {
+
+    /** Handlers run on threads of the worker's own. */
+    public ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
+            @Nullable Duration deadLetterRetention, boolean virtualThreads) {
+        this(shutdownTimeout, safetyPoll, deadLetterRetention, virtualThreads, HandlerExecution.DEFAULT);
+    }
+
+    public ListenerRuntimeSettings {
+        SettingRules.check(!shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
+                "shutdownTimeout", "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), shutdownTimeout);
+        SettingRules.check(
+                safetyPoll.compareTo(Duration.ofMillis(10)) >= 0
+                        && safetyPoll.compareTo(MessageLimits.MAX_DURATION) <= 0,
+                "safetyPoll", "at least 10ms and at most %d days".formatted(MessageLimits.MAX_DURATION.toDays()),
+                safetyPoll);
+        if (deadLetterRetention != null) {
+            MessageLimits.requirePositive("deadLetterRetention", deadLetterRetention);
+        }
+    }
+
+}

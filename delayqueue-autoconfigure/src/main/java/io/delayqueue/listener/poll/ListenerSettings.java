@@ -1,0 +1,48 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.Set;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.store.ExpiryPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one listener works on one queue. Attributes of the annotation stand before these,
+ * which come from the configuration of the queue or else of the application.
+ *
+ * @param concurrency most messages handled at the same time, 1 to 10000
+ * @param lease how long a claimed message is kept from others, at least a second
+ * @param timeout longest time a handler may take; {@code null} for no limit
+ * @param maxAttempts failures after which a message dies, at least 1
+ * @param maxLapses lapses after a recorded start with which a message dies unhandled, at
+ * least 1
+ * @param retryPolicy waits between attempts
+ * @param expiredPolicy what becomes of a message past its time to live
+ * @param autoStartup whether it starts with the application
+ * @param noRetryFor failures after which a message dies at once, subclasses too
+ */
+public record ListenerSettings(int concurrency, Duration lease, @Nullable Duration timeout, int maxAttempts,
+        int maxLapses, RetryPolicy retryPolicy, ExpiryPolicy expiredPolicy, boolean autoStartup,
+        Set<Class<? extends Throwable>> noRetryFor) {
+
+    private static final int MAX_CONCURRENCY = 10_000;
+
+    public ListenerSettings {
+        SettingRules.check(concurrency >= 1 && concurrency <= MAX_CONCURRENCY, "concurrency", "1 to " + MAX_CONCURRENCY,
+                concurrency);
+        SettingRules.check(
+                lease.compareTo(Duration.ofSeconds(1)) >= 0 && lease.compareTo(MessageLimits.MAX_DURATION) <= 0,
+                "lease", "at least 1s and at most %d days".formatted(MessageLimits.MAX_DURATION.toDays()), lease);
+        if (timeout != null) {
+            SettingRules.check(
+                    timeout.compareTo(Duration.ZERO) > 0 && timeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
+                    "timeout", "more than zero and at most %d days".formatted(MessageLimits.MAX_DURATION.toDays()),
+                    timeout);
+        }
+        SettingRules.check(maxAttempts >= 1, "maxAttempts", "at least 1", maxAttempts);
+        SettingRules.check(maxLapses >= 1, "maxLapses", "at least 1", maxLapses);
+        noRetryFor = Set.copyOf(noRetryFor);
+    }
+
+}

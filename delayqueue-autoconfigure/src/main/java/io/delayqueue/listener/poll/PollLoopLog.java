@@ -1,0 +1,128 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.Texts;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logs for the loops of a listener what became of single messages, which it counts as
+ * well, and what failed in a loop. Writes on another thread, as the caller may be the
+ * client's, which an appender that blocks would hold up.
+ * <p>
+ * <strong>Threads.</strong> Any.
+ */
+final class PollLoopLog {
+
+    private static final Logger logger = LoggerFactory.getLogger(PollLoopLog.class);
+
+    private static final long REPEAT = Duration.ofMinutes(1).toNanos();
+
+    private static final long NEVER = Long.MIN_VALUE;
+
+    private final ListenerEndpoint queue;
+
+    private final ListenerRuntime context;
+
+    private final AtomicLong noThreadAt = new AtomicLong(NEVER);
+
+    PollLoopLog(ListenerEndpoint queue, ListenerRuntime context) {
+        this.queue = queue;
+        this.context = context;
+    }
+
+    /** Dead letters that a claim has made; publishes their events as well. */
+    void died(List<DeadLetterEvent> deaths) {
+        this.queue.expirations().note(deaths);
+        for (DeadLetterEvent death : deaths) {
+            this.queue.died();
+            if (!ExpiredMessagesLog.isExpired(death)) {
+                this.context.log(() -> logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(),
+                        death.reason()));
+            }
+        }
+        this.context.tellElsewhere(deaths);
+    }
+
+    /**
+     * A renewal or settlement was refused: counted and logged once for each lease, as
+     * those that follow say nothing new.
+     * @param what what was to happen, as the end of a sentence
+     */
+    void refused(InFlightMessage held, String what) {
+        if (!held.refused()) {
+            this.context
+                .log(() -> logger.debug("Message '{}' of queue '{}' has outlived its lease, as was logged; here {}",
+                        held.lease().id(), held.lease().queue(), what));
+            return;
+        }
+        this.queue.refused();
+        this.context.log(() -> logger.warn(
+                "Message '{}' of queue '{}' outlived its lease on attempt {}, so that it may be handled again; here {}",
+                held.lease().id(), held.lease().queue(), held.attempt(), what));
+    }
+
+    /** A turn failed. */
+    void failed(Throwable failure, Duration wait) {
+        this.context.log(() -> logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}",
+                this.queue.listenerId(), this.queue.name(), Texts.span(wait), failure));
+    }
+
+    /**
+     * What was claimed cannot be handed out. Logged at most once a minute, as an executor
+     * of the application may reject handlers for as long as it is busy.
+     */
+    void noThread(Throwable failure) {
+        long now = this.context.now();
+        long last = this.noThreadAt.get();
+        if ((last != NEVER && now - last < REPEAT) || !this.noThreadAt.compareAndSet(last, now)) {
+            this.context.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
+                    this.queue.listenerId(), this.queue.name(), failure.toString()));
+        }
+        else if (failure instanceof RejectedExecutionException) {
+            this.context.log(() -> logger.warn(
+                    "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are given back, "
+                            + "and claimed again by this node or another: {}",
+                    this.queue.listenerId(), this.queue.name(), failure.toString()));
+        }
+        else {
+            this.context.log(() -> logger.error(
+                    "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
+                    this.queue.listenerId(), this.queue.name(), failure));
+        }
+    }
+
+    /** The loop ends while handlers run. */
+    void outlived(int handlers) {
+        this.context.log(() -> logger.warn(
+                "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
+                        + "interrupt follows. A message whose handler runs on may be handled again, unless the "
+                        + "handler ends within the lease",
+                Texts.count(handlers, "handler"), this.queue.listenerId(), this.queue.name()));
+    }
+
+    /** Logs how many messages have expired, if it is time. */
+    void summarize() {
+        expired(this.queue.expirations().take(this.context.now()));
+    }
+
+    /** Logs the rest, as the loop ends. */
+    void close() {
+        expired(this.queue.expirations().takeAll());
+    }
+
+    private void expired(long messages) {
+        if (messages > 0) {
+            String line = this.queue.expirations()
+                .text(messages, this.queue.name(), this.queue.settings().expiredPolicy());
+            this.context.log(() -> logger.warn(line));
+        }
+    }
+
+}

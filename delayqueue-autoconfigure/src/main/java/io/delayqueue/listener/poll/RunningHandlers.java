@@ -1,0 +1,62 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Interrupts the handlers that outlive a stop: one that hangs would keep its thread, and
+ * with it the class loader of an application that is started again in the same JVM.
+ * <p>
+ * <strong>Threads.</strong> Handler threads begin and end; the one that stops the worker
+ * interrupts, once, and waits.
+ */
+final class RunningHandlers {
+
+    private final ConcurrentMap<InFlightMessage, HandlerTimeout> running = new ConcurrentHashMap<>();
+
+    /** Those that were interrupted and are not settled yet. */
+    private final Set<InFlightMessage> interrupted = ConcurrentHashMap.newKeySet();
+
+    private final CountDownLatch allSettled = new CountDownLatch(1);
+
+    private volatile boolean interrupting;
+
+    void began(InFlightMessage lease, HandlerTimeout handler) {
+        this.running.put(lease, handler);
+    }
+
+    /** The handler has ended, and its message is settled or left to its lease. */
+    void ended(InFlightMessage lease) {
+        this.running.remove(lease);
+        this.interrupted.remove(lease);
+        if (this.interrupting && this.interrupted.isEmpty()) {
+            this.allSettled.countDown();
+        }
+    }
+
+    /**
+     * Interrupts all that run on a thread; those whose futures are still open have none.
+     * Then waits until their messages are settled, as far as they heed it.
+     * @param limit longest time to wait
+     * @return how many were interrupted
+     */
+    int interrupt(Duration limit) throws InterruptedException {
+        this.running.forEach((lease, handler) -> {
+            this.interrupted.add(lease);
+            if (!handler.interrupt()) {
+                this.interrupted.remove(lease);
+            }
+        });
+        int count = this.interrupted.size();
+        this.interrupting = true;
+        if (!this.interrupted.isEmpty()) {
+            this.allSettled.await(Nanos.of(limit), TimeUnit.NANOSECONDS);
+        }
+        return count;
+    }
+
+}

@@ -1,0 +1,104 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.store.Partition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a store that is away from filling the log: one WARN when it goes, at most one a
+ * minute while it stays away, one INFO when the last partition is served again: in a
+ * cluster some may be while others are not.
+ * <p>
+ * <strong>Threads.</strong> One for the whole process, called by all loops and by handler
+ * threads.
+ */
+public final class StoreOutageLog {
+
+    private static final Logger logger = LoggerFactory.getLogger(StoreOutageLog.class);
+
+    static final String CLAIM = "claim from";
+
+    static final String ACKNOWLEDGE = "acknowledge messages of";
+
+    static final String RENEW = "renew leases of";
+
+    private static final long REPEAT = Duration.ofMinutes(1).toNanos();
+
+    private final LongSupplier nanoTime;
+
+    private final Executor log;
+
+    private final Set<Failing> failing = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean down = new AtomicBoolean();
+
+    private final AtomicLong lastWarning;
+
+    public StoreOutageLog(LongSupplier nanoTime) {
+        this(nanoTime, Runnable::run);
+    }
+
+    /**
+     * Notes no outage yet.
+     * @param nanoTime the clock for spans
+     * @param log runs what writes a line
+     */
+    public StoreOutageLog(LongSupplier nanoTime, Executor log) {
+        this.nanoTime = nanoTime;
+        this.log = log;
+        this.lastWarning = new AtomicLong(nanoTime.getAsLong() - REPEAT);
+    }
+
+    /**
+     * Notes that the store failed.
+     * @param operation what was tried, such as {@link #CLAIM}
+     */
+    void failed(String operation, Partition partition, Throwable cause) {
+        this.failing.add(new Failing(operation, partition));
+        boolean first = this.down.compareAndSet(false, true);
+        long now = this.nanoTime.getAsLong();
+        long last = this.lastWarning.get();
+        if (first || (now - last >= REPEAT && this.lastWarning.compareAndSet(last, now))) {
+            this.lastWarning.set(now);
+            this.log.execute(() -> logger.warn("Cannot {} queue '{}'; trying again until the store answers", operation,
+                    partition, cause));
+        }
+        else {
+            logger.debug("Cannot {} queue '{}' still: {}", operation, partition, cause.toString());
+        }
+    }
+
+    /** Notes that the operation worked. */
+    void recovered(String operation, Partition partition) {
+        if (!this.failing.isEmpty() && this.failing.remove(new Failing(operation, partition)) && isOver()) {
+            this.log.execute(() -> logger.info("The store answers again; queues are served as before"));
+        }
+    }
+
+    /** Nobody asks for the partition any more. */
+    void forget(Partition partition) {
+        if (this.failing.removeIf((entry) -> entry.partition().equals(partition))) {
+            isOver();
+        }
+    }
+
+    private boolean isOver() {
+        return this.failing.isEmpty() && this.down.compareAndSet(true, false);
+    }
+
+    /**
+     * What does not work. One operation may be forbidden while the others go on, and that
+     * is not a new outage every time.
+     */
+    private record Failing(String operation, Partition partition) {
+    }
+
+}

@@ -1,0 +1,102 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.StaleLayoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records of partitions in this process. Settings: they stay when the messages are gone.
+ * <p>
+ * <strong>Threads.</strong> Any. A partition looks at its record, and changes it, under
+ * its own lock.
+ */
+final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
+
+    private final Map<Partition, PartitionLayout> records = new ConcurrentHashMap<>();
+
+    private final Exclusively exclusively;
+
+    private final MemoryWakeUps alarms;
+
+    MemoryPartitionLayoutStore(Exclusively exclusively, MemoryWakeUps alarms) {
+        this.exclusively = exclusively;
+        this.alarms = alarms;
+    }
+
+    PartitionLayout of(Partition partition) {
+        return this.records.getOrDefault(partition, PartitionLayout.ONE);
+    }
+
+    void requireUpToDate(PartitionTarget home) {
+        PartitionLayout recorded = this.records.get(home.partition());
+        if (recorded != null && recorded.version() > home.version()) {
+            throw new StoreUnavailableException("The partitions of the queue were changed; nothing was changed",
+                    Effect.NONE, new StaleLayoutException("version " + recorded.version(), recorded));
+        }
+    }
+
+    @Override
+    public CompletableFuture<Optional<PartitionLayout>> read(Partition partition) {
+        return CompletableFuture.completedFuture(Optional.ofNullable(this.records.get(partition)));
+    }
+
+    @Override
+    public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
+        return this.exclusively.in(Partition.first(queue),
+                (holdsMessages, now) -> this.records.computeIfAbsent(Partition.first(queue),
+                        (key) -> holdsMessages ? PartitionLayout.ONE.next(count) : PartitionLayout.founding(count)));
+    }
+
+    @Override
+    public CompletableFuture<PartitionLayout> replace(QueueName queue, Optional<PartitionLayout> expected,
+            PartitionLayout next) {
+        return change(Partition.first(queue),
+                (recorded) -> Optional.ofNullable(recorded).equals(expected) ? next : recorded)
+            .thenApply((recorded) -> recorded.orElse(PartitionLayout.ONE));
+    }
+
+    @Override
+    public CompletableFuture<Void> raise(Partition partition, PartitionLayout partitions) {
+        return change(partition,
+                (recorded) -> (recorded == null || recorded.version() < partitions.version()) ? partitions : recorded)
+            .thenAccept((recorded) -> {
+            });
+    }
+
+    /** No claim goes on meanwhile, so that none takes a message after a pause. */
+    private CompletableFuture<Optional<PartitionLayout>> change(Partition partition,
+            UnaryOperator<@Nullable PartitionLayout> change) {
+        CompletableFuture<Optional<PartitionLayout>> recorded = this.exclusively.in(partition, (holdsMessages,
+                now) -> Optional.ofNullable(this.records.compute(partition, (key, present) -> change.apply(present))));
+        this.alarms.ring(partition);
+        return recorded;
+    }
+
+    @Override
+    public CompletableFuture<Instant> now(QueueName queue) {
+        return this.exclusively.in(Partition.first(queue), (holdsMessages, now) -> now);
+    }
+
+    /** Does something while nothing else happens in a partition. */
+    interface Exclusively {
+
+        /** What to do is told whether the partition holds anything, and the time. */
+        <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change);
+
+    }
+
+}

@@ -1,0 +1,105 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import io.delayqueue.MessageState;
+import io.delayqueue.MessageSummary;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.MessageCursor;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.Pause;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A look at what one {@link MemoryQueue} holds. Guarded as that is, and not kept.
+ *
+ * @param queue its name
+ * @param lanes what waits
+ * @param leased what is leased
+ * @param dead dead letters
+ * @param now the store's time, microseconds
+ */
+record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMessage> leased, MemoryDeadLetters dead,
+        long now) {
+
+    private static final long[] SPANS = { 0, 60_000, 3_600_000, 86_400_000, 604_800_000 };
+
+    QueueStatistics statistics() {
+        List<MemoryMessage> lapsed = lapsed();
+        return new QueueStatistics(this.queue.value(), this.lanes.size() + lapsed.size(), due(lapsed),
+                this.leased.size() - lapsed.size(), this.dead.size(), nextDueAt(lapsed));
+    }
+
+    PartitionCounts counts(PartitionLayout recorded) {
+        List<MemoryMessage> lapsed = lapsed();
+        Pause pause = recorded.pause();
+        boolean paused = pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(this.now)));
+        return new PartitionCounts(this.lanes.size() + lapsed.size(), due(lapsed), this.lanes.followers(),
+                this.leased.size() - lapsed.size(), lapsed.size(), this.dead.size(), nextDueAt(lapsed),
+                paused ? pause : null, recorded.version(), Micros.toInstant(this.now));
+    }
+
+    DueForecast horizon() {
+        long nowMillis = Micros.floorToMillis(this.now);
+        long[] counts = LongStream.of(SPANS)
+            .map((span) -> this.lanes.due(nowMillis + span).count() + lapsed().size())
+            .toArray();
+        long all = this.lanes.size() - this.lanes.followers() + lapsed().size();
+        return new DueForecast(this.queue.value(), counts[0], counts[1] - counts[0], counts[2] - counts[1],
+                counts[3] - counts[2], counts[4] - counts[3], all - counts[4], this.lanes.followers());
+    }
+
+    List<ListedMessage> messages(MessageSelection listing, @Nullable MessageCursor after, int limit) {
+        Stream<MemoryMessage> messages = switch (listing) {
+            case SCHEDULED -> this.lanes.waiting();
+            case DUE -> this.lanes.due(Micros.floorToMillis(this.now));
+            case LEASED -> this.leased.stream();
+            case FOLLOWERS -> this.lanes.waitingBehind();
+        };
+        return messages.map((message) -> new ListedMessage(position(listing, message), summary(message)))
+            .filter((listed) -> after == null || listed.position().compareTo(after) > 0)
+            .sorted((one, other) -> one.position().compareTo(other.position()))
+            .limit(limit)
+            .toList();
+    }
+
+    private static MessageCursor position(MessageSelection listing, MemoryMessage message) {
+        if (listing == MessageSelection.FOLLOWERS) {
+            return new MessageCursor("0", "%s %015d:%s".formatted(message.group, message.wanted, message.id));
+        }
+        long score = (listing == MessageSelection.LEASED) ? message.deadline : message.due;
+        return new MessageCursor(Long.toString(score), message.id);
+    }
+
+    private MessageSummary summary(MemoryMessage message) {
+        boolean live = message.leased && message.deadline > this.now;
+        long due = message.leased ? message.dueAfterLapse() : message.due;
+        return new MessageSummary(this.queue.value(), message.id, live ? MessageState.LEASED : MessageState.SCHEDULED,
+                live ? null : Instant.ofEpochMilli(due), live ? Micros.toInstant(message.deadline) : null,
+                message.expiresAt(), message.lane, message.group, message.failures, message.lapses);
+    }
+
+    private List<MemoryMessage> lapsed() {
+        return this.leased.stream().takeWhile((message) -> message.deadline <= this.now).toList();
+    }
+
+    private long due(List<MemoryMessage> lapsed) {
+        return this.lanes.due(Micros.floorToMillis(this.now)).count() + lapsed.size();
+    }
+
+    private @Nullable Instant nextDueAt(List<MemoryMessage> lapsed) {
+        LongStream ends = Stream.ofNullable(lapsed.isEmpty() ? null : lapsed.get(0))
+            .mapToLong((first) -> Micros.floorToMillis(first.deadline));
+        return Micros.earliest(this.lanes.heads(), ends);
+    }
+
+}

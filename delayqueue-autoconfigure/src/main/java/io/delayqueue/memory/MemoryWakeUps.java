@@ -1,0 +1,63 @@
+package io.delayqueue.memory;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.WakeUps;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who wants to be told when something is put into a queue.
+ * <p>
+ * <strong>Threads.</strong> Any. Alarms ring on the thread that changed the queue, which
+ * holds no lock of the store then.
+ */
+final class MemoryWakeUps {
+
+    private static final Logger logger = LoggerFactory.getLogger(MemoryWakeUps.class);
+
+    private final List<Registration> registrations = new CopyOnWriteArrayList<>();
+
+    WakeUps.Subscription listen(Partition queue, WakeUps.Listener listener) {
+        Registration registration = new Registration(queue, listener);
+        this.registrations.add(registration);
+        return () -> this.registrations.remove(registration);
+    }
+
+    void ring(Partition queue) {
+        for (Registration registration : this.registrations) {
+            if (registration.queue.equals(queue)) {
+                registration.ring();
+            }
+        }
+    }
+
+    /** Not a record: two registrations of one listener are two. */
+    private static final class Registration {
+
+        private final Partition queue;
+
+        private final WakeUps.Listener listener;
+
+        Registration(Partition queue, WakeUps.Listener listener) {
+            this.queue = queue;
+            this.listener = listener;
+        }
+
+        /** The transition is done: an alarm that throws must not make it look failed. */
+        void ring() {
+            try {
+                this.listener.heard(WakeUpSignal.LOOK);
+            }
+            catch (RuntimeException ex) {
+                logger.warn("An alarm of queue '{}' failed; its worker finds messages by its safety poll", this.queue,
+                        ex);
+            }
+        }
+
+    }
+
+}

@@ -1,0 +1,35 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * The time of a store that lives in this process, in microseconds since the epoch.
+ * <p>
+ * Elsewhere the time is that of the Redis server, and no JVM's clock takes part. This
+ * store is its own server, so this is its {@code TIME}, and the only place in the library
+ * that reads the wall clock: once, when made. From then on it counts elapsed time, so
+ * that it never steps.
+ * <p>
+ * <strong>Threads.</strong> Any; it does not change.
+ */
+public final class MicrosClock implements LongSupplier {
+
+    private final long startMicros;
+
+    private final long startNanos;
+
+    public MicrosClock() {
+        Instant start = Instant.now();
+        this.startNanos = System.nanoTime();
+        this.startMicros = TimeUnit.SECONDS.toMicros(start.getEpochSecond())
+                + TimeUnit.NANOSECONDS.toMicros(start.getNano());
+    }
+
+    @Override
+    public long getAsLong() {
+        return this.startMicros + TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - this.startNanos);
+    }
+
+}

@@ -1,0 +1,66 @@
+package io.delayqueue.observation;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The scope of an observation, which never fails what happens in it: what a handler of
+ * observations throws is logged, and the thread is left as it was found. Used by one
+ * thread.
+ */
+final class SafeScope implements AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(SafeScope.class);
+
+    private final ObservationRegistry registry;
+
+    private final Observation.@Nullable Scope before;
+
+    private final Observation.@Nullable Scope scope;
+
+    private SafeScope(ObservationRegistry registry, Observation observation) {
+        this.registry = registry;
+        this.before = registry.getCurrentObservationScope();
+        this.scope = open(observation);
+    }
+
+    static SafeScope of(ObservationRegistry registry, Observation observation) {
+        return new SafeScope(registry, observation);
+    }
+
+    private Observation.@Nullable Scope open(Observation observation) {
+        try {
+            return observation.openScope();
+        }
+        catch (RuntimeException ex) {
+            logger.warn("The scope of an observation could not be opened; what it is about goes on", ex);
+            Observation.Scope half = this.registry.getCurrentObservationScope();
+            if (half != this.before) {
+                close(half);
+            }
+            return null;
+        }
+    }
+
+    @Override
+    public void close() {
+        close(this.scope);
+    }
+
+    private void close(Observation.@Nullable Scope opened) {
+        if (opened == null) {
+            return;
+        }
+        try {
+            opened.close();
+        }
+        catch (RuntimeException ex) {
+            logger.warn("The scope of an observation could not be closed; what it is about goes on", ex);
+            this.registry.setCurrentObservationScope(this.before);
+        }
+    }
+
+}

@@ -1,0 +1,235 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
+
+import io.delayqueue.redis.replication.DedicatedConnections;
+import io.delayqueue.redis.replication.ReplicatedScriptRunner;
+import io.delayqueue.redis.replication.ReplicationRequirement;
+import io.delayqueue.redis.script.BlockingScriptRunner;
+import io.delayqueue.redis.script.LettuceScriptRunner;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.RetryingScriptRunner;
+import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.redis.script.SlowCallLog;
+import io.delayqueue.redis.script.TimedScriptRunner;
+import io.delayqueue.store.BackgroundLog;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.Partition;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What store, inspector and check share: the way to Redis, and the keys of the queues
+ * under one namespace. Thread-safe.
+ */
+public final class RedisScriptExecutor implements AutoCloseable {
+
+    private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}");
+
+    /** Names of queues may be made up without end; then all keys are built anew. */
+    private static final int MOST_QUEUES = 10_000;
+
+    private final ScriptRunner runner;
+
+    /** Runs the scripts that store what is sent. */
+    private final ScriptRunner sends;
+
+    private final String namespace;
+
+    private final Map<Partition, RedisKeys> keys = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean refused = new AtomicBoolean();
+
+    private final BackgroundLog log;
+
+    public RedisScriptExecutor(ScriptRunner runner, String namespace) {
+        this(runner, runner, namespace, new BackgroundLog());
+    }
+
+    private RedisScriptExecutor(ScriptRunner runner, ScriptRunner sends, String namespace, BackgroundLog log) {
+        this.log = log;
+        this.runner = runner;
+        this.sends = sends;
+        this.namespace = requireNamespace(namespace);
+    }
+
+    /**
+     * Goes by the connections of a factory; makes none before the first call.
+     * @param factory any; Lettuce's is used asynchronously, others wait in the calling
+     * thread
+     * @param namespace what all keys begin with
+     * @param limit longest time to wait for an answer; with a client other than Lettuce
+     * its own limit holds
+     */
+    public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit) {
+        return to(factory, namespace, limit, ReplicationRequirement.NONE);
+    }
+
+    /**
+     * The same, where sends wait for replicas.
+     * @param wait for how many, and how long
+     * @throws UnsuitableRedisException if the client is not Lettuce and there is
+     * something to wait for
+     */
+    public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
+            ReplicationRequirement wait) {
+        return to(factory, namespace, limit, wait, MessageEventListener.NONE);
+    }
+
+    /**
+     * The same, and reports each call.
+     * @param events learn how long it took
+     */
+    public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
+            ReplicationRequirement wait, MessageEventListener events) {
+        boolean cluster = isLettuceCluster(factory);
+        BackgroundLog log = new BackgroundLog();
+        ScriptRunner runner = new TimedScriptRunner(new RetryingScriptRunner(runner(factory, limit), limit, cluster),
+                events, new SlowCallLog(SlowCallLog.LATE, System::nanoTime, log));
+        if (wait.replicas() == 0) {
+            return new RedisScriptExecutor(runner, runner, namespace, log);
+        }
+        if (!isLettuce(factory)) {
+            throw new UnsuitableRedisException(
+                    "Sends cannot wait for replicas with %s (delayqueue.durability.wait-replicas is %d)"
+                        .formatted(factory.getClass().getSimpleName(), wait.replicas()),
+                    "Use Lettuce, or set delayqueue.durability.wait-replicas to 0.");
+        }
+        ScriptRunner sends = new TimedScriptRunner(
+                new RetryingScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster), events,
+                new SlowCallLog(SlowCallLog.LATE.plus(wait.timeout()), System::nanoTime, log));
+        return new RedisScriptExecutor(runner, sends, namespace, log);
+    }
+
+    public static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {
+        return isLettuce(factory) ? new LettuceScriptRunner(factory, limit) : new BlockingScriptRunner(factory, limit);
+    }
+
+    public static boolean isLettuce(RedisConnectionFactory factory) {
+        return ClassUtils.isPresent("io.lettuce.core.RedisClient", factory.getClass().getClassLoader())
+                && LettuceDetection.isLettuce(factory);
+    }
+
+    public static boolean isLettuceCluster(RedisConnectionFactory factory) {
+        return isLettuce(factory) && LettuceDetection.isCluster(factory);
+    }
+
+    /**
+     * Checks a namespace.
+     * @param namespace 1 to 64 characters: letters, digits and {@code . _ : -}, beginning
+     * with a letter or a digit
+     * @return {@code namespace}
+     */
+    public static String requireNamespace(String namespace) {
+        if (!NAMESPACE.matcher(namespace).matches()) {
+            throw new IllegalArgumentException(("Namespace '%s' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, "
+                    + "'.', '_', ':' and '-', beginning with a letter or a digit")
+                .formatted(namespace));
+        }
+        return namespace;
+    }
+
+    public String namespace() {
+        return this.namespace;
+    }
+
+    public RedisKeys keysOf(Partition partition) {
+        RedisKeys known = this.keys.get(partition);
+        if (known != null) {
+            return known;
+        }
+        if (this.keys.size() >= MOST_QUEUES) {
+            this.keys.clear();
+        }
+        return this.keys.computeIfAbsent(partition, (name) -> new RedisKeys(this.namespace, name));
+    }
+
+    /**
+     * Names a channel of one process, which belongs to no queue; who may use the channels
+     * <code>&lt;namespace&gt;:{*</code> may use it.
+     */
+    public String controlChannel() {
+        return this.namespace + ":{delayqueue}:control:" + UUID.randomUUID() + ":wake";
+    }
+
+    /** Whether calls wait for their answers on the caller's thread. */
+    boolean waits() {
+        return this.runner.waits();
+    }
+
+    public CompletableFuture<List<Object>> run(RedisScript script, Partition partition, byte[]... arguments) {
+        return this.runner.run(script, keysOf(partition).all(), arguments);
+    }
+
+    /** Runs the probe, on keys that no queue has; see {@link RedisKeys#tagOfProbe}. */
+    public CompletableFuture<List<Object>> probe(int number) {
+        return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace, number).all(), new byte[0][]);
+    }
+
+    /** Runs a script of the namespace as a whole. */
+    CompletableFuture<List<Object>> directory(RedisScript script, byte[]... arguments) {
+        return this.runner.run(script, RedisKeys.ofDirectory(this.namespace), arguments);
+    }
+
+    /** Runs the script that takes the fewest keys. */
+    public CompletableFuture<List<Object>> send(Partition partition, byte[]... arguments) {
+        return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
+    }
+
+    /** Runs the script that stores any messages. */
+    CompletableFuture<List<Object>> schedule(Partition partition, byte[]... arguments) {
+        return this.sends.run(RedisScripts.SCHEDULE, keysOf(partition).all(), arguments);
+    }
+
+    /**
+     * Notes that wake-ups may not be published.
+     * @return whether that is news; who is told so tells the people
+     */
+    public boolean noticeRefusal() {
+        return this.refused.compareAndSet(false, true);
+    }
+
+    /** Writes a log line from the client's thread, which must not be blocked. */
+    void log(Runnable line) {
+        this.log.execute(line);
+    }
+
+    @Override
+    public void close() {
+        this.log.close();
+        this.runner.close();
+        this.sends.close();
+    }
+
+    /** Apart, so that Lettuce's classes are not touched where Lettuce is absent. */
+    private static final class LettuceDetection {
+
+        public static boolean isLettuce(RedisConnectionFactory factory) {
+            return factory instanceof org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+        }
+
+        static ScriptRunner replicated(RedisConnectionFactory factory, ReplicationRequirement wait, Duration limit) {
+            return new ReplicatedScriptRunner(
+                    new DedicatedConnections(
+                            (org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory),
+                    wait, limit);
+        }
+
+        static boolean isCluster(RedisConnectionFactory factory) {
+            return ((org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory)
+                .isClusterAware();
+        }
+
+    }
+
+}

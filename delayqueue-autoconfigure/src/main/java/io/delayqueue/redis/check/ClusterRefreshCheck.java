@@ -1,0 +1,49 @@
+package io.delayqueue.redis.check;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
+
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * What a Lettuce client of a cluster lacks to notice a master that hangs. Where one dies
+ * connections break, and the client looks at the topology by itself.
+ */
+final class ClusterRefreshCheck {
+
+    /** How long a look may wait for the node that hangs. */
+    private static final Duration LONGEST_LOOK = Duration.ofSeconds(10);
+
+    private ClusterRefreshCheck() {
+    }
+
+    /**
+     * Looks at the settings, and at no server.
+     * @return what to set; empty if nothing is lacking
+     */
+    static List<String> lacking(LettuceConnectionFactory factory) {
+        LettuceClientConfiguration configuration = factory.getClientConfiguration();
+        List<String> lacking = new ArrayList<>();
+        if (configuration.getClientOptions().filter(ClusterRefreshCheck::looksFromTimeToTime).isEmpty()) {
+            lacking.add("spring.data.redis.lettuce.cluster.refresh.period to 10s or so");
+        }
+        if (configuration.getCommandTimeout().compareTo(LONGEST_LOOK) > 0) {
+            lacking.add("spring.data.redis.timeout, which is %d s, to 2s or so"
+                .formatted(configuration.getCommandTimeout().toSeconds()));
+        }
+        return lacking;
+    }
+
+    private static boolean looksFromTimeToTime(ClientOptions options) {
+        ClusterTopologyRefreshOptions refresh = (options instanceof ClusterClientOptions ofCluster)
+                ? ofCluster.getTopologyRefreshOptions() : null;
+        return refresh != null && refresh.isPeriodicRefreshEnabled();
+    }
+
+}

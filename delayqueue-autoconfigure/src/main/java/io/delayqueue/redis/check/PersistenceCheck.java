@@ -1,0 +1,77 @@
+package io.delayqueue.redis.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.TreeSet;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisServerCommands;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.RedisTemplate;
+
+/**
+ * Warns of servers that keep nothing on disk, neither a log of commands nor snapshots:
+ * they forget all messages when they restart. Where that cannot be asked, as
+ * {@code CONFIG} is not permitted, nothing is known and nothing logged.
+ */
+final class PersistenceCheck {
+
+    private static final Logger logger = LoggerFactory.getLogger(PersistenceCheck.class);
+
+    private static final String AOF = "aof_enabled";
+
+    private static final String SNAPSHOTS = "save";
+
+    private final RedisTemplate<?, ?> template;
+
+    PersistenceCheck(RedisTemplate<?, ?> template) {
+        this.template = template;
+    }
+
+    void run() {
+        try {
+            List<String> forgetful = this.template
+                .execute((RedisCallback<List<String>>) (connection) -> find(connection.serverCommands()), true);
+            if (forgetful != null && !forgetful.isEmpty()) {
+                logger.warn(
+                        "Nothing is kept on disk by Redis{}, neither by an append-only file nor by snapshots: a "
+                                + "restart of it loses all messages. Set 'appendonly yes'",
+                        String.join(",", forgetful));
+            }
+        }
+        catch (RuntimeException ex) {
+            logger.debug("Whether Redis keeps anything on disk is not known", ex);
+        }
+    }
+
+    /**
+     * Asks for snapshots only where there is no append-only file: {@code CONFIG} needs a
+     * right that few users have, and a refusal is an entry in the log of the server.
+     */
+    private static List<String> find(RedisServerCommands server) {
+        List<String> forgetful = of(server.info("persistence"), AOF, "0");
+        forgetful.retainAll(forgetful.isEmpty() ? List.of() : of(server.getConfig(SNAPSHOTS), SNAPSHOTS, ""));
+        return forgetful;
+    }
+
+    /**
+     * Where a property has a value: on a cluster its name begins with that of the node.
+     */
+    private static List<String> of(@Nullable Properties found, String name, String value) {
+        List<String> at = new ArrayList<>();
+        if (found != null) {
+            for (String property : new TreeSet<>(found.stringPropertyNames())) {
+                boolean ofNode = property.endsWith("." + name);
+                if ((ofNode || property.equals(name)) && found.getProperty(property).strip().equals(value)) {
+                    at.add(ofNode ? " at " + property.substring(0, property.length() - name.length() - 1) : "");
+                }
+            }
+        }
+        return at;
+    }
+
+}

@@ -1,0 +1,354 @@
+package io.delayqueue.redis.check;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.UnsuitableRedisException;
+import io.delayqueue.redis.script.RedisExceptionTranslator;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.wakeup.WakeUpMode;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.RedisTemplate;
+
+/**
+ * Looks once at the server that messages are to be kept on, or at every master of a
+ * cluster: whether it is new enough, lets its user do what the scripts do, has a clock
+ * that scripts can read, and does not throw messages away. What cannot work is thrown,
+ * what may lose messages or time is logged.
+ */
+public final class RedisServerCheck {
+
+    private static final Logger logger = LoggerFactory.getLogger(RedisServerCheck.class);
+
+    private static final Pattern VERSION = Pattern.compile("redis_version:((\\d+)\\.(\\d+)[^\\r\\n]*)");
+
+    private static final Pattern POLICY = Pattern.compile("maxmemory_policy:([a-z-]+)");
+
+    private static final String NOTIFICATIONS = "notify-keyspace-events";
+
+    /** What the probe puts in front of an error. */
+    private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");
+
+    /** Before this library, so no clock that goes right shows it. */
+    private static final Instant EARLIEST = Instant.parse("2020-01-01T00:00:00Z");
+
+    /** How often a clock is asked that has not gone forward; it is then said to stand. */
+    private static final int CLOCK_CALLS = 6;
+
+    private static final Duration CLOCK_PAUSE = Duration.ofMillis(50);
+
+    private static final int OLDEST_MAJOR = 6;
+
+    private static final int OLDEST_MINOR = 2;
+
+    private final RedisScriptExecutor redis;
+
+    private final RedisTemplate<String, byte[]> template;
+
+    private final WakeUpMode mode;
+
+    public RedisServerCheck(RedisScriptExecutor redis, RedisTemplate<String, byte[]> template, WakeUpMode mode) {
+        this.redis = redis;
+        this.template = template;
+        this.mode = mode;
+    }
+
+    /**
+     * Looks at the server, on a cluster at every master.
+     * @param limit longest time to wait for an answer
+     * @return whether all answered and can be written to; if not, nothing is known
+     * @throws UnsuitableRedisException if one cannot do what is needed
+     */
+    public boolean run(Duration limit) {
+        // Whether Redis is there at all: to be asked for its masters first, with no limit
+        // of ours, would hold the start up.
+        Map<String, Integer> probes = Map.of("", 0);
+        List<Look> looks = looks(probes, limit);
+        if (looks.isEmpty()) {
+            return false;
+        }
+        boolean cluster = ClusterMasters.isCluster(this.template);
+        if (cluster) {
+            probes = masters();
+            looks = looks(probes, limit);
+            if (looks.isEmpty()) {
+                return false;
+            }
+        }
+        if (!clocksGo(probes, looks, limit)) {
+            return false;
+        }
+        UnsupportedEngines.refuseSetting(looks.stream().map(Look::server).toList(), this.template);
+        warnOfEviction(looks);
+        new PersistenceCheck(this.template).run();
+        warnOfWakeUps(looks.stream().anyMatch(Look::refused), cluster);
+        if (cluster) {
+            warnOfHangs();
+        }
+        return true;
+    }
+
+    /** Empty if the client cannot tell now. */
+    private Map<String, Integer> masters() {
+        try {
+            return ClusterMasters.probes(this.template);
+        }
+        catch (RuntimeException ex) {
+            logger.debug("The masters of the cluster are not known", ex);
+            return Map.of();
+        }
+    }
+
+    /** Asks all at once; empty if one does not answer, or cannot be written to. */
+    private List<Look> looks(Map<String, Integer> probes, Duration limit) {
+        Map<String, CompletableFuture<List<Object>>> replies = new LinkedHashMap<>();
+        probes.forEach(
+                (address, number) -> replies.put(address.isEmpty() ? "" : " at " + address, this.redis.probe(number)));
+        List<Look> looks = new ArrayList<>();
+        for (Map.Entry<String, CompletableFuture<List<Object>>> each : replies.entrySet()) {
+            Look look = look(each.getKey(), each.getValue(), limit);
+            if (look == null) {
+                return List.of();
+            }
+            looks.add(look);
+        }
+        return looks;
+    }
+
+    /**
+     * Asks again until each clock has gone forward. Within a script it may stand still.
+     * @return whether all have; if not, one did not answer
+     * @throws UnsuitableRedisException if one stands still
+     */
+    private boolean clocksGo(Map<String, Integer> probes, List<Look> looks, Duration limit) {
+        List<Look> before = looks;
+        Set<String> still = before.stream().map(Look::at).collect(Collectors.toSet());
+        for (int call = 1; call <= CLOCK_CALLS && !still.isEmpty(); call++) {
+            LockSupport.parkNanos((call == 1) ? 0 : CLOCK_PAUSE.toNanos());
+            List<Look> now = looks(probes, limit);
+            if (now.size() != before.size()) {
+                return false;
+            }
+            for (int i = 0; i < now.size(); i++) {
+                if (now.get(i).time() > before.get(i).time()) {
+                    still.remove(now.get(i).at());
+                }
+            }
+            before = now;
+        }
+        for (Look look : before) {
+            if (still.contains(look.at())) {
+                throw UnsupportedEngines.ofClock(look.at(),
+                        "it stands still; TIME answered %d µs in each of %d calls, over %d ms or more"
+                            .formatted(look.time(), CLOCK_CALLS + 1, (CLOCK_CALLS - 1) * CLOCK_PAUSE.toMillis()));
+            }
+        }
+        return true;
+    }
+
+    private static @Nullable Look look(String at, CompletableFuture<List<Object>> asked, Duration limit) {
+        List<Object> reply;
+        try {
+            reply = asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return null;
+        }
+        catch (TimeoutException ex) {
+            return null;
+        }
+        catch (ExecutionException ex) {
+            requireAdmission(at, ex);
+            logger.debug("Redis{} cannot be looked at", at, ex);
+            return null;
+        }
+        String server = ScriptReplies.text(reply.get(0));
+        requireVersion(at, server);
+        String denied = ScriptReplies.text(reply.get(2));
+        if (RedisExceptionTranslator.isNotNow(withoutCommand(denied))) {
+            logger.debug("Redis{} cannot be written to: {}", at, denied);
+            return null;
+        }
+        UnsupportedEngines.refuse(at, server, ScriptReplies.text(reply.get(4)));
+        requirePermissions(at, denied);
+        long time = requireTime(at, ScriptReplies.number(reply.get(5)));
+        return new Look(at, server, ScriptReplies.text(reply.get(1)), ScriptReplies.number(reply.get(3)) == 1, time);
+    }
+
+    /** The error that the probe came upon. */
+    static String withoutCommand(String denied) {
+        return COMMAND.matcher(denied).replaceFirst("");
+    }
+
+    private static void requireAdmission(String at, ExecutionException failure) {
+        if (failure.getCause() instanceof StoreRefusedException refused) {
+            UnsuitableRedisException foreign = UnsupportedEngines.ofRefusal(at,
+                    RedisExceptionTranslator.errorText(refused));
+            if (foreign != null) {
+                throw foreign;
+            }
+            throw new UnsuitableRedisException(refused.getMessage() + (at.isEmpty() ? "" : "; that was Redis" + at),
+                    "Allow the Redis user EVALSHA, EVAL and the commands of the scripts on the keys of the "
+                            + "namespace, or name another user.");
+        }
+        if (RedisExceptionTranslator.isLockedOut(failure)) {
+            throw new UnsuitableRedisException(
+                    "Redis%s does not let this user in: %s".formatted(at, RedisExceptionTranslator.errorText(failure)),
+                    "Correct spring.data.redis.username and spring.data.redis.password.");
+        }
+    }
+
+    private static void requireVersion(String at, String info) {
+        Matcher version = VERSION.matcher(info);
+        if (!version.find()) {
+            return; // the user may not ask; a server that is too old refuses the first
+                    // script
+        }
+        int major = Integer.parseInt(version.group(2));
+        int minor = Integer.parseInt(version.group(3));
+        if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
+            throw new UnsuitableRedisException("Redis %s%s is too old: version %d.%d or later is needed"
+                .formatted(version.group(1), at, OLDEST_MAJOR, OLDEST_MINOR), "Use a newer Redis.");
+        }
+    }
+
+    private static void requirePermissions(String at, String denied) {
+        UnsuitableRedisException foreign = UnsupportedEngines.ofDenial(at, denied);
+        if (foreign != null) {
+            throw foreign;
+        }
+        if (!denied.isEmpty()) {
+            throw new UnsuitableRedisException("The Redis user lacks a permission%s: %s".formatted(at, denied),
+                    "Allow it that command on the keys of the namespace, or name another user.");
+        }
+    }
+
+    /** Zero, or seconds taken for milliseconds, are no time at which anything is due. */
+    private static long requireTime(String at, long micros) {
+        if (micros < EARLIEST.toEpochMilli() * 1_000 || micros >= MessageLimits.MAX_DUE_AT.toEpochMilli() * 1_000) {
+            throw UnsupportedEngines.ofClock(at, "TIME answered %d µs since 1970, which is before %s or after %s"
+                .formatted(micros, EARLIEST, MessageLimits.MAX_DUE_AT));
+        }
+        return micros;
+    }
+
+    private static void warnOfEviction(List<Look> looks) {
+        String evicting = looks.stream().flatMap((look) -> {
+            Matcher policy = POLICY.matcher(look.memory());
+            return (policy.find() && policy.group(1).startsWith("allkeys-"))
+                    ? Stream.of("Redis%s has maxmemory-policy '%s'".formatted(look.at(), policy.group(1)))
+                    : Stream.empty();
+        }).collect(Collectors.joining(", "));
+        if (!evicting.isEmpty()) {
+            logger.warn("{}: when its memory is full it removes keys and with them messages, and nobody is told. "
+                    + "Use 'noeviction'", evicting);
+        }
+    }
+
+    /** Of clients other than Lettuce nothing is known. */
+    private void warnOfHangs() {
+        RedisConnectionFactory factory = this.template.getRequiredConnectionFactory();
+        if (!RedisScriptExecutor.isLettuce(factory)) {
+            return;
+        }
+        List<String> lacking = ClusterRefreshCheck.lacking((LettuceConnectionFactory) factory);
+        if (!lacking.isEmpty()) {
+            logger.warn("The client will not notice when a master of the cluster hangs: its messages wait, and "
+                    + "sends to it fail, as long as that lasts. Set {}", String.join(", and ", lacking));
+        }
+    }
+
+    private void warnOfWakeUps(boolean refused, boolean cluster) {
+        if (refused && this.mode == WakeUpMode.CHANNEL && this.redis.noticeRefusal()) {
+            logger.warn("The Redis user may not publish wake-ups: messages may be found by the safety poll only, "
+                    + "some seconds late. Allow it the channels '<namespace>:{*'");
+        }
+        if (this.mode == WakeUpMode.KEYSPACE) {
+            warnOfKeyspace(cluster);
+        }
+    }
+
+    private void warnOfKeyspace(boolean cluster) {
+        if (cluster && !RedisScriptExecutor.isLettuceCluster(this.template.getRequiredConnectionFactory())) {
+            logger.warn("delayqueue.wakeup is 'keyspace' on a cluster, whose notifications are each node's own: with "
+                    + "a client other than Lettuce those of one node are heard, and other messages are found by the "
+                    + "safety poll. Use Lettuce, or wakeup 'channel'");
+        }
+        String lacking;
+        try {
+            Properties found = this.template.execute(
+                    (RedisCallback<Properties>) (connection) -> connection.serverCommands().getConfig(NOTIFICATIONS),
+                    true);
+            lacking = lacking(found);
+        }
+        catch (RuntimeException ex) {
+            logger.warn("delayqueue.wakeup is 'keyspace', and whether notify-keyspace-events has 'Kz' cannot be "
+                    + "asked: {}. Without it messages are found by the safety poll only", ex.getMessage());
+            return;
+        }
+        if (!lacking.isEmpty()) {
+            logger.error("delayqueue.wakeup is 'keyspace', but {}, and it needs 'Kz': messages are found by the "
+                    + "safety poll only. Set it in redis.conf, or use wakeup 'channel'", lacking);
+        }
+    }
+
+    /**
+     * Who does not notify, and what it has instead. A cluster names every node, replicas
+     * too: each may be a master one day.
+     */
+    private static String lacking(@Nullable Properties found) {
+        if (found == null || found.isEmpty()) {
+            return "Redis has " + NOTIFICATIONS + " ''";
+        }
+        return found.stringPropertyNames()
+            .stream()
+            .sorted()
+            .filter((name) -> !tellsOfSortedSets(found.getProperty(name)))
+            .map((name) -> "Redis%s has %s '%s'".formatted(
+                    name.equals(NOTIFICATIONS) ? "" : " at " + name.replace("." + NOTIFICATIONS, ""), NOTIFICATIONS,
+                    found.getProperty(name)))
+            .collect(Collectors.joining(", "));
+    }
+
+    private static boolean tellsOfSortedSets(String flags) {
+        return flags.contains("K") && (flags.contains("z") || flags.contains("A"));
+    }
+
+    /**
+     * What a server told that can be used.
+     *
+     * @param at where it is, with a blank before; empty if there is one only
+     * @param server that section of INFO
+     * @param memory the same
+     * @param refused whether this user may not publish wake-ups
+     * @param time by its clock, microseconds
+     */
+    private record Look(String at, String server, String memory, boolean refused, long time) {
+    }
+
+}

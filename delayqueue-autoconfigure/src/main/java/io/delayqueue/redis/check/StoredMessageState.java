@@ -1,0 +1,63 @@
+package io.delayqueue.redis.check;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.delayqueue.redis.script.ScriptReplies;
+import org.jspecify.annotations.Nullable;
+
+import static io.delayqueue.redis.script.ScriptReplies.number;
+import static io.delayqueue.redis.script.ScriptReplies.raw;
+
+/**
+ * What is known of a message at one moment, as {@code examine.lua} tells it; {@code null}
+ * for what is not there. Texts are as {@link ScriptReplies#raw} makes them, as names may
+ * be any bytes: only {@link ScriptReplies#name} makes of them what can be shown.
+ *
+ * @param now microseconds
+ * @param member what was come upon, of a set or a hash
+ * @param value its value there, or its score
+ * @param id the message
+ * @param stored whether it has an envelope
+ * @param deadline end of its lease, microseconds
+ * @param head of its group
+ * @param first of the followers in its group
+ * @param follows whether it is one of them
+ * @param waits where it waits otherwise
+ */
+record StoredMessageState(long now, String member, byte[] value, String id, boolean stored, @Nullable String details,
+        @Nullable String attempts, @Nullable String renewed, @Nullable String next, @Nullable String deadline,
+        @Nullable String head, @Nullable String first, boolean follows, List<Place> waits) {
+
+    private static final int PLACES = 12;
+
+    static StoredMessageState of(long now, List<?> reply) {
+        List<Place> waits = new ArrayList<>();
+        for (int i = PLACES; i < reply.size(); i += 2) {
+            waits.add(new Place((int) number(reply.get(i)), raw(reply.get(i + 1))));
+        }
+        return new StoredMessageState(now, raw(reply.get(0)), (byte[]) reply.get(1), raw(reply.get(2)),
+                number(reply.get(3)) == 1, rawOrNull(reply.get(4)), rawOrNull(reply.get(5)), rawOrNull(reply.get(6)),
+                rawOrNull(reply.get(7)), rawOrNull(reply.get(8)), rawOrNull(reply.get(9)), rawOrNull(reply.get(10)),
+                number(reply.get(11)) == 1, List.copyOf(waits));
+    }
+
+    private static @Nullable String rawOrNull(@Nullable Object value) {
+        return (value != null) ? raw(value) : null;
+    }
+
+    /** In how many places it is; one is right. */
+    int places() {
+        return this.waits.size() + ((this.deadline != null) ? 1 : 0) + (this.follows ? 1 : 0);
+    }
+
+    /**
+     * A place in a lane.
+     *
+     * @param lane the priority
+     * @param score the due time, ms, as Redis writes it
+     */
+    record Place(int lane, String score) {
+    }
+
+}

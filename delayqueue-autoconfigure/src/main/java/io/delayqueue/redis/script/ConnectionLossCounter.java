@@ -1,0 +1,69 @@
+package io.delayqueue.redis.script;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.masterreplica.StatefulRedisMasterReplicaConnection;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Counts the connections that a link has lost. A connection to a cluster, or to master
+ * and replicas, tells only of its own: those to the nodes, on which calls travel, tell
+ * the client. So there all that the client loses counts, other links' included.
+ * Thread-safe.
+ */
+final class ConnectionLossCounter implements RedisConnectionStateListener {
+
+    private final AtomicInteger lost = new AtomicInteger();
+
+    private final StatefulConnection<?, ?> connection;
+
+    private final boolean many;
+
+    /** Tells of the connections to nodes; {@code null} if nobody does, or none are. */
+    private final @Nullable AbstractRedisClient client;
+
+    ConnectionLossCounter(StatefulConnection<?, ?> connection, RedisConnectionFactory factory) {
+        this.connection = connection;
+        this.many = connection instanceof StatefulRedisClusterConnection<?, ?>
+                || connection instanceof StatefulRedisMasterReplicaConnection<?, ?>;
+        this.client = (this.many && factory instanceof LettuceConnectionFactory lettuce) ? lettuce.getNativeClient()
+                : null;
+        if (this.client != null) {
+            this.client.addListener(this);
+        }
+        else {
+            connection.addListener(this);
+        }
+    }
+
+    /**
+     * How many so far: a call that was sent at one number, and answered at another, may
+     * have been sent twice. Where nobody tells, no number comes twice.
+     */
+    int count() {
+        return (this.many && this.client == null) ? this.lost.incrementAndGet() : this.lost.get();
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+        this.lost.incrementAndGet();
+    }
+
+    void close() {
+        if (this.client != null) {
+            this.client.removeListener(this);
+        }
+        else {
+            this.connection.removeListener(this);
+        }
+    }
+
+}

@@ -1,0 +1,236 @@
+package io.delayqueue.redis.script;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.StaleLayoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells from what a client threw whether Redis refused, and whether the effect is known.
+ * Works by the words of Redis' error replies, as every client wraps them in classes of
+ * its own.
+ */
+public final class RedisExceptionTranslator {
+
+    /**
+     * Error replies that pass by themselves. Redis gives them before it runs a script.
+     */
+    private static final Set<String> PASSING = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN",
+            "READONLY", "NOREPLICAS", "MOVED", "ASK");
+
+    private static final Set<String> REFUSALS = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE",
+            "MISCONF", "NOSCRIPT", "CROSSSLOT", "EXECABORT", "UNKILLABLE");
+
+    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MOVED", "MASTERDOWN", "CLUSTERDOWN");
+
+    /** As Redis before 7.0 words an error inside a script. */
+    private static final Pattern IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
+
+    /** Error replies to a write that another server, or this one later, would take. */
+    private static final Set<String> NOT_NOW = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
+
+    /** By which our scripts refuse who goes by an older version of the partitions. */
+    private static final String STALE = "DQSTALE";
+
+    /** All of a record: without its end it would be another one, that is valid too. */
+    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?\\+?");
+
+    private static final String REPEATED = "it was sent before, and that may have taken effect";
+
+    private static final int DEEPEST = 10;
+
+    private RedisExceptionTranslator() {
+    }
+
+    /** Whether the server does not know the script that was named by its digest. */
+    public static boolean isUnknownScript(Throwable failure) {
+        return "NOSCRIPT".equals(errorCode(failure));
+    }
+
+    /** Whether a part of the keys is on one node of a cluster and a part on another. */
+    static boolean isSlotMoving(Throwable failure) {
+        return "TRYAGAIN".equals(errorCode(failure));
+    }
+
+    /**
+     * Whether a node said that another one has the slot. A client of clusters gives up
+     * when nodes send it to each other, which lasts for a moment.
+     */
+    static boolean isSentElsewhere(Throwable failure) {
+        String code = errorCode(failure);
+        return "MOVED".equals(code) || "ASK".equals(code);
+    }
+
+    /** Whether the server answered, with an error. */
+    public static boolean isReply(Throwable failure) {
+        return errorCode(failure) != null || errorText(failure).startsWith(STALE);
+    }
+
+    /**
+     * Whether another server has to be asked, or the same one on another connection. A
+     * slot of which only some keys have moved is still where it was.
+     */
+    public static boolean isElsewhere(Throwable failure) {
+        return !isReply(failure) || ELSEWHERE.contains(String.valueOf(errorCode(failure)));
+    }
+
+    /** Whether the server does not let this user in at all. */
+    public static boolean isLockedOut(Throwable failure) {
+        String code = errorCode(failure);
+        return "WRONGPASS".equals(code) || "NOAUTH".equals(code);
+    }
+
+    public static DelayQueueException translate(RedisScript script, Throwable failure, Duration limit) {
+        return translate(script, failure, limit, false);
+    }
+
+    /**
+     * Says what a failure means.
+     * @param repeated whether the client may have sent the script before, and lost the
+     * answer: then it is not known what that one did, whatever this answer says
+     */
+    public static DelayQueueException translate(RedisScript script, Throwable failure, Duration limit,
+            boolean repeated) {
+        if (failure instanceof DelayQueueException known) {
+            return known;
+        }
+        if (failure instanceof TimeoutException || failure instanceof CancellationException) {
+            return new StoreUnavailableException(
+                    ("No answer from Redis to '%s' within %d ms; the operation may or may " + "not have taken effect")
+                        .formatted(script.name(), limit.toMillis()),
+                    Effect.UNKNOWN, failure);
+        }
+        if (errorText(failure).startsWith(STALE)) {
+            return new StoreUnavailableException(
+                    "The partitions of the queue were changed during '%s'; %s".formatted(script.name(),
+                            repeated ? REPEATED : "nothing was changed"),
+                    repeated ? Effect.UNKNOWN : Effect.NONE,
+                    new StaleLayoutException(errorText(failure), recordIn(errorText(failure))));
+        }
+        String code = errorCode(failure);
+        if (code != null && PASSING.contains(code)) {
+            return new StoreUnavailableException(
+                    "Redis cannot run '%s' now: %s; %s".formatted(script.name(), errorText(failure),
+                            repeated ? REPEATED : "nothing was changed"),
+                    repeated ? Effect.UNKNOWN : Effect.NONE, failure);
+        }
+        if (code != null && REFUSALS.contains(code)) {
+            boolean begun = mayHaveBegun(errorText(failure));
+            return new StoreRefusedException(
+                    "Redis refused '%s': %s; %s".formatted(script.name(), errorText(failure),
+                            begun ? "part of it may have taken effect" : repeated ? REPEATED : "nothing was changed"),
+                    (begun || repeated) ? Effect.UNKNOWN : Effect.NONE, failure);
+        }
+        return new StoreUnavailableException(
+                "The connection to Redis failed during '%s': %s; the operation may or may not have taken effect"
+                    .formatted(script.name(), failure),
+                Effect.UNKNOWN, failure);
+    }
+
+    /** Says what the failure of a command means that changes nothing. */
+    public static DelayQueueException ofALook(String command, RuntimeException failure) {
+        String code = errorCode(failure);
+        if (code != null && REFUSALS.contains(code)) {
+            return new StoreRefusedException("Redis refused %s: %s".formatted(command, errorText(failure)), Effect.NONE,
+                    failure);
+        }
+        return new StoreUnavailableException("Redis did not answer %s: %s".formatted(command, failure), Effect.NONE,
+                failure);
+    }
+
+    private static @Nullable PartitionLayout recordIn(String error) {
+        Matcher record = RECORD.matcher(error);
+        try {
+            return record.find() ? PartitionLayout.parse(record.group()) : null;
+        }
+        catch (IllegalArgumentException ex) {
+            // Somebody else wrote it; who reads it next says what is wrong.
+            return null;
+        }
+    }
+
+    public static DelayQueueException notConnected(Throwable failure) {
+        return new StoreUnavailableException(
+                "No connection to Redis: %s; nothing was changed".formatted(wayToRoot(failure)), Effect.NONE, failure);
+    }
+
+    public static DelayQueueException notSent(RedisScript script, Throwable failure, Duration limit) {
+        return new StoreUnavailableException(
+                "'%s' was not sent to Redis within %d ms, as others before it were not answered; nothing was changed"
+                    .formatted(script.name(), limit.toMillis()),
+                Effect.NONE, failure);
+    }
+
+    /**
+     * The first word of the error reply at the bottom of the failure, or null if none is.
+     */
+    private static @Nullable String errorCode(Throwable failure) {
+        String word = codeOf(errorText(failure));
+        return (PASSING.contains(word) || REFUSALS.contains(word)) ? word : null;
+    }
+
+    /**
+     * Whether an error reply says that the server cannot write, and nothing of rights.
+     */
+    public static boolean isNotNow(String error) {
+        return NOT_NOW.contains(codeOf(error));
+    }
+
+    /**
+     * Whether the error came while the script ran and may have written. Redis looks for
+     * memory and for its right to write at the first write.
+     */
+    private static boolean mayHaveBegun(String error) {
+        return (error.contains("@user_script") || error.contains("user_script:")) && !isNotNow(error);
+    }
+
+    private static String codeOf(String error) {
+        Matcher inScript = IN_SCRIPT.matcher(error);
+        if (inScript.find()) {
+            return inScript.group(1);
+        }
+        int end = error.indexOf(' ');
+        return (end < 0) ? error : error.substring(0, end);
+    }
+
+    public static String errorText(Throwable failure) {
+        String message = rootOf(failure).getMessage();
+        return (message != null) ? message : failure.toString();
+    }
+
+    /**
+     * The last two things that were said, of which the first but last names the address.
+     */
+    private static String wayToRoot(Throwable failure) {
+        List<String> said = new ArrayList<>();
+        for (Throwable cause = failure; cause != null && said.size() < DEEPEST; cause = cause.getCause()) {
+            String message = cause.getMessage();
+            if (message != null && (said.isEmpty() || !said.get(said.size() - 1).contains(message))) {
+                said.add(message);
+            }
+        }
+        return said.isEmpty() ? failure.toString()
+                : String.join(": ", said.subList(Math.max(0, said.size() - 2), said.size()));
+    }
+
+    private static Throwable rootOf(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null && root.getCause() != root) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
+}

@@ -1,0 +1,112 @@
+package io.delayqueue.redis.script;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.store.Partition;
+
+/**
+ * Names the keys of one partition of a queue, in the order in which scripts take them;
+ * what each holds stands in {@code prelude.lua}. No other class builds a key.
+ * <p>
+ * The braces are a hash tag: Redis Cluster keeps all keys of a partition in one slot,
+ * which scripts with several keys need.
+ */
+public final class RedisKeys {
+
+    private static final String[] KINDS = { "messages", "scheduled", "wake", "partitions", "leased", "details",
+            "attempts", "renewed", "next", "dead", "letters" };
+
+    /** These stand behind the lanes. */
+    private static final String[] LATER_KINDS = { "followers", "heads", "keeper" };
+
+    private static final int SEND = 4;
+
+    private static final String DIRECTORY = "_directory";
+
+    private final String stem;
+
+    private final byte[][] all;
+
+    private final byte[][] ofSend;
+
+    public RedisKeys(String namespace, Partition partition) {
+        this(namespace, partition.toString());
+    }
+
+    private RedisKeys(String namespace, String tag) {
+        this.stem = namespace + ":{" + tag + "}:";
+        int lanes = MessageLimits.MAX_PRIORITY - MessageLimits.MIN_PRIORITY;
+        this.all = new byte[KINDS.length + lanes + LATER_KINDS.length][];
+        for (int i = 0; i < KINDS.length; i++) {
+            this.all[i] = bytes(this.stem + KINDS[i]);
+        }
+        int next = KINDS.length;
+        for (int lane = MessageLimits.MIN_PRIORITY; lane <= MessageLimits.MAX_PRIORITY; lane++) {
+            if (lane != MessageLimits.NORMAL_PRIORITY) {
+                this.all[next++] = bytes(this.stem + "scheduled:" + lane);
+            }
+        }
+        for (String kind : LATER_KINDS) {
+            this.all[next++] = bytes(this.stem + kind);
+        }
+        this.ofSend = Arrays.copyOf(this.all, SEND);
+    }
+
+    /** Keys that no queue can have: queue names do not begin so. */
+    public static RedisKeys ofProbe(String namespace, int number) {
+        return new RedisKeys(namespace, tagOfProbe(number));
+    }
+
+    /** Probes differ in their slot. */
+    public static String tagOfProbe(int number) {
+        return "_probe:" + number;
+    }
+
+    /** Those of the namespace as a whole, in one slot. No queue can be called so. */
+    public static byte[][] ofDirectory(String namespace) {
+        String stem = namespace + ":{" + DIRECTORY + "}:";
+        return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen"),
+                bytes(secretOf(namespace)) };
+    }
+
+    /** The key of the secret that the processes of a namespace share. */
+    public static String secretOf(String namespace) {
+        return namespace + ":{" + DIRECTORY + "}:secret";
+    }
+
+    /** All keys. Not to be changed. */
+    public byte[][] all() {
+        return this.all;
+    }
+
+    /** Those that send.lua takes. Not to be changed. */
+    public byte[][] ofSend() {
+        return this.ofSend;
+    }
+
+    /**
+     * A key in the slot of another one, for writes that mean nothing.
+     * @param key of any queue
+     */
+    public static byte[] markBeside(byte[] key) {
+        String name = new String(key, StandardCharsets.US_ASCII);
+        return bytes(name.substring(0, name.indexOf("}:") + 2) + "replicated");
+    }
+
+    /** The channel of wake-ups, named like the wake mark. */
+    public String wake() {
+        return this.stem + "wake";
+    }
+
+    /** Matches the channels of keyspace notifications of all lanes, in any database. */
+    public String keyspacePattern() {
+        return "__keyspace@*__:" + this.stem + "scheduled*";
+    }
+
+    private static byte[] bytes(String key) {
+        return key.getBytes(StandardCharsets.US_ASCII);
+    }
+
+}

@@ -1,0 +1,88 @@
+package io.delayqueue.redis.script;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The scripts, read once from the class path, each with what it uses of the prelude. They
+ * need Redis 6.2 or later (ZMSCORE, and ZRANGE with BYSCORE).
+ */
+public final class RedisScripts {
+
+    private static final Prelude PRELUDE = new Prelude(read("prelude"));
+
+    public static final RedisScript SEND = load("send");
+
+    public static final RedisScript SCHEDULE = load("schedule");
+
+    public static final RedisScript CLAIM = load("claim");
+
+    public static final RedisScript RESIGN = load("resign");
+
+    public static final RedisScript ACKNOWLEDGE = load("acknowledge");
+
+    public static final RedisScript EXTEND = load("extend");
+
+    public static final RedisScript START = load("start");
+
+    public static final RedisScript RETRY = load("retry");
+
+    public static final RedisScript RELEASE = load("release");
+
+    public static final RedisScript DEAD_LETTER = load("dead-letter");
+
+    public static final RedisScript CANCEL = load("cancel");
+
+    public static final RedisScript RESCHEDULE = load("reschedule");
+
+    public static final RedisScript REDRIVE = load("redrive");
+
+    public static final RedisScript PURGE = load("purge");
+
+    public static final RedisScript FIND = load("find");
+
+    public static final RedisScript STATISTICS = load("statistics");
+
+    public static final RedisScript DEAD_LETTERS = load("dead-letters");
+
+    public static final RedisScript HORIZON = load("horizon");
+
+    public static final RedisScript QUEUES = load("queues");
+
+    public static final RedisScript SECRET = load("secret");
+
+    public static final RedisScript MESSAGES = load("messages");
+
+    public static final RedisScript NODES = load("nodes");
+
+    public static final RedisScript PARTITIONS = load("partitions");
+
+    public static final RedisScript SURVEY = load("survey");
+
+    public static final RedisScript EXAMINE = load("examine");
+
+    public static final RedisScript PROBE = load("probe");
+
+    private RedisScripts() {
+    }
+
+    private static RedisScript load(String name) {
+        return RedisScript.of(name, PRELUDE.complete(read(name)));
+    }
+
+    private static String read(String name) {
+        String file = name + ".lua";
+        try (InputStream in = RedisScripts.class.getResourceAsStream("/io/delayqueue/redis/" + file)) {
+            if (in == null) {
+                throw new IllegalStateException("Script '%s' is missing from the class path".formatted(file));
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException("Script '%s' cannot be read".formatted(file), ex);
+        }
+    }
+
+}

@@ -1,0 +1,87 @@
+package io.delayqueue.redis.script;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.delayqueue.store.UncertainEffects;
+
+/**
+ * Calls again while a slot of the cluster moves to another node. As long as only a part
+ * of its keys is there, Redis answers TRYAGAIN to every script; and for a moment two
+ * nodes may send the client to each other until it gives up. Neither has run the script.
+ * <p>
+ * <strong>Threads.</strong> Any; a repetition runs on a thread of the common pool.
+ */
+public final class RetryingScriptRunner implements ScriptRunner {
+
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    private final ScriptRunner runner;
+
+    private final Duration limit;
+
+    private final boolean cluster;
+
+    /**
+     * Makes a runner.
+     * @param limit after which it gives up
+     * @param cluster whether the client follows nodes that send it elsewhere
+     */
+    public RetryingScriptRunner(ScriptRunner runner, Duration limit, boolean cluster) {
+        this.runner = runner;
+        this.limit = limit;
+        this.cluster = cluster;
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+        return run(new Call(script, keys, arguments, System.nanoTime()), false);
+    }
+
+    private CompletableFuture<List<Object>> run(Call call, boolean doubtful) {
+        CompletableFuture<List<Object>> answer = this.runner.run(call.script(), call.keys(), call.arguments());
+        if (answer.isDone() && !answer.isCompletedExceptionally()) {
+            return answer;
+        }
+        return answer.exceptionallyCompose((failure) -> {
+            long left = this.limit.toNanos() - (System.nanoTime() - call.begun());
+            if (left < PAUSE.toNanos() || !passes(failure)) {
+                return CompletableFuture.failedFuture(UncertainEffects.keep(doubtful, failure));
+            }
+            return CompletableFuture
+                .supplyAsync(() -> run(call, doubtful || UncertainEffects.isIn(failure)),
+                        CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
+                .thenCompose(Function.identity());
+        });
+    }
+
+    private boolean passes(Throwable failure) {
+        return RedisExceptionTranslator.isSlotMoving(failure)
+                || (this.cluster && RedisExceptionTranslator.isSentElsewhere(failure));
+    }
+
+    @Override
+    public boolean waits() {
+        return this.runner.waits();
+    }
+
+    @Override
+    public void close() {
+        this.runner.close();
+    }
+
+    /**
+     * A call, to be made as often as it takes.
+     *
+     * @param script what to run
+     * @param keys its keys
+     * @param arguments its arguments
+     * @param begun when it was made first, by the monotonic clock
+     */
+    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long begun) {
+    }
+
+}

@@ -1,0 +1,166 @@
+package io.delayqueue.redis.script;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.PrimaryPollerBid;
+
+import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
+
+/** What scripts are called with; the headers of the scripts say what it means. */
+public final class ScriptArguments {
+
+    private static final int SEND_HEADER = 1;
+
+    private static final int SEND_FIELDS = 3;
+
+    private static final int SCHEDULE_HEADER = 2;
+
+    private static final int SCHEDULE_FIELDS = 7;
+
+    private static final int RELEASE_FIELDS = 3;
+
+    private static final byte[] BURY = bytes("bury");
+
+    private static final byte[] DROP = bytes("drop");
+
+    private ScriptArguments() {
+    }
+
+    /** Of send.lua. */
+    public static byte[][] ofSend(PartitionTarget home, List<NewMessage> messages) {
+        byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
+        arguments[0] = version(home, messages);
+        int at = SEND_HEADER;
+        for (NewMessage message : messages) {
+            arguments[at++] = bytesOfName(message.id());
+            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = due(message.due());
+        }
+        return arguments;
+    }
+
+    /** Of schedule.lua. */
+    public static byte[][] ofSchedule(PartitionTarget home, List<NewMessage> messages, boolean ifHeld) {
+        byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
+        arguments[0] = ifHeld ? bytes(home.version()) : version(home, messages);
+        arguments[1] = bytes(ifHeld ? 1 : 0);
+        int at = SCHEDULE_HEADER;
+        for (NewMessage message : messages) {
+            arguments[at++] = bytesOfName(message.id());
+            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = due(message.due());
+            arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
+            arguments[at++] = bytes(message.priority());
+            arguments[at++] = bytes(message.onDuplicate().name());
+            arguments[at++] = bytesOfName((message.group() != null) ? message.group() : "");
+        }
+        return arguments;
+    }
+
+    /** Of the partitions that the sender goes by; nothing if that is all the same. */
+    private static byte[] version(PartitionTarget home, List<NewMessage> messages) {
+        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
+    }
+
+    /** Of claim.lua. */
+    public static byte[][] ofClaim(ClaimRequest request) {
+        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.limit()), micros(request.leaseTime()),
+                micros(request.usualLease()), (request.policy() == ExpiryPolicy.DEAD_LETTER) ? BURY : DROP));
+        PrimaryPollerBid bid = request.bid();
+        if (bid != null) {
+            arguments.add(bytes(bid.kind().name().toLowerCase(Locale.ROOT)));
+        }
+        if (bid != null && bid.kind() != PrimaryPollerBid.Kind.HOLD) {
+            arguments.add(bytes(bid.node()));
+            arguments.add(bytes(bid.others()));
+            arguments.add(bytes(DueTime.ceilToMillis(bid.term())));
+            arguments.add(bytes(PrimaryPollerBid.GRACE.toMillis()));
+        }
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /**
+     * Of acknowledge.lua: the leases of one claim have one token, and mostly end
+     * together.
+     */
+    public static byte[][] byToken(List<Lease> leases) {
+        List<byte[]> arguments = new ArrayList<>(leases.size() + 2);
+        int end = 0;
+        for (int start = 0; start < leases.size(); start = end) {
+            String token = leases.get(start).token();
+            while (end < leases.size() && leases.get(end).token().equals(token)) {
+                end++;
+            }
+            arguments.add(bytes(token));
+            arguments.add(bytes(end - start));
+            leases.subList(start, end).forEach((lease) -> arguments.add(bytesOfName(lease.id())));
+        }
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /** Of release.lua: all due again after a time. */
+    public static byte[][] ofRelease(List<Lease> leases, Duration delay) {
+        byte[] due = due(DueTime.after(delay));
+        List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
+        leases.forEach((lease) -> arguments.addAll(List.of(bytesOfName(lease.id()), bytes(lease.token()), due)));
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /** Of release.lua: each due again when it was. */
+    public static byte[][] ofRelease(List<DueLease> leases) {
+        List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
+        leases.forEach((each) -> arguments.addAll(List.of(bytesOfName(each.lease().id()), bytes(each.lease().token()),
+                bytes(each.dueAt().toEpochMilli()))));
+        return arguments.toArray(byte[][]::new);
+    }
+
+    /** Those before, then id and token of each lease. */
+    public static byte[][] idsAndTokens(List<Lease> leases, byte[]... before) {
+        byte[][] arguments = new byte[before.length + 2 * leases.size()][];
+        System.arraycopy(before, 0, arguments, 0, before.length);
+        int at = before.length;
+        for (Lease lease : leases) {
+            arguments[at++] = bytesOfName(lease.id());
+            arguments[at++] = bytes(lease.token());
+        }
+        return arguments;
+    }
+
+    /**
+     * The stamp that names an operation, so that a repeated call is known, and the
+     * envelope. Seven of 64 characters: two sends to one id share it once in 4e12.
+     */
+    public static byte[] stamped(long operation, byte[] envelope) {
+        byte[] bits = new byte[6];
+        for (int i = 0; i < bits.length; i++) {
+            bits[i] = (byte) (operation >>> (8 * i));
+        }
+        byte[] stamp = Base64.getUrlEncoder().encode(bits);
+        stamp[0] = 's';
+        byte[] value = new byte[ScriptReplies.STAMP + envelope.length];
+        System.arraycopy(stamp, 0, value, 0, ScriptReplies.STAMP);
+        System.arraycopy(envelope, 0, value, ScriptReplies.STAMP, envelope.length);
+        return value;
+    }
+
+    public static byte[] due(DueTime due) {
+        return bytes(due.relative() ? "+" + due.millis() : Long.toString(due.millis()));
+    }
+
+    public static byte[] micros(Duration time) {
+        return bytes(DueTime.ceilToMillis(time) * 1_000);
+    }
+
+}

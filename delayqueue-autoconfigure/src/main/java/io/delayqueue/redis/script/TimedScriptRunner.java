@@ -1,0 +1,51 @@
+package io.delayqueue.redis.script;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.store.MessageEventListener;
+
+/**
+ * Reports how long calls took, from here to the answer: with the network, and with what
+ * waited before them.
+ */
+public final class TimedScriptRunner implements ScriptRunner {
+
+    private final ScriptRunner runner;
+
+    private final MessageEventListener events;
+
+    private final SlowCallLog slow;
+
+    public TimedScriptRunner(ScriptRunner runner, MessageEventListener events, SlowCallLog slow) {
+        this.runner = runner;
+        this.events = events;
+        this.slow = slow;
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+        long start = this.slow.now();
+        CompletableFuture<List<Object>> answer = this.runner.run(script, keys, arguments);
+        // Not what this returns: who cancels means the call itself.
+        answer.whenComplete((reply, failure) -> {
+            long nanos = this.slow.now() - start;
+            this.events.called(script.name(), nanos, failure == null);
+            if (failure == null) {
+                this.slow.answered(script.name(), nanos);
+            }
+        });
+        return answer;
+    }
+
+    @Override
+    public boolean waits() {
+        return this.runner.waits();
+    }
+
+    @Override
+    public void close() {
+        this.runner.close();
+    }
+
+}

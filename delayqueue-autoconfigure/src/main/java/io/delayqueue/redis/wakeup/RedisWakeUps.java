@@ -1,0 +1,363 @@
+package io.delayqueue.redis.wakeup;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.WakeUps;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.SmartLifecycle;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.listener.ChannelTopic;
+import org.springframework.data.redis.listener.PatternTopic;
+
+/**
+ * Wake-ups by Redis' pub/sub. One connection serves all queues of the process, or one to
+ * every master where the keys of a cluster tell: only their node hears them. A queue's
+ * subscription, and the connection, outlive the last who listens by a short while: who
+ * waits for messages in a loop would else connect at every turn.
+ * <p>
+ * After a lost connection Spring Data subscribes again and says so, which rings all
+ * alarms: something may have been missed. What Spring Data does not survive is a Redis
+ * that is away at the first subscription; then everything is subscribed anew until it
+ * works.
+ * <p>
+ * Ends its connection with the application's life cycle, before the connection factory
+ * ends; a restart subscribes again whoever still listens.
+ * <p>
+ * <strong>Threads.</strong> {@code listen} and {@code close} only note what is wanted;
+ * one thread, {@code delayqueue-wake-ups}, does what waits for Redis, and alone touches
+ * the subscriptions. PartitionSubscription ring on a connection's thread, or on that one.
+ */
+public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseable {
+
+    private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
+
+    /** While Redis is away, however long: what it tells then is heard soon. */
+    private static final Duration RETRY = Duration.ofMillis(500);
+
+    /** While Redis is there and does not permit it. */
+    private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
+
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(2);
+
+    private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(5);
+
+    private static final Duration LINGER = Duration.ofSeconds(30);
+
+    /** In keyspace mode every write is an event: at most one look in this time. */
+    private static final Duration KEYSPACE_PAUSE = Duration.ofMillis(10);
+
+    /** After the connection factory (0), before the workers. */
+    private static final int PHASE = 1_000;
+
+    private final RedisConnectionFactory factory;
+
+    private final RedisScriptExecutor redis;
+
+    private final WakeUpMode mode;
+
+    private final Duration linger;
+
+    /** Of heartbeats. */
+    private final Duration period;
+
+    private final Map<Partition, PartitionSubscription> alarms = new ConcurrentHashMap<>();
+
+    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
+        Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
+        wakeUps.setDaemon(true);
+        return wakeUps;
+    });
+
+    private @Nullable TopicSubscription line;
+
+    private boolean away;
+
+    private Duration pause = RETRY;
+
+    /** One for all queues: they share the connection that could not be had. */
+    private boolean retryPlanned;
+
+    private volatile boolean running = true;
+
+    public RedisWakeUps(RedisConnectionFactory factory, RedisScriptExecutor redis, WakeUpMode mode) {
+        this(factory, redis, mode, LINGER);
+    }
+
+    RedisWakeUps(RedisConnectionFactory factory, RedisScriptExecutor redis, WakeUpMode mode, Duration linger) {
+        this(factory, redis, mode, linger, SubscriptionHeartbeat.PERIOD);
+    }
+
+    RedisWakeUps(RedisConnectionFactory factory, RedisScriptExecutor redis, WakeUpMode mode, Duration linger,
+            Duration period) {
+        this.linger = linger;
+        this.period = period;
+        this.thread.setRemoveOnCancelPolicy(true);
+        this.thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        this.factory = factory;
+        this.redis = redis;
+        this.mode = mode;
+    }
+
+    @Override
+    public Subscription listen(Partition queue, Listener alarm) {
+        if (this.mode == WakeUpMode.TIMER) {
+            return () -> {
+            };
+        }
+        PartitionSubscription ofQueue = this.alarms.compute(queue, (name, there) -> {
+            PartitionSubscription wanted = (there != null) ? there : listenersOf(name);
+            wanted.add(alarm);
+            return wanted;
+        });
+        submit(() -> {
+            ofQueue.stay();
+            if (ofQueue.isSubscribed()) {
+                alarm.heard(WakeUpSignal.LOOK); // as all others at their subscription
+            }
+            else {
+                subscribe(ofQueue);
+            }
+        });
+        AtomicBoolean ended = new AtomicBoolean();
+        return () -> {
+            if (ended.compareAndSet(false, true)) {
+                end(queue, alarm);
+            }
+        };
+    }
+
+    @Override
+    public boolean isHeard(Partition partition) {
+        PartitionSubscription listeners = this.alarms.get(partition);
+        return this.mode == WakeUpMode.TIMER || (listeners != null && listeners.isConfirmed());
+    }
+
+    @Override
+    public boolean tellsOfKeepers() {
+        return this.mode == WakeUpMode.CHANNEL;
+    }
+
+    private void end(Partition queue, Listener alarm) {
+        this.alarms.computeIfPresent(queue, (name, there) -> {
+            there.remove(alarm);
+            if (there.isEmpty()) {
+                submit(() -> leaveLater(there));
+            }
+            return there;
+        });
+    }
+
+    private void leaveLater(PartitionSubscription queue) {
+        queue.stay();
+        if (this.linger.isZero() || !queue.isSubscribed()) {
+            leave(queue);
+        }
+        else if (queue.isEmpty()) {
+            queue.leaves(later(() -> leave(queue), this.linger));
+        }
+    }
+
+    private void leave(PartitionSubscription queue) {
+        this.alarms.computeIfPresent(queue.partition(),
+                (name, there) -> (there == queue && there.isEmpty()) ? null : there);
+        if (this.alarms.get(queue.partition()) != queue) {
+            unsubscribe(queue);
+        }
+    }
+
+    private void submit(Runnable task) {
+        later(task, Duration.ZERO);
+    }
+
+    private @Nullable ScheduledFuture<?> later(Runnable task, Duration delay) {
+        try {
+            return this.thread.schedule(task, delay.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (RejectedExecutionException ex) {
+            logger.debug("Wake-ups are closed already");
+            return null;
+        }
+    }
+
+    private void subscribe(PartitionSubscription queue) {
+        if (!this.running || this.retryPlanned || queue.isSubscribed() || queue.isEmpty()) {
+            return;
+        }
+        try {
+            if (this.line == null) {
+                this.line = connect(queue);
+            }
+            this.line.add(queue.topic(), queue);
+            queue.subscribed(true);
+            this.pause = RETRY;
+            if (this.away) {
+                this.away = false;
+                logger.info("Subscribed to the wake-ups of queue '{}' again", queue.partition());
+            }
+        }
+        catch (RuntimeException ex) {
+            subscribeAllLater(queue, ex);
+        }
+    }
+
+    private TopicSubscription connect(PartitionSubscription queue) {
+        if (!RedisScriptExecutor.isLettuce(this.factory)) {
+            return new BlockingSubscription(this.factory, this.redis.controlChannel(), this.thread, this.period);
+        }
+        LettuceConnectionFactory lettuce = (LettuceConnectionFactory) this.factory;
+        if (this.mode == WakeUpMode.KEYSPACE && RedisScriptExecutor.isLettuceCluster(this.factory)) {
+            return new ClusterSubscription(lettuce, this.thread, this.period);
+        }
+        // If the server is away Spring Data would log its stack each time.
+        this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
+        return new ContainerSubscription(lettuce, new LossObserver(), RETRY, SUBSCRIPTION_LIMIT, this.period);
+    }
+
+    private PartitionSubscription listenersOf(Partition partition) {
+        RedisKeys keys = this.redis.keysOf(partition);
+        if (this.mode == WakeUpMode.KEYSPACE) {
+            return new PartitionSubscription(partition, PatternTopic.of(keys.keyspacePattern()),
+                    (task) -> later(task, KEYSPACE_PAUSE));
+        }
+        return new PartitionSubscription(partition, ChannelTopic.of(keys.wake()), null);
+    }
+
+    /** A container whose subscription failed is in no state to go on with. */
+    private void subscribeAllLater(PartitionSubscription queue, RuntimeException failure) {
+        if (!this.away) {
+            this.away = true;
+            logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again, meanwhile its messages are "
+                    + "found by the safety poll: {}", queue.partition(), failure.toString());
+        }
+        disconnect();
+        if (!(failure instanceof CompletionException)) {
+            // The server answers and will not have it, which may last.
+            this.pause = (this.pause.compareTo(LONGEST_RETRY) < 0) ? this.pause.multipliedBy(2) : LONGEST_RETRY;
+        }
+        this.retryPlanned = later(() -> {
+            this.retryPlanned = false;
+            subscribeAll();
+        }, this.pause) != null;
+    }
+
+    private void unsubscribe(PartitionSubscription queue) {
+        boolean subscribed = queue.isSubscribed();
+        queue.subscribed(false);
+        if (this.alarms.isEmpty()) {
+            disconnect();
+        }
+        else if (subscribed && this.line != null) {
+            this.line.remove(queue.topic());
+        }
+    }
+
+    /** The server may not have what the client has asked for once, and will not again. */
+    private void checkReconnected() {
+        this.alarms.values()
+            .stream()
+            .filter((queue) -> queue.isSubscribed() && !queue.isConfirmed())
+            .findFirst()
+            .ifPresent((queue) -> subscribeAllLater(queue,
+                    new IllegalStateException("The server has not subscribed this client again")));
+    }
+
+    private void subscribeAll() {
+        List.copyOf(this.alarms.values()).forEach(this::subscribe);
+    }
+
+    private void disconnect() {
+        TopicSubscription old = this.line;
+        this.line = null;
+        this.alarms.values().forEach((queue) -> queue.subscribed(false));
+        if (old != null) {
+            old.close();
+        }
+    }
+
+    @Override
+    public void start() {
+        this.running = true;
+        submit(this::subscribeAll);
+    }
+
+    /** Waits, but not for long, until the connection has ended. */
+    @Override
+    public void stop() {
+        this.running = false;
+        try {
+            this.thread.submit(this::disconnect).get(STOP_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        catch (ExecutionException | TimeoutException | RejectedExecutionException ex) {
+            logger.debug("The subscription has not ended yet", ex);
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    @Override
+    public void close() {
+        this.running = false;
+        this.alarms.clear();
+        submit(this::disconnect);
+        submit(this.thread::shutdown);
+    }
+
+    /** What follows from a lost connection; called by the client's threads. */
+    private final class LossObserver implements SubscriptionMonitor.Observer {
+
+        @Override
+        public boolean isOurs(String topic) {
+            return RedisWakeUps.this.alarms.values()
+                .stream()
+                .anyMatch((queue) -> queue.topic().getTopic().equals(topic));
+        }
+
+        @Override
+        public void lost() {
+            RedisWakeUps.this.alarms.values().forEach(PartitionSubscription::lost);
+        }
+
+        @Override
+        public void dropped() {
+            submit(SubscriptionHeartbeat::warn);
+        }
+
+        @Override
+        public void reconnected() {
+            later(RedisWakeUps.this::checkReconnected, SUBSCRIPTION_LIMIT);
+        }
+
+    }
+
+}

@@ -1,0 +1,83 @@
+package io.delayqueue.redis.wakeup;
+
+import java.time.Duration;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Detects a subscribed connection that is open but carries nothing any more: a firewall
+ * has forgotten it, or the host behind it has vanished. Both ends would wait for ever.
+ * <p>
+ * Counts the beats of a timer since anything was received on the connection. After two of
+ * them it requests an answer that comes on that connection, and if two more bring none,
+ * the connection is dropped. Beats are counted and not clock time, so a process that was
+ * suspended reads what has arrived meanwhile before it judges.
+ * <p>
+ * <strong>Threads.</strong> One thread at a time calls {@code beat}; any thread reports
+ * what was received.
+ */
+final class SubscriptionHeartbeat {
+
+    /** Two of them without an answer: a connection that died is dropped within 10 s. */
+    static final Duration PERIOD = Duration.ofSeconds(2);
+
+    private static final Logger logger = LoggerFactory.getLogger(SubscriptionHeartbeat.class);
+
+    private static final int REQUEST_AFTER = 2;
+
+    private static final int DROP_AFTER = 4;
+
+    private final Line line;
+
+    private volatile boolean received;
+
+    private int silent;
+
+    SubscriptionHeartbeat(Line line) {
+        this.line = line;
+    }
+
+    /** Notes that something was received on the connection. */
+    void received() {
+        this.received = true;
+    }
+
+    /** Counts a beat, and requests an answer or drops the connection if it is time. */
+    void beat() {
+        if (this.received) {
+            this.received = false;
+            this.silent = 0;
+            return;
+        }
+        this.silent++;
+        if (this.silent == REQUEST_AFTER && !this.line.request()) {
+            this.silent = 0;
+        }
+        else if (this.silent >= DROP_AFTER) {
+            this.silent = 0;
+            this.line.drop();
+        }
+    }
+
+    /** Logs that a connection is dropped; not to be called on the client's threads. */
+    static void warn() {
+        logger.warn("Nothing is received on the connection that is subscribed to wake-ups, not even the answer to "
+                + "a request; it is closed and opened again, meanwhile messages are found by the safety poll");
+    }
+
+    /** A subscribed connection. */
+    interface Line {
+
+        /**
+         * Sends a request whose answer comes on this connection, without waiting for it.
+         * @return {@code false} if it could not be sent, so that silence proves nothing
+         */
+        boolean request();
+
+        /** Closes the connection without waiting for the other end. */
+        void drop();
+
+    }
+
+}

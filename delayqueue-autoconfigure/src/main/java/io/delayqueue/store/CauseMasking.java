@@ -1,0 +1,43 @@
+package io.delayqueue.store;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What may be shown of a cause of death to who may not read payloads: an exception's
+ * message may quote one, and a consumer may write anything. Left are the type of the
+ * exception, and the queue's own reasons, which say nothing of a message but numbers.
+ */
+public final class CauseMasking {
+
+    /** In place of all else. */
+    public static final String MASKED = "(masked)";
+
+    /** Without what it says: consumers in any language could not read it. */
+    public static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
+
+    private static final int LONGEST_TYPE = 300;
+
+    private static final Pattern TYPE = Pattern.compile("((?:[a-z_][\\w$]*\\.)+[A-Z][\\w$]*)(?::|\\R|$)");
+
+    private static final List<Pattern> REASONS = List.of(Pattern.compile("missing|expired"),
+            Pattern.compile("Its lease ran out \\d+ times? after it had started \\(max-lapses is \\d+\\)"),
+            Pattern.compile("Its lease ran out \\d+ times? while it was handled \\(max-lapses is \\d+\\): "
+                    + "its handler may end or stall the process"),
+            Pattern.compile("It has failed \\d+ times? \\(max-attempts is \\d+\\)"),
+            Pattern.compile("The handler gave no reason"), Pattern.compile(Pattern.quote(NO_JSON)));
+
+    private CauseMasking() {
+    }
+
+    /** What is left of a cause, in one line. */
+    public static String masked(String cause) {
+        Matcher type = TYPE.matcher(cause).region(0, Math.min(cause.length(), LONGEST_TYPE));
+        if (type.lookingAt()) {
+            return type.group(1);
+        }
+        return REASONS.stream().anyMatch((reason) -> reason.matcher(cause).matches()) ? cause : MASKED;
+    }
+
+}

@@ -1,0 +1,48 @@
+package io.delayqueue.store;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps an {@link ExpiredMessagesLog} for each queue, for callers that claim from any
+ * queue.
+ * <p>
+ * <strong>Threads.</strong> Any.
+ */
+public final class ExpiredMessagesLogs {
+
+    /** Names may be made up without end; then some are reported earlier. */
+    private static final int MOST_QUEUES = 10_000;
+
+    private final Map<QueueName, ExpiredMessagesLog> queues = new ConcurrentHashMap<>();
+
+    private final LongSupplier nanoTime;
+
+    public ExpiredMessagesLogs(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * Counts the messages that a claim has found expired.
+     * @return the line to log, {@code null} if there is none or it is too early
+     */
+    public @Nullable String add(QueueName queue, ClaimResult claim, ExpiryPolicy policy) {
+        if (claim.expired() > 0 && this.queues.size() >= MOST_QUEUES) {
+            this.queues.clear();
+        }
+        ExpiredMessagesLog summary = (claim.expired() > 0)
+                ? this.queues.computeIfAbsent(queue, (name) -> new ExpiredMessagesLog()) : this.queues.get(queue);
+        if (summary == null) {
+            return null;
+        }
+        summary.add(claim.expired());
+        summary.note(claim.buried());
+        long reported = summary.take(this.nanoTime.getAsLong());
+        return (reported > 0) ? summary.text(reported, queue, policy) : null;
+    }
+
+}

@@ -1,0 +1,109 @@
+package io.delayqueue.store;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Writes what a node tells of itself as JSON, and reads it back: field by field, so that
+ * it names no class, and what somebody else wrote is at worst not shown. Thread-safe.
+ */
+public final class NodeStatusCodec {
+
+    /** Longer ones are not read, as whoever may write to the store may send any. */
+    private static final int LONGEST = 100_000;
+
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    private NodeStatusCodec() {
+    }
+
+    /**
+     * Writes a report.
+     * @param node itself
+     * @param uptime how long its worker runs
+     */
+    public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners) {
+        ObjectNode json = MAPPER.createObjectNode();
+        json.put("application", node.application());
+        json.put("host", node.host());
+        json.put("pid", node.pid());
+        json.put("version", node.version());
+        json.put("uptime", uptime.toMillis());
+        ArrayNode list = json.putArray("listeners");
+        for (ListenerStatus listener : listeners) {
+            ObjectNode entry = list.addObject();
+            entry.put("id", listener.id());
+            ArrayNode queues = entry.putArray("queues");
+            listener.queues().forEach(queues::add);
+            entry.put("concurrency", listener.concurrency());
+            entry.put("free", listener.free());
+            entry.put("running", listener.running());
+            entry.put("paused", listener.paused());
+        }
+        return MAPPER.writeValueAsBytes(json);
+    }
+
+    /** Reads a report; empty if it is none. */
+    public static Optional<NodeStatus> read(NodeRegistry.Report report) {
+        if (report.content().length > LONGEST) {
+            return Optional.empty();
+        }
+        try {
+            JsonNode json = MAPPER.readTree(report.content());
+            if (!json.isObject()) {
+                return Optional.empty();
+            }
+            List<ListenerStatus> listeners = new ArrayList<>();
+            json.path("listeners").forEach((listener) -> listeners.add(listener(listener)));
+            String version = text(json, "version");
+            long uptime = Math.max(0, Math.min(number(json, "uptime"), MessageLimits.MAX_DURATION.toMillis()));
+            return Optional
+                .of(new NodeStatus(report.node(), text(json, "application"), text(json, "host"), number(json, "pid"),
+                        version.isEmpty() ? null : version, report.at().minusMillis(uptime), report.at(), listeners));
+        }
+        catch (JacksonException ex) {
+            return Optional.empty();
+        }
+    }
+
+    private static ListenerStatus listener(JsonNode json) {
+        List<String> queues = new ArrayList<>();
+        json.path("queues").forEach((queue) -> queues.add(queue.asString("")));
+        return new ListenerStatus(text(json, "id"), queues, (int) number(json, "concurrency"),
+                (int) number(json, "free"), json.path("running").asBoolean(false),
+                json.path("paused").asBoolean(false));
+    }
+
+    private static String text(JsonNode json, String field) {
+        return json.path(field).asString("");
+    }
+
+    private static long number(JsonNode json, String field) {
+        return json.path(field).asLong(0);
+    }
+
+    /**
+     * A node.
+     *
+     * @param id names this run of it
+     * @param application its application
+     * @param host where it runs
+     * @param pid its process there
+     * @param version of the library; {@code null} if not known
+     */
+    public record Node(String id, String application, String host, long pid, @Nullable String version) {
+    }
+
+}

@@ -1,0 +1,23 @@
+package io.delayqueue.store.envelope;
+
+import java.util.Map;
+
+/**
+ * What a stored message says, read.
+ *
+ * @param payload the payload as JSON, in UTF-8
+ * @param headers headers given by the sender
+ */
+public record Envelope(byte[] payload, Map<String, String> headers) {
+
+    public Envelope {
+        headers = Map.copyOf(headers);
+    }
+
+    /** Without content, which may be private. */
+    @Override
+    public String toString() {
+        return "Envelope[%d bytes, %d headers]".formatted(this.payload.length, this.headers.size());
+    }
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Converts payloads to and from the envelope, the bytes that a store keeps.
+ */
+@NullMarked
+package io.delayqueue.store.envelope;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,391 @@
+package io.delayqueue.store.routing;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.StoredMessage;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.StaleLayoutException;
+import io.delayqueue.store.UncertainEffects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings the calls of senders to the partitions of a queue. An id is looked for at its
+ * homes, the current one first, and then everywhere else: a message that was sent by a
+ * process that did not know better may be there. The partitions are asked one after the
+ * other, so that "not found" is true of a moment during the call: an id is admitted to
+ * one partition only after it is gone from the others.
+ * <p>
+ * A call that is refused, as the partitions have changed, is made again by the new ones.
+ * Thread-safe; waits for nothing.
+ */
+public final class PartitionRouter {
+
+    /** Each time the partitions have changed anew, so once is nearly always enough. */
+    private static final int MOST_REPEATS = 5;
+
+    private final MessageStore store;
+
+    private final MessageInspector inspector;
+
+    private final PartitionLayoutCache table;
+
+    private final QueueRegistrar notes;
+
+    public PartitionRouter(DelayQueueStore ports) {
+        this.store = ports.messages();
+        this.inspector = ports.inspector();
+        this.table = ports.partitions();
+        this.notes = ports.notes();
+    }
+
+    /** All partitions that may hold messages, by this version or a later one. */
+    public CompletableFuture<List<Partition>> all(QueueName queue, int version) {
+        return this.table.of(queue)
+            .thenCompose((partitions) -> (partitions.version() >= version)
+                    ? CompletableFuture.completedFuture(partitions) : this.table.read(queue))
+            .thenApply((partitions) -> partitions.all(queue));
+    }
+
+    /**
+     * The same as is recorded now: for those who ask of the queue as a whole, whom no
+     * partition refuses.
+     */
+    public CompletableFuture<List<Partition>> recorded(QueueName queue) {
+        return this.table.read(queue).thenApply((partitions) -> partitions.all(queue));
+    }
+
+    /** A claim told of this version of the partitions. */
+    public void noticed(Partition partition, int version) {
+        this.table.noticed(partition, version);
+    }
+
+    /** The ways of messages into their queue, in their order. */
+    public CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages) {
+        this.notes.note(queue);
+        return this.table.of(queue).thenApply((partitions) -> {
+            if (partitions.counts().equals(PartitionLayout.ONE.counts())) {
+                PartitionRoute only = new PartitionRoute(
+                        List.of(new PartitionTarget(Partition.first(queue), partitions.version())));
+                return Collections.nCopies(messages.size(), only);
+            }
+            return messages.stream().map((message) -> PartitionRoute.of(queue, partitions, message)).toList();
+        });
+    }
+
+    /** Stores one message. */
+    public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
+        this.notes.note(queue);
+        if (message.unique()) {
+            // Most are of this kind, and they are never refused for their home.
+            return this.table.of(queue)
+                .thenCompose(
+                        (partitions) -> this.store.schedule(partitions.home(queue, message.id()), List.of(message)))
+                .thenApply((results) -> results.get(0));
+        }
+        return this.table.of(queue)
+            .thenCompose((partitions) -> schedule(PartitionRoute.of(queue, partitions, message), List.of(message)))
+            .thenCompose((answers) -> answers.get(0).toFuture());
+    }
+
+    /**
+     * Stores messages that have the same way.
+     * @return what became of each; does not fail
+     */
+    public CompletableFuture<List<RoutedSendResult>> schedule(PartitionRoute route, List<NewMessage> messages) {
+        Sending sending = new Sending(route.queue(), messages);
+        List<Integer> all = new ArrayList<>();
+        for (int i = 0; i < messages.size(); i++) {
+            all.add(i);
+        }
+        return sending.go(route, 0, all, 0).thenApply((done) -> Arrays.asList(sending.answers));
+    }
+
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+        return search(queue, id, (home) -> this.store.cancel(home, id), CancelResult.NOT_FOUND::equals);
+    }
+
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+        return search(queue, id, (home) -> this.store.reschedule(home, id, due), RescheduleResult.NOT_FOUND::equals);
+    }
+
+    public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
+        return search(queue, id, (home) -> this.inspector.find(home, id), Optional::isEmpty);
+    }
+
+    /**
+     * Makes the message of a dead letter due. Where the number of partitions was never
+     * another than one, that is one step. Elsewhere the message is sent, to where its id
+     * and its group belong by now, and then its letter is removed: what ends in between
+     * leaves both, and loses nothing.
+     */
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
+        return persist(queue, () -> this.table.read(queue)
+            .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts())
+                    ? this.store.redrive(new PartitionTarget(Partition.first(queue), partitions.version()), letterId)
+                    : sendAgain(queue, partitions, letterId)),
+                0, false);
+    }
+
+    private CompletableFuture<RedriveResult> sendAgain(QueueName queue, PartitionLayout partitions, String letterId) {
+        List<PartitionTarget> places = List.copyOf(places(queue, partitions, Lease.idOf(letterId)));
+        return ask(places, 0,
+                (home) -> this.inspector.buried(home.partition(), letterId)
+                    .thenApply((found) -> found.map((message) -> new Buried(home.partition(), letterId, message))),
+                Optional::isEmpty)
+            .thenCompose((found) -> found.map(this::sendAgain)
+                .orElseGet(() -> CompletableFuture.completedFuture(RedriveResult.NOT_FOUND)));
+    }
+
+    private CompletableFuture<RedriveResult> sendAgain(Buried buried) {
+        QueueName queue = buried.partition().queue();
+        if (buried.message().envelope().length == 0) {
+            return CompletableFuture.completedFuture(RedriveResult.EMPTY);
+        }
+        // A send would follow what is leased and cancelled, and does not see what is in
+        // another group.
+        return find(queue, buried.message().id())
+            .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
+                    : schedule(queue, buried.message()).handle((sent, failure) -> settle(buried, sent, failure))
+                        .thenCompose(Function.identity()));
+    }
+
+    /** What is stored shall have no letter, even if too few replicas have it. */
+    private CompletableFuture<RedriveResult> settle(Buried buried, @Nullable SendResult sent,
+            @Nullable Throwable failure) {
+        if (failure != null && !isStored(failure)) {
+            return CompletableFuture.failedFuture(failure);
+        }
+        if (sent != null && sent.outcome() == SendOutcome.KEPT) {
+            return CompletableFuture.completedFuture(RedriveResult.ID_IN_USE);
+        }
+        return this.store.purge(buried.partition(), buried.letterId()).handle((purged, left) -> {
+            if (left != null) {
+                throw new StoreUnavailableException(
+                        "The message of the dead letter is stored again, but its letter may still be there",
+                        Effect.UNKNOWN, left);
+            }
+            return failure;
+        })
+            .thenCompose((unreplicated) -> (unreplicated != null) ? CompletableFuture.failedFuture(unreplicated)
+                    : CompletableFuture.completedFuture(RedriveResult.REDRIVEN));
+    }
+
+    private static boolean isStored(Throwable failure) {
+        Throwable reason = (failure.getCause() != null && failure instanceof CompletionException) ? failure.getCause()
+                : failure;
+        return reason instanceof DelayQueueException known && known.effect() == Effect.STORED;
+    }
+
+    /** Removes a dead letter, wherever it is. */
+    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+        return this.table.read(queue)
+            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
+                    (home) -> this.store.purge(home.partition(), letterId), (purged) -> !purged));
+    }
+
+    /** Finds a dead letter, wherever it is. */
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String letterId) {
+        return this.table.read(queue)
+            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
+                    (home) -> this.inspector.deadLetter(home.partition(), letterId), Optional::isEmpty));
+    }
+
+    /** The counts of all partitions together. */
+    public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
+        return recorded(queue).thenCompose(this::statistics);
+    }
+
+    private CompletableFuture<QueueStatistics> statistics(List<Partition> partitions) {
+        List<CompletableFuture<QueueStatistics>> answers = partitions.stream().map(this.inspector::statistics).toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+            .thenApply(
+                    (all) -> answers.stream().map(CompletableFuture::join).reduce(PartitionRouter::sum).orElseThrow());
+    }
+
+    private static QueueStatistics sum(QueueStatistics one, QueueStatistics other) {
+        return new QueueStatistics(one.queue(), one.scheduled() + other.scheduled(), one.due() + other.due(),
+                one.leased() + other.leased(), one.dead() + other.dead(), earlier(one.nextDueAt(), other.nextDueAt()));
+    }
+
+    private static @Nullable Instant earlier(@Nullable Instant one, @Nullable Instant other) {
+        return (one == null || (other != null && other.isBefore(one))) ? other : one;
+    }
+
+    private <T> CompletableFuture<T> search(QueueName queue, String id,
+            Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
+        return persist(queue,
+                () -> this.table.of(queue)
+                    .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent)),
+                0, false);
+    }
+
+    /** Makes a call again as long as it is refused for the version that it goes by. */
+    private <T> CompletableFuture<T> persist(QueueName queue, Supplier<CompletableFuture<T>> call, int repeats,
+            boolean doubtful) {
+        return call.get().handle((answer, failure) -> {
+            if (failure == null) {
+                return CompletableFuture.completedFuture(answer);
+            }
+            if (repeats == MOST_REPEATS || !StaleLayoutException.isCauseOf(failure)) {
+                return CompletableFuture.<T>failedFuture(UncertainEffects.keep(doubtful, failure));
+            }
+            boolean doubt = doubtful || UncertainEffects.isIn(failure);
+            return this.table.read(queue, failure)
+                .exceptionallyCompose((unread) -> CompletableFuture.failedFuture(UncertainEffects.keep(doubt, unread)))
+                .thenCompose((read) -> persist(queue, call, repeats + 1, doubt));
+        }).thenCompose(Function.identity());
+    }
+
+    private static Set<PartitionTarget> places(QueueName queue, PartitionLayout partitions, String id) {
+        Set<PartitionTarget> places = new LinkedHashSet<>(partitions.homes(queue, id));
+        partitions.all(queue).forEach((partition) -> places.add(new PartitionTarget(partition, partitions.version())));
+        return places;
+    }
+
+    private static <T> CompletableFuture<T> ask(List<PartitionTarget> places, int next,
+            Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
+        CompletableFuture<T> answer = call.apply(places.get(next));
+        if (next == places.size() - 1) {
+            return answer;
+        }
+        return answer.thenCompose((found) -> absent.test(found) ? ask(places, next + 1, call, absent)
+                : CompletableFuture.completedFuture(found));
+    }
+
+    /**
+     * The message of a dead letter.
+     *
+     * @param partition where the letter is
+     * @param letterId its name
+     * @param message what it would be sent as
+     */
+    private record Buried(Partition partition, String letterId, NewMessage message) {
+    }
+
+    /** Messages under way. Its steps follow one another, so it needs no guard. */
+    private final class Sending {
+
+        private final QueueName queue;
+
+        private final List<NewMessage> messages;
+
+        private final RoutedSendResult[] answers;
+
+        /** Whether what is tried again may have taken effect. */
+        private boolean doubtful;
+
+        Sending(QueueName queue, List<NewMessage> messages) {
+            this.queue = queue;
+            this.messages = messages;
+            this.answers = new RoutedSendResult[messages.size()];
+        }
+
+        /**
+         * Goes on at the next home with those messages that are not answered yet.
+         * @param pending their positions
+         */
+        CompletableFuture<Void> go(PartitionRoute route, int next, List<Integer> pending, int repeats) {
+            if (pending.isEmpty()) {
+                return CompletableFuture.completedFuture(null);
+            }
+            PartitionTarget home = route.homes().get(next);
+            List<NewMessage> asked = pending.stream().map(this.messages::get).toList();
+            boolean last = next == route.homes().size() - 1;
+            CompletableFuture<List<Integer>> unanswered = last
+                    ? PartitionRouter.this.store.schedule(home, asked).thenApply((results) -> note(pending, results))
+                    : PartitionRouter.this.store.scheduleIfHeld(home, asked)
+                        .thenApply((results) -> noteHeld(pending, results));
+            return unanswered.handle((left, failure) -> {
+                if (failure == null) {
+                    return go(route, next + 1, left, repeats);
+                }
+                if (repeats < MOST_REPEATS && StaleLayoutException.isCauseOf(failure)) {
+                    this.doubtful |= UncertainEffects.isIn(failure);
+                    return again(pending, failure, repeats + 1);
+                }
+                fail(pending, failure);
+                return CompletableFuture.<Void>completedFuture(null);
+            }).thenCompose(Function.identity());
+        }
+
+        private void fail(List<Integer> pending, Throwable failure) {
+            Throwable told = UncertainEffects.keep(this.doubtful, failure);
+            pending.forEach((position) -> this.answers[position] = new RoutedSendResult(null, told));
+        }
+
+        private List<Integer> note(List<Integer> asked, List<SendResult> results) {
+            for (int i = 0; i < asked.size(); i++) {
+                this.answers[asked.get(i)] = new RoutedSendResult(results.get(i), null);
+            }
+            return List.of();
+        }
+
+        private List<Integer> noteHeld(List<Integer> asked, List<Optional<SendResult>> results) {
+            List<Integer> left = new ArrayList<>();
+            for (int i = 0; i < asked.size(); i++) {
+                if (results.get(i).isPresent()) {
+                    this.answers[asked.get(i)] = new RoutedSendResult(results.get(i).get(), null);
+                }
+                else {
+                    left.add(asked.get(i));
+                }
+            }
+            return left;
+        }
+
+        /** By the new partitions; from the start, as there may be more homes. */
+        private CompletableFuture<Void> again(List<Integer> pending, Throwable refusal, int repeats) {
+            return PartitionRouter.this.table.read(this.queue, refusal).handle((partitions, failure) -> {
+                if (failure != null) {
+                    fail(pending, failure);
+                    return CompletableFuture.<Void>completedFuture(null);
+                }
+                Map<PartitionRoute, List<Integer>> byRoute = new LinkedHashMap<>();
+                pending.forEach(
+                        (position) -> byRoute
+                            .computeIfAbsent(PartitionRoute.of(this.queue, partitions, this.messages.get(position)),
+                                    (route) -> new ArrayList<>())
+                            .add(position));
+                CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+                for (Map.Entry<PartitionRoute, List<Integer>> entry : byRoute.entrySet()) {
+                    done = done.thenCompose((before) -> go(entry.getKey(), 0, entry.getValue(), repeats));
+                }
+                return done;
+            }).thenCompose(Function.identity());
+        }
+
+    }
+
+}

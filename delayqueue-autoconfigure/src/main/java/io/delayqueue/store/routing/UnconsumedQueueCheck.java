@@ -1,0 +1,244 @@
+package io.delayqueue.store.routing;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.BackgroundLog;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.NodeStatusCodec;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.store.SimilarNames;
+import io.delayqueue.store.Texts;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds queues whose messages are due and that nobody consumes, and logs each of them
+ * once: the name may be mistyped, or the application that handles it may be gone. A queue
+ * counts as consumed if a node reports a running listener for it, if one of its messages
+ * is leased, or if this process has recently handed out messages of it. Those who consume
+ * without a listener elsewhere are not known, so a message has to be due for a while.
+ * <p>
+ * <strong>Threads.</strong> Any; waits for nothing.
+ */
+public final class UnconsumedQueueCheck {
+
+    /** Between two searches. */
+    static final Duration PERIOD = Duration.ofMinutes(1);
+
+    /** For less than that a message may be due in a queue that is consumed. */
+    static final Duration LATE = Duration.ofMinutes(1);
+
+    /** For how long a queue that was consumed here counts as consumed. */
+    static final Duration MEMORY = Duration.ofMinutes(10);
+
+    /** Of each search; the rest is logged by later ones. */
+    static final int MOST_LINES = 20;
+
+    /** Most queues of a search, the first by name. */
+    private static final int MOST_QUEUES = 1_000;
+
+    /** Of a search, read at a time: it may wait, and others use the connection. */
+    static final int MOST_READS = 20;
+
+    private static final Logger logger = LoggerFactory.getLogger(UnconsumedQueueCheck.class);
+
+    private final DelayQueueStore ports;
+
+    private final QueueInspector inspector;
+
+    private final Directories directories;
+
+    private final RemoteConsumerQueues consumed;
+
+    private final LongSupplier nanoTime;
+
+    private final AtomicLong nextSearch;
+
+    private final BackgroundLog log = new BackgroundLog();
+
+    private final Set<String> logged = ConcurrentHashMap.newKeySet();
+
+    /** By name; of the last search that was answered. */
+    private volatile Map<String, QueueOverview> known = Map.of();
+
+    /**
+     * Creates it without searching.
+     * @param ports where messages live
+     * @param inspector counts them
+     * @param directories the queues and nodes that there are
+     * @param consumed the queues that this process hands out messages of, other than to
+     * listeners
+     * @param nanoTime the monotonic clock
+     */
+    public UnconsumedQueueCheck(DelayQueueStore ports, QueueInspector inspector, Directories directories,
+            RemoteConsumerQueues consumed, LongSupplier nanoTime) {
+        this.ports = ports;
+        this.inspector = inspector;
+        this.directories = directories;
+        this.consumed = consumed;
+        this.nanoTime = nanoTime;
+        // Other nodes start too, and their listeners report first.
+        this.nextSearch = new AtomicLong(nanoTime.getAsLong() + PERIOD.toNanos());
+    }
+
+    /** What the last search found; starts another one if that is long ago. */
+    public Map<String, QueueOverview> known() {
+        refresh();
+        return this.known;
+    }
+
+    /** Starts a search if the last one is long ago. */
+    public void refresh() {
+        long next = this.nextSearch.get();
+        long now = this.nanoTime.getAsLong();
+        if (now - next < 0 || !this.nextSearch.compareAndSet(next, now + PERIOD.toNanos())) {
+            return;
+        }
+        if (this.ports.messages().waits()) {
+            Thread thread = new Thread(this::search, "delayqueue-unconsumed");
+            thread.setDaemon(true);
+            thread.start();
+        }
+        else {
+            search();
+        }
+    }
+
+    /**
+     * Searches now.
+     * @return what is found, by name; fails if the store does not answer
+     */
+    public CompletableFuture<Map<String, QueueOverview>> search() {
+        CompletableFuture<Map<String, QueueOverview>> found;
+        try {
+            found = this.directories.nodes()
+                .list()
+                .thenCombine(this.directories.queues().list("", MOST_QUEUES), (reports, queues) -> {
+                    Set<String> listened = listened(reports);
+                    return find(queues.stream().filter((queue) -> !listened.contains(queue.value())).toList())
+                        .thenApply((unconsumed) -> conclude(unconsumed, listened));
+                })
+                .thenCompose((unconsumed) -> unconsumed);
+        }
+        catch (RuntimeException ex) {
+            found = CompletableFuture.failedFuture(ex);
+        }
+        return found.whenComplete((unconsumed, failure) -> {
+            if (failure != null) {
+                logger.debug("Cannot search for queues without a consumer; repeated in a minute: {}",
+                        failure.toString());
+            }
+        });
+    }
+
+    private static Set<String> listened(List<NodeRegistry.Report> reports) {
+        return reports.stream()
+            .flatMap((report) -> NodeStatusCodec.read(report).stream())
+            .flatMap((node) -> node.listeners().stream())
+            .filter((listener) -> listener.running() && !listener.paused())
+            .map(ListenerStatus::queues)
+            .flatMap(Collection::stream)
+            .collect(Collectors.toSet());
+    }
+
+    private CompletableFuture<Map<String, QueueOverview>> find(List<QueueName> queues) {
+        List<QueueName> suspects = queues.stream().filter((queue) -> !this.consumed.isConsumed(queue, MEMORY)).toList();
+        CompletableFuture<Map<String, QueueOverview>> found = CompletableFuture.completedFuture(new TreeMap<>());
+        for (int i = 0; i < suspects.size(); i += MOST_READS) {
+            List<QueueName> some = suspects.subList(i, Math.min(suspects.size(), i + MOST_READS));
+            found = found.thenCompose((unconsumed) -> find(some, unconsumed));
+        }
+        return found;
+    }
+
+    /** Adds those of some queues that nobody consumes. */
+    private CompletableFuture<Map<String, QueueOverview>> find(List<QueueName> queues,
+            Map<String, QueueOverview> unconsumed) {
+        List<CompletableFuture<@Nullable QueueOverview>> answers = queues.stream().map(this::overviewOrNull).toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).thenApply((all) -> {
+            answers.stream()
+                .map(CompletableFuture::join)
+                .filter(Objects::nonNull)
+                .filter(UnconsumedQueueCheck::waits)
+                .forEach((queue) -> unconsumed.put(queue.queue(), queue));
+            return unconsumed;
+        });
+    }
+
+    /** A queue that cannot be read hides no other. */
+    private CompletableFuture<@Nullable QueueOverview> overviewOrNull(QueueName queue) {
+        return overview(queue).handle((overview, failure) -> {
+            if (failure != null) {
+                logger.debug("Cannot count the messages of queue '{}': {}", queue, failure.toString());
+            }
+            return overview;
+        });
+    }
+
+    private CompletableFuture<QueueOverview> overview(QueueName queue) {
+        return this.ports.partitions().of(queue).thenCompose((partitions) -> {
+            List<CompletableFuture<PartitionCounts>> counts = partitions.all(queue)
+                .stream()
+                .map(this.inspector::counts)
+                .toList();
+            return CompletableFuture.allOf(counts.toArray(CompletableFuture<?>[]::new))
+                .thenApply((all) -> PartitionCounts.overview(queue,
+                        counts.stream().map(CompletableFuture::join).toList()));
+        });
+    }
+
+    private static boolean waits(QueueOverview queue) {
+        return !queue.paused() && queue.leased() == 0 && queue.oldestDue() != null
+                && queue.oldestDue().compareTo(LATE) >= 0;
+    }
+
+    private Map<String, QueueOverview> conclude(Map<String, QueueOverview> unconsumed, Set<String> listened) {
+        this.known = Map.copyOf(unconsumed);
+        this.logged.retainAll(unconsumed.keySet());
+        List<QueueOverview> fresh = new ArrayList<>(unconsumed.values());
+        fresh.removeIf((queue) -> this.logged.contains(queue.queue()));
+        fresh.stream().limit(MOST_LINES).filter((queue) -> this.logged.add(queue.queue())).forEach((queue) -> {
+            String similar = SimilarNames.among(listened, queue.queue())
+                .map((name) -> ". A node listens to '%s'; was that meant?".formatted(name))
+                .orElse("");
+            this.log.execute(() -> logger.warn(
+                    "Queue '{}' has no consumer: {} due, the oldest for {}, no node reports a running "
+                            + "listener for it, and none of its messages is leased{}",
+                    queue.queue(), Texts.count(queue.due(), "message"), Texts.span(oldestDue(queue)), similar));
+        });
+        return unconsumed;
+    }
+
+    private static Duration oldestDue(QueueOverview queue) {
+        return Objects.requireNonNullElse(queue.oldestDue(), Duration.ZERO);
+    }
+
+    /**
+     * The lists of what there is.
+     *
+     * @param queues all queues
+     * @param nodes all nodes
+     */
+    public record Directories(QueueRegistry queues, NodeRegistry nodes) {
+    }
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Routes calls to the partitions of a queue, and caches how many it has.
+ */
+@NullMarked
+package io.delayqueue.store.routing;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,189 @@
+package io.delayqueue.template;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.delayqueue.AfterCommitSendFailedEvent;
+import io.delayqueue.BatchSendException;
+import io.delayqueue.DelayedMessage;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Keeps the messages of a transaction back, and sends them in one go once it has
+ * committed. The messages of a transaction that rolls back, or back to a savepoint, are
+ * forgotten.
+ * <p>
+ * <strong>Threads.</strong> What is kept back is bound to the thread of its transaction,
+ * as the transaction is; nothing is shared.
+ */
+final class AfterCommitSender {
+
+    private static final Logger logger = LoggerFactory.getLogger(AfterCommitSender.class);
+
+    private static final int MAX_NAMED = 10;
+
+    private final BatchSender sender;
+
+    private final ApplicationEventPublisher events;
+
+    AfterCommitSender(BatchSender sender, ApplicationEventPublisher events) {
+        this.sender = sender;
+        this.events = events;
+    }
+
+    /**
+     * Whether there is a commit to wait for: a transaction that has not committed yet.
+     */
+    boolean hasCommitAhead() {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            return false;
+        }
+        Outbox outbox = bound();
+        return outbox == null || outbox.phase != Phase.COMMITTED;
+    }
+
+    /** Sends a message after the commit that lies ahead. */
+    void add(PreparedMessage message) {
+        Outbox outbox = bound();
+        if (outbox == null) {
+            outbox = new Outbox();
+            TransactionSynchronizationManager.registerSynchronization(outbox);
+            TransactionSynchronizationManager.bindResource(this, outbox);
+        }
+        outbox.messages.add(message);
+    }
+
+    private @Nullable Outbox bound() {
+        Outbox outbox = (Outbox) TransactionSynchronizationManager.getResource(this);
+        if (outbox != null && outbox.phase == Phase.COMPLETED) {
+            // Left behind by a transaction that was completed by another thread.
+            TransactionSynchronizationManager.unbindResource(this);
+            return null;
+        }
+        return outbox;
+    }
+
+    private void send(List<PreparedMessage> messages) {
+        // Nobody can repeat these, so an interrupt meant for the caller does not stop
+        // them.
+        boolean interrupted = Thread.interrupted();
+        try {
+            this.sender.send(messages);
+        }
+        catch (BatchSendException ex) {
+            report(ex);
+        }
+        finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void report(BatchSendException failure) {
+        List<DelayedMessage> messages = Stream.concat(failure.notStored().stream(), failure.unknown().stream())
+            .toList();
+        logger.error("Messages were to be sent after a commit, which stays. {}; affected: {}", failure.getMessage(),
+                names(messages), failure);
+        try {
+            this.events.publishEvent(new AfterCommitSendFailedEvent(messages, failure));
+        }
+        catch (RuntimeException ex) {
+            logger.error("A listener of AfterCommitSendFailedEvent failed", ex);
+        }
+    }
+
+    private static String names(List<DelayedMessage> messages) {
+        String names = messages.stream()
+            .limit(MAX_NAMED)
+            .map((message) -> "'%s' of queue '%s'".formatted(message.id().orElse(""), message.queue()))
+            .collect(Collectors.joining(", "));
+        return (messages.size() > MAX_NAMED) ? names + " and %d more".formatted(messages.size() - MAX_NAMED) : names;
+    }
+
+    /** How far the transaction of an outbox has come. */
+    private enum Phase {
+
+        OPEN, COMMITTED, COMPLETED
+
+    }
+
+    /** The messages of one transaction. */
+    private final class Outbox implements TransactionSynchronization {
+
+        private final List<PreparedMessage> messages = new ArrayList<>();
+
+        /** Savepoint to the number of messages that were there before it. */
+        private final Map<Object, Integer> savepoints = new HashMap<>();
+
+        private Phase phase = Phase.OPEN;
+
+        @Override
+        public void suspend() {
+            TransactionSynchronizationManager.unbindResourceIfPossible(AfterCommitSender.this);
+        }
+
+        @Override
+        public void resume() {
+            TransactionSynchronizationManager.bindResource(AfterCommitSender.this, this);
+        }
+
+        @Override
+        public void savepoint(Object savepoint) {
+            this.savepoints.put(savepoint, this.messages.size());
+        }
+
+        @Override
+        public void savepointRollback(Object savepoint) {
+            // One not known is older than this outbox, and so than all of its messages.
+            int kept = this.savepoints.getOrDefault(savepoint, 0);
+            this.messages.subList(Math.min(kept, this.messages.size()), this.messages.size()).clear();
+        }
+
+        @Override
+        public void afterCommit() {
+            this.phase = Phase.COMMITTED;
+            sendAll();
+        }
+
+        /**
+         * Sends what {@code afterCommit} has not: it is not called if another
+         * synchronization threw before, nor if the first message of the transaction came
+         * from such a callback.
+         */
+        @Override
+        public void afterCompletion(int status) {
+            this.phase = Phase.COMPLETED;
+            TransactionSynchronizationManager.unbindResourceIfPossible(AfterCommitSender.this);
+            if (status == STATUS_COMMITTED) {
+                sendAll();
+            }
+            else if (status == STATUS_UNKNOWN && !this.messages.isEmpty()) {
+                logger.warn("It is not known whether a transaction committed; not sent after it: {}",
+                        names(this.messages.stream().map(PreparedMessage::identified).toList()));
+            }
+            this.messages.clear();
+        }
+
+        private void sendAll() {
+            List<PreparedMessage> unsent = List.copyOf(this.messages);
+            this.messages.clear();
+            if (!unsent.isEmpty()) {
+                send(unsent);
+            }
+        }
+
+    }
+
+}

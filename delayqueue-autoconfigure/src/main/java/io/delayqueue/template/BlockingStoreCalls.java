@@ -1,0 +1,200 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.NotReplicatedException;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.UncertainEffects;
+
+/**
+ * Waits for the store's answers, and turns its failures into exceptions that carry the
+ * stack of the caller, with the cause of the store's own. Thread-safe.
+ */
+final class BlockingStoreCalls {
+
+    private final Duration waitLimit;
+
+    BlockingStoreCalls(Duration waitLimit) {
+        this.waitLimit = waitLimit;
+    }
+
+    /**
+     * Waits for an answer. An interrupt ends the wait but not the call: the flag stays
+     * set, and what the call did is not known.
+     * @param operation what was asked for, for messages
+     */
+    <T> T await(CompletableFuture<T> answer, String operation) {
+        return await(answer, operation, System.nanoTime());
+    }
+
+    /**
+     * The same for one of several answers.
+     * @param begin when the wait for all of them began
+     */
+    <T> T await(CompletableFuture<T> answer, String operation, long begin) {
+        try {
+            return awaitInterruptibly(answer, operation, begin);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException(
+                    "Interrupted while waiting for the store to answer '%s'; it may or may not have taken effect"
+                        .formatted(operation),
+                    Effect.UNKNOWN, ex);
+        }
+    }
+
+    /** As {@link #await}, for who has an answer to an interrupt. */
+    <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation) throws InterruptedException {
+        return awaitInterruptibly(answer, operation, System.nanoTime());
+    }
+
+    private <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation, long begin)
+            throws InterruptedException {
+        try {
+            return answer.get(Math.max(0, this.waitLimit.toNanos() - (System.nanoTime() - begin)),
+                    TimeUnit.NANOSECONDS);
+        }
+        catch (ExecutionException | CancellationException ex) {
+            throw raised(ex, operation);
+        }
+        catch (TimeoutException ex) {
+            throw new StoreUnavailableException(
+                    "No answer from the store to '%s' within %d ms; it may or may not have taken effect"
+                        .formatted(operation, this.waitLimit.toMillis()),
+                    Effect.UNKNOWN, ex);
+        }
+    }
+
+    /**
+     * Makes a call for each message, all at once, and waits for all answers.
+     * @param ids of the messages
+     * @return the answers, in the order of {@code ids}
+     */
+    <T> Map<String, T> awaitEach(Collection<String> ids, String operation,
+            Function<String, CompletableFuture<T>> call) {
+        Set<String> each = new LinkedHashSet<>(ids);
+        if (each.size() > DelayQueueOperations.MOST_IDS) {
+            throw new IllegalArgumentException(
+                    "%d ids are too many: use at most %d".formatted(each.size(), DelayQueueOperations.MOST_IDS));
+        }
+        each.forEach(MessageLimits::requireId);
+        Iterator<T> answers = awaitAll(each, operation, call).iterator();
+        Map<String, T> answersById = new LinkedHashMap<>();
+        each.forEach((id) -> answersById.put(id, answers.next()));
+        return Collections.unmodifiableMap(answersById);
+    }
+
+    /**
+     * Makes a call for each value, all at once, and waits for all answers. Of a client
+     * that blocks each call lasts until it is answered: no further one is made once one
+     * has failed, or once they together last as long as one answer may take.
+     * @return the answers, in the order of {@code values}
+     */
+    <V, T> List<T> awaitAll(Collection<V> values, String operation, Function<V, CompletableFuture<T>> call) {
+        List<CompletableFuture<T>> answers = new ArrayList<>(values.size());
+        try {
+            callEach(values, operation, call, answers);
+            return answers.stream().map((answer) -> await(answer, operation)).toList();
+        }
+        catch (StoreUnavailableException | StoreRefusedException ex) {
+            throw answers.stream().allMatch(BlockingStoreCalls::changedNothing) ? ex : partly(ex);
+        }
+    }
+
+    private <V, T> void callEach(Collection<V> values, String operation, Function<V, CompletableFuture<T>> call,
+            List<CompletableFuture<T>> answers) {
+        long begin = System.nanoTime();
+        for (V value : values) {
+            if (System.nanoTime() - begin > this.waitLimit.toNanos()) {
+                throw new StoreUnavailableException(
+                        "The store was asked to '%s' %d of %d messages within %d ms; that may have taken effect"
+                            .formatted(operation, answers.size(), values.size(), this.waitLimit.toMillis()),
+                        Effect.UNKNOWN, null);
+            }
+            CompletableFuture<T> answer = call.apply(value);
+            if (answer.isCompletedExceptionally()) {
+                await(answer, operation);
+            }
+            answers.add(answer);
+        }
+    }
+
+    private static boolean changedNothing(CompletableFuture<?> answer) {
+        return answer.isCompletedExceptionally() && answer
+            .handle((result, failure) -> unwrap(failure, "call") instanceof DelayQueueException known
+                    && known.effect() == Effect.NONE)
+            .join();
+    }
+
+    /**
+     * The failure of a call that is about many, where one of them was changed, or may be.
+     */
+    static DelayQueueException partly(DelayQueueException failure) {
+        if (failure.effect() != Effect.NONE) {
+            return failure;
+        }
+        String message = failure.getMessage() + "; of other messages of this call it may have taken effect";
+        return (failure instanceof StoreRefusedException)
+                ? new StoreRefusedException(message, Effect.UNKNOWN, UncertainEffects.beneath(failure))
+                : new StoreUnavailableException(message, Effect.UNKNOWN, UncertainEffects.beneath(failure));
+    }
+
+    /** The failure of a future as the caller shall see it, without its wrappers. */
+    static RuntimeException unwrap(Throwable failure, String operation) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        if (cause instanceof DelayQueueException || cause instanceof IllegalArgumentException) {
+            return (RuntimeException) cause;
+        }
+        // A defect of the store. That it changed nothing would be a guess.
+        return new StoreUnavailableException(
+                "The store failed to answer '%s'; it may or may not have taken effect: %s".formatted(operation, cause),
+                Effect.UNKNOWN, cause);
+    }
+
+    /** The same failure once more, with the stack of the current thread. */
+    static RuntimeException raised(Throwable failure, String operation) {
+        RuntimeException cause = unwrap(failure, operation);
+        String message = String.valueOf(cause.getMessage());
+        if (cause instanceof StoreUnavailableException unavailable) {
+            return new StoreUnavailableException(message, unavailable.effect(), UncertainEffects.beneath(cause));
+        }
+        if (cause instanceof StoreRefusedException refused) {
+            return new StoreRefusedException(message, refused.effect(), UncertainEffects.beneath(cause));
+        }
+        if (cause instanceof NotReplicatedException) {
+            return new NotReplicatedException(message, UncertainEffects.beneath(cause));
+        }
+        if (cause instanceof PayloadConversionException) {
+            return new PayloadConversionException(message, UncertainEffects.beneath(cause));
+        }
+        return (cause instanceof IllegalArgumentException) ? new IllegalArgumentException(message, cause) : cause;
+    }
+
+}

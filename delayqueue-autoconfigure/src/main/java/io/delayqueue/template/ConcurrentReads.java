@@ -1,0 +1,121 @@
+package io.delayqueue.template;
+
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.BackgroundLog;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads several things of a store, each of which may fail while the others do not: logs
+ * each outage once, and does not keep callers waiting for what did not answer the last
+ * time. That is read again in the background, at most once in five seconds; what was not
+ * read for ten seconds is waited for.
+ * <p>
+ * <strong>Threads.</strong> Any. What is known of a thing is one immutable value, which
+ * is replaced.
+ */
+final class ConcurrentReads {
+
+    private static final Logger logger = LoggerFactory.getLogger(ConcurrentReads.class);
+
+    private static final long PAUSE = TimeUnit.SECONDS.toNanos(5);
+
+    /** When what is known is too old to be answered. */
+    private static final long STALE = TimeUnit.SECONDS.toNanos(10);
+
+    private final BackgroundLog log = new BackgroundLog();
+
+    private final LongSupplier nanoTime;
+
+    private final Map<String, Outage> outages = new ConcurrentHashMap<>();
+
+    ConcurrentReads(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
+
+    /**
+     * Reads a thing, unless it did not answer the last time.
+     * @param thing what it is, for the log
+     * @return fails as the read does, or did
+     */
+    <T> CompletableFuture<T> read(String thing, Supplier<CompletableFuture<T>> call) {
+        Outage outage = this.outages.get(thing);
+        if (outage == null || !(outage.failure() instanceof StoreUnavailableException)) {
+            return noted(thing, call);
+        }
+        long age = this.nanoTime.getAsLong() - outage.readAt();
+        if (age >= STALE) {
+            return noted(thing, call);
+        }
+        if (age >= PAUSE && this.outages.replace(thing, outage, again(outage))) {
+            CompletableFuture<T> read = noted(thing, call);
+            if (read.isDone()) {
+                return read;
+            }
+        }
+        return CompletableFuture.failedFuture(outage.failure());
+    }
+
+    private Outage again(Outage outage) {
+        return new Outage(outage.failure(), this.nanoTime.getAsLong());
+    }
+
+    private <T> CompletableFuture<T> noted(String thing, Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> read;
+        try {
+            read = call.get();
+        }
+        catch (RuntimeException ex) {
+            read = CompletableFuture.failedFuture(ex);
+        }
+        return read.handle((answer, failure) -> {
+            DelayQueueException cause = (failure != null) ? causeOf(thing, failure) : null;
+            note(thing, cause);
+            if (cause != null) {
+                throw cause;
+            }
+            return answer;
+        });
+    }
+
+    /** An illegal argument came from the store, as nothing else is given here. */
+    private static DelayQueueException causeOf(String thing, Throwable failure) {
+        RuntimeException cause = BlockingStoreCalls.unwrap(failure, "read");
+        return (cause instanceof DelayQueueException known) ? known : new StoreRefusedException(
+                "What is stored of %s cannot be read: %s".formatted(thing, cause.getMessage()), cause);
+    }
+
+    private void note(String thing, @Nullable DelayQueueException failure) {
+        if (failure == null) {
+            if (!this.outages.isEmpty() && this.outages.remove(thing) != null) {
+                this.log.execute(() -> logger.info("Can read {} again", thing));
+            }
+            return;
+        }
+        Outage before = this.outages.put(thing, new Outage(failure, this.nanoTime.getAsLong()));
+        if (before == null) {
+            this.log.execute(() -> logger.warn("Cannot read {}: {} (not logged again until it can be read)", thing,
+                    failure.getMessage()));
+        }
+    }
+
+    /**
+     * That a thing could not be read.
+     *
+     * @param failure why
+     * @param readAt when that was tried last, on the monotonic clock
+     */
+    private record Outage(DelayQueueException failure, long readAt) {
+    }
+
+}

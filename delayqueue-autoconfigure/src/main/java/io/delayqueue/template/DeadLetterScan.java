@@ -1,0 +1,84 @@
+package io.delayqueue.template;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterBulkResult;
+import io.delayqueue.DeadLetterFilter;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.store.DeadLetterCursor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A step through dead letters, page by page, of which those that a filter means are acted
+ * on. Used by one thread.
+ */
+final class DeadLetterScan {
+
+    private static final int PAGE = 100;
+
+    private final DeadLetterFilter filter;
+
+    private final BiFunction<@Nullable String, Integer, DeadLetterPage> pages;
+
+    private long examined;
+
+    private long matched;
+
+    private long changed;
+
+    /**
+     * Prepares a step.
+     * @param pages reads a page behind a cursor, with so many letters
+     */
+    DeadLetterScan(DeadLetterFilter filter, BiFunction<@Nullable String, Integer, DeadLetterPage> pages) {
+        this.filter = filter;
+        this.pages = pages;
+    }
+
+    /**
+     * Goes through at most so many letters.
+     * @param act does something to those that are meant; tells how many it changed
+     */
+    DeadLetterBulkResult go(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
+        try {
+            return goOn(from, most, act);
+        }
+        catch (DelayQueueException ex) {
+            throw (this.changed > 0) ? BlockingStoreCalls.partly(ex) : ex;
+        }
+    }
+
+    private DeadLetterBulkResult goOn(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
+        String cursor = start(from);
+        while (true) {
+            DeadLetterPage page = this.pages.apply(cursor, PAGE);
+            List<DeadLetter> meant = page.letters().stream().filter(this.filter::matches).toList();
+            this.examined += page.letters().size();
+            this.matched += meant.size();
+            this.changed += act.apply(meant);
+            cursor = isBehind(page) ? null : page.nextCursor();
+            if (cursor == null || this.examined >= most) {
+                return new DeadLetterBulkResult(this.examined, this.matched, this.changed, cursor);
+            }
+        }
+    }
+
+    /** What died later than all that are meant is passed over. */
+    private @Nullable String start(@Nullable String from) {
+        Instant before = this.filter.diedBefore();
+        return (from == null && before != null) ? DeadLetterCursor.before(before) : from;
+    }
+
+    /** Whether all that follows died before those that are meant. */
+    private boolean isBehind(DeadLetterPage page) {
+        Instant from = this.filter.diedFrom();
+        List<DeadLetter> letters = page.letters();
+        return from != null && !letters.isEmpty() && letters.get(letters.size() - 1).diedAt().isBefore(from);
+    }
+
+}

@@ -1,0 +1,241 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.function.Function;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessagePage;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.admin.QueueOverviews;
+import io.delayqueue.admin.QueuePage;
+import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.MessageCursor;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.NodeStatusCodec;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.routing.PartitionLayoutCache;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at queues in all their partitions. Partitions and queues are asked side by side;
+ * the caller's thread waits. Thread-safe.
+ */
+public final class InspectorTemplate implements DelayQueueInspector {
+
+    /** Most names that are kept for while the list cannot be read. */
+    private static final int MOST_KNOWN = 10_000;
+
+    private final QueueInspector inspector;
+
+    private final QueueRegistry directory;
+
+    private final NodeRegistry nodes;
+
+    private final PartitionLayoutCache table;
+
+    private final BlockingStoreCalls calls;
+
+    private final Duration waitLimit;
+
+    private final ConcurrentReads reading = new ConcurrentReads(System::nanoTime);
+
+    /** What was listed last, for while the list cannot be read. */
+    private final NavigableSet<String> listed = new ConcurrentSkipListSet<>();
+
+    /**
+     * Creates one.
+     * @param inspector looks at partitions
+     * @param directory the list of queues
+     * @param nodes what nodes tell of themselves
+     * @param table how queues are spread
+     * @param waitLimit longest time to wait for the answers to one call
+     */
+    public InspectorTemplate(QueueInspector inspector, QueueRegistry directory, NodeRegistry nodes,
+            PartitionLayoutCache table, Duration waitLimit) {
+        this.inspector = inspector;
+        this.directory = directory;
+        this.nodes = nodes;
+        this.table = table;
+        this.calls = new BlockingStoreCalls(waitLimit);
+        this.waitLimit = waitLimit;
+    }
+
+    @Override
+    public QueuePage queues(@Nullable String cursor, int limit) {
+        requireLimit(limit, MOST_QUEUES);
+        String after = (cursor != null) ? new QueueName(cursor).value() : "";
+        List<String> names = names(after, limit + 1);
+        return (names.size() <= limit) ? new QueuePage(names, null)
+                : new QueuePage(names.subList(0, limit), names.get(limit - 1));
+    }
+
+    /** While the list cannot be read, those of it that are known from before. */
+    private List<String> names(String after, int limit) {
+        try {
+            List<String> names = this.calls
+                .await(this.reading.read("the list of queues", () -> this.directory.list(after, limit)), "queues")
+                .stream()
+                .map(QueueName::value)
+                .toList();
+            keep(after, names, names.size() < limit);
+            return names;
+        }
+        catch (DelayQueueException ex) {
+            List<String> known = this.listed.tailSet(after, false).stream().limit(limit).toList();
+            if (known.isEmpty()) {
+                throw ex;
+            }
+            return known;
+        }
+    }
+
+    private void keep(String after, List<String> names, boolean last) {
+        NavigableSet<String> before = last ? this.listed.tailSet(after, false)
+                : this.listed.subSet(after, false, names.get(names.size() - 1), true);
+        before.retainAll(Set.copyOf(names));
+        if (this.listed.size() < MOST_KNOWN) {
+            this.listed.addAll(names);
+        }
+    }
+
+    private static void requireLimit(int limit, int most) {
+        if (limit < 1 || limit > most) {
+            throw new IllegalArgumentException("Limit %d is not valid: use 1 to %d".formatted(limit, most));
+        }
+    }
+
+    @Override
+    public boolean forget(String queue) {
+        if (!isUnused(queue) || isListenedTo(queue)) {
+            return false;
+        }
+        QueueName name = new QueueName(queue);
+        boolean removed = this.calls.await(this.directory.remove(name), "forget");
+        if (removed && !isUnused(queue)) {
+            this.calls.await(this.directory.add(name), "forget");
+            return false;
+        }
+        return removed;
+    }
+
+    private boolean isUnused(String queue) {
+        QueueOverview overview = overview(queue);
+        return overview.scheduled() + overview.leased() + overview.dead() == 0 && !overview.paused();
+    }
+
+    private boolean isListenedTo(String queue) {
+        return nodes().stream()
+            .flatMap((node) -> node.listeners().stream())
+            .anyMatch((listener) -> listener.queues().contains(queue));
+    }
+
+    @Override
+    public List<NodeStatus> nodes() {
+        return this.calls.await(this.reading.read("the nodes", this.nodes::list), "nodes")
+            .stream()
+            .flatMap((report) -> NodeStatusCodec.read(report).stream())
+            .toList();
+    }
+
+    @Override
+    public QueueOverview overview(String queue) {
+        return this.calls.await(counted(new QueueName(queue)), "overview");
+    }
+
+    @Override
+    public QueueOverviews overviews(Collection<String> queues) {
+        long begin = System.nanoTime();
+        Map<String, CompletableFuture<QueueOverview>> answers = new LinkedHashMap<>();
+        for (String queue : queues) {
+            QueueName name = new QueueName(queue);
+            // Of a client that blocks, each call lasts until it is answered.
+            answers.computeIfAbsent(queue, (key) -> (System.nanoTime() - begin > this.waitLimit.toNanos())
+                    ? new CompletableFuture<>() : this.reading.read("queue '%s'".formatted(key), () -> counted(name)));
+        }
+        List<QueueOverview> overviews = new ArrayList<>();
+        Map<String, DelayQueueException> failures = new LinkedHashMap<>();
+        answers.forEach((queue, answer) -> {
+            try {
+                overviews.add(this.calls.await(answer, "overviews", begin));
+            }
+            catch (DelayQueueException ex) {
+                failures.put(queue, ex);
+            }
+        });
+        if (overviews.isEmpty()) {
+            failures.values()
+                .stream()
+                .filter(StoreUnavailableException.class::isInstance)
+                .findFirst()
+                .ifPresent((ex) -> {
+                    throw ex;
+                });
+        }
+        return new QueueOverviews(overviews, failures);
+    }
+
+    /** By what is known of the partitions, and again if one of them tells of more. */
+    private CompletableFuture<QueueOverview> counted(QueueName queue) {
+        return this.table.of(queue)
+            .thenCompose((known) -> each(known.all(queue), this.inspector::counts)
+                .thenCompose((counts) -> counts.stream().anyMatch((count) -> count.version() > known.version())
+                        ? this.table.read(queue).thenCompose((read) -> each(read.all(queue), this.inspector::counts))
+                        : CompletableFuture.completedFuture(counts)))
+            .thenApply((counts) -> PartitionCounts.overview(queue, counts));
+    }
+
+    @Override
+    public DueForecast horizon(String queue) {
+        return this.calls.await(
+                partitions(new QueueName(queue)).thenCompose((partitions) -> each(partitions, this.inspector::horizon))
+                    .thenApply((parts) -> parts.stream().reduce(InspectorTemplate::sum).orElseThrow()),
+                "horizon");
+    }
+
+    private static DueForecast sum(DueForecast one, DueForecast other) {
+        return new DueForecast(one.queue(), one.overdue() + other.overdue(), one.minute() + other.minute(),
+                one.hour() + other.hour(), one.day() + other.day(), one.week() + other.week(),
+                one.later() + other.later(), one.followers() + other.followers());
+    }
+
+    @Override
+    public MessagePage messages(String queue, MessageSelection listing, @Nullable String cursor, int limit) {
+        requireLimit(limit, MOST_MESSAGES);
+        MessageCursor after = (cursor != null) ? MessageCursor.parse(cursor, listing) : null;
+        return this.calls.await(partitions(new QueueName(queue))
+            .thenCompose((partitions) -> each(partitions,
+                    (partition) -> this.inspector.messages(partition, listing, after, limit + 1)))
+            .thenApply((parts) -> ListedMessage.page(listing, parts, limit)), "messages");
+    }
+
+    private CompletableFuture<List<Partition>> partitions(QueueName queue) {
+        CompletableFuture<PartitionLayout> recorded = this.table.read(queue);
+        return recorded.thenApply((partitions) -> partitions.all(queue));
+    }
+
+    private static <A, B> CompletableFuture<List<B>> each(List<A> values, Function<A, CompletableFuture<B>> call) {
+        List<CompletableFuture<B>> answers = values.stream().map(call).toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+            .thenApply((all) -> answers.stream().map(CompletableFuture::join).toList());
+    }
+
+}

@@ -1,0 +1,40 @@
+package io.delayqueue.web.api;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Objects;
+import java.util.Set;
+
+import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.Json;
+import io.delayqueue.web.http.Responses;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.http.HttpMethod;
+
+/** Describes the API to programs. */
+final class OpenApiRoutes {
+
+    void addTo(ApiRoutes routes) {
+        routes.add(HttpMethod.GET, "/openapi.json", Set.of(Authority.values()), (request) -> {
+            request.onlyQuery();
+            String path = request.servlet().getContextPath() + request.settings().path();
+            return Responses.json(description(path));
+        });
+    }
+
+    /** As it is written, with the path that the application has set. */
+    private static JsonNode description(String path) {
+        try (InputStream file = Objects.requireNonNull(OpenApiRoutes.class.getResourceAsStream("openapi.json"))) {
+            JsonNode json = Json.read(file.readAllBytes());
+            json.withArray("/servers").addObject().put("url", path);
+            return json;
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+}

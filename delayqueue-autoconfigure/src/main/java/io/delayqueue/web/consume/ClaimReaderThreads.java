@@ -1,0 +1,78 @@
+package io.delayqueue.web.consume;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs work of claims that would hold up others, on a few threads of its own between
+ * start and stop. Before and after, and where it has none, the caller's thread does it.
+ * Thread-safe.
+ */
+final class ClaimReaderThreads implements Executor {
+
+    private static final int IDLE_SECONDS = 10;
+
+    private final String name;
+
+    private final int size;
+
+    private volatile @Nullable ThreadPoolExecutor threads;
+
+    /**
+     * Creates them; none runs yet.
+     * @param name what the names of the threads begin with
+     * @param size how many; 0 for none
+     */
+    ClaimReaderThreads(String name, int size) {
+        this.name = name;
+        this.size = size;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        ThreadPoolExecutor current = this.threads;
+        if (current != null) {
+            current.execute(task);
+        }
+        else {
+            task.run();
+        }
+    }
+
+    /** Completes as the call does, or with what it threw. */
+    <T> CompletableFuture<T> call(Supplier<CompletableFuture<T>> call) {
+        return CompletableFuture.supplyAsync(call, this).thenCompose(Function.identity());
+    }
+
+    void start() {
+        if (this.size > 0) {
+            AtomicInteger count = new AtomicInteger();
+            ThreadPoolExecutor created = new ThreadPoolExecutor(this.size, this.size, IDLE_SECONDS, TimeUnit.SECONDS,
+                    new LinkedBlockingQueue<>(), (task) -> {
+                        Thread thread = new Thread(task, this.name + count.incrementAndGet());
+                        thread.setDaemon(true);
+                        return thread;
+                    }, (task, ended) -> task.run());
+            created.allowCoreThreadTimeOut(true);
+            this.threads = created;
+        }
+    }
+
+    /** What was asked for before is still done. */
+    void stop() {
+        ThreadPoolExecutor last = this.threads;
+        this.threads = null;
+        if (last != null) {
+            last.shutdown();
+        }
+    }
+
+}

@@ -1,0 +1,119 @@
+package io.delayqueue.web.consume;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import io.delayqueue.admin.AuditedOperationEvent.Outcome;
+import io.delayqueue.web.http.Json;
+import io.delayqueue.web.http.Responses;
+import jakarta.servlet.http.HttpServletRequest;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
+import org.springframework.web.context.request.async.WebAsyncUtils;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * One claim on its way to who asked: its messages are written to the caller, or given
+ * back to the queue. If the request ends before there are any, nobody claims for it any
+ * more.
+ * <p>
+ * <strong>Threads.</strong> Any may end the request; whoever is first decides.
+ */
+public final class ClaimResponse implements DeferredResultProcessingInterceptor {
+
+    private final CompletableFuture<List<ClaimedDelivery>> claim;
+
+    private final Consumer<List<ClaimedDelivery>> giveBack;
+
+    private final Consumer<Throwable> failed;
+
+    private final AtomicBoolean decided = new AtomicBoolean();
+
+    private ClaimResponse(CompletableFuture<List<ClaimedDelivery>> claim, Consumer<List<ClaimedDelivery>> giveBack,
+            Consumer<Throwable> failed) {
+        this.failed = failed;
+        this.claim = claim;
+        this.giveBack = giveBack;
+    }
+
+    /**
+     * Follows a request to its end.
+     * @param claim completes with its messages
+     * @param giveBack for messages that it did not take
+     * @param failed learns why no answer could be made
+     */
+    public static ClaimResponse of(HttpServletRequest request, CompletableFuture<List<ClaimedDelivery>> claim,
+            Consumer<List<ClaimedDelivery>> giveBack, Consumer<Throwable> failed) {
+        ClaimResponse handOver = new ClaimResponse(claim, giveBack, failed);
+        WebAsyncUtils.getAsyncManager(request).registerDeferredResultInterceptor(ClaimResponse.class, handOver);
+        return handOver;
+    }
+
+    /**
+     * The answer with the messages. All of it is made before any of it is written.
+     * @param body what is written of the messages
+     * @param told how it ended, once it has begun: of what was written in part nobody
+     * knows what the caller has seen
+     */
+    public ServerResponse answer(List<ClaimedDelivery> messages, Function<List<ClaimedDelivery>, JsonNode> body,
+            Consumer<Outcome> told) {
+        return Responses.made(() -> made(messages, body), (write) -> write(write, told), this.failed);
+    }
+
+    private byte[] made(List<ClaimedDelivery> messages, Function<List<ClaimedDelivery>, JsonNode> body) {
+        try {
+            return Json.bytes(body.apply(messages));
+        }
+        catch (RuntimeException ex) {
+            giveUp();
+            throw ex;
+        }
+    }
+
+    private void write(Responses.Write write, Consumer<Outcome> told) throws IOException {
+        if (this.decided.get()) {
+            throw new IOException("The request has ended, and its messages are given back");
+        }
+        try {
+            write.run();
+        }
+        catch (IOException | RuntimeException ex) {
+            giveUp();
+            told.accept(Outcome.UNKNOWN);
+            throw ex;
+        }
+        told.accept(this.decided.compareAndSet(false, true) ? Outcome.DONE : Outcome.UNKNOWN);
+    }
+
+    /** The request ended, or will end, without the messages. */
+    private void giveUp() {
+        if (!this.claim.complete(List.of()) && this.decided.compareAndSet(false, true)) {
+            this.claim.thenAccept(this.giveBack);
+        }
+    }
+
+    @Override
+    public <T> boolean handleTimeout(NativeWebRequest request, DeferredResult<T> result) {
+        giveUp();
+        return true;
+    }
+
+    @Override
+    public <T> boolean handleError(NativeWebRequest request, DeferredResult<T> result, Throwable failure) {
+        giveUp();
+        return true;
+    }
+
+    @Override
+    public <T> void afterCompletion(NativeWebRequest request, DeferredResult<T> result) {
+        giveUp();
+    }
+
+}

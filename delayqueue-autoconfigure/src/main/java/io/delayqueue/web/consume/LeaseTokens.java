@@ -1,0 +1,168 @@
+package io.delayqueue.web.consume;
+
+import java.security.SecureRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.SecretStore;
+import io.delayqueue.store.UncertainEffects;
+import io.delayqueue.web.http.Problem;
+import io.delayqueue.web.http.Problem.Kind;
+import io.delayqueue.web.http.ProblemException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Verifies the lease tokens that callers bring, and has the seal with which those are
+ * signed that they get. The secret behind it is read again when it is older than ten
+ * seconds, and once more, at most once a second, when a token does not verify: so all
+ * nodes agree soon after it was lost or deleted, and made-up tokens cost the store
+ * little. While the store does not answer, the last secret is used.
+ * <p>
+ * <strong>Threads.</strong> Any. The lock is held to see what is known, not while the
+ * store is asked; one read is under way at a time, and shared.
+ */
+public final class LeaseTokens {
+
+    private static final long FRESH = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+    private final SecretStore secrets;
+
+    private final String namespace;
+
+    private final LongSupplier nanoTime;
+
+    private final SecureRandom random = new SecureRandom();
+
+    private @Nullable LeaseTokenSignature seal;
+
+    /** Of the last read, which may be under way. */
+    private CompletableFuture<LeaseTokenSignature> read = CompletableFuture
+        .failedFuture(new IllegalStateException("The secret has never been read"));
+
+    /** When that was begun. */
+    private long readAt;
+
+    /**
+     * Creates one that has read nothing yet.
+     * @param secrets keeps the secret
+     * @param namespace what tokens are bound to
+     */
+    public LeaseTokens(SecretStore secrets, String namespace) {
+        this(secrets, namespace, System::nanoTime);
+    }
+
+    LeaseTokens(SecretStore secrets, String namespace, LongSupplier nanoTime) {
+        this.secrets = secrets;
+        this.namespace = namespace;
+        this.nanoTime = nanoTime;
+        this.readAt = nanoTime.getAsLong() - FRESH;
+    }
+
+    /**
+     * The seal to sign with.
+     * @return fails only if the secret was never read, and cannot be read now
+     */
+    public CompletableFuture<LeaseTokenSignature> seal() {
+        LeaseTokenSignature known;
+        boolean away;
+        synchronized (this) {
+            known = this.seal;
+            away = this.read.isCompletedExceptionally();
+            if (known != null && age() < (away ? PAUSE : FRESH)) {
+                return CompletableFuture.completedFuture(known);
+            }
+        }
+        CompletableFuture<LeaseTokenSignature> reading = read();
+        if (known == null) {
+            return reading;
+        }
+        LeaseTokenSignature last = known;
+        return away ? CompletableFuture.completedFuture(last) : reading.exceptionally((failure) -> last);
+    }
+
+    /**
+     * Verifies the token of a lease.
+     * @return fails with a {@link ProblemException} if it is none, or was not signed for
+     * that message, or with what keeps the secret from being read
+     */
+    public CompletableFuture<LeaseToken> verified(QueueName queue, String id, String text) {
+        LeaseToken token = LeaseToken.unverified(queue, id, text);
+        if (token == null) {
+            return CompletableFuture.failedFuture(LeaseToken.isForm(text) ? lost(id) : invalid());
+        }
+        return seal().thenCompose((current) -> current.isOf(token, text) ? CompletableFuture.completedFuture(token)
+                : latest().thenApply((latest) -> {
+                    if (!latest.isOf(token, text)) {
+                        throw new CompletionException(lost(id));
+                    }
+                    return token;
+                }));
+    }
+
+    /** Signed with a secret that was lost or replaced, unless it was made up. */
+    private static ProblemException lost(String id) {
+        return new ProblemException(new Problem(Kind.LEASE_LOST,
+                ("The token of message '%s' does not verify: it was signed with another secret, or is not of this message; "
+                        + "this call changed nothing, and the message comes back when its lease runs out")
+                    .formatted(id)));
+    }
+
+    private static ProblemException invalid() {
+        return ProblemException.invalid("Token is not valid: use the one that the claim answered with the message");
+    }
+
+    /** By a read that began within the last second, or a new one. */
+    private CompletableFuture<LeaseTokenSignature> latest() {
+        synchronized (this) {
+            if (age() < PAUSE) {
+                return this.read;
+            }
+        }
+        return read();
+    }
+
+    private long age() {
+        return this.nanoTime.getAsLong() - this.readAt;
+    }
+
+    private CompletableFuture<LeaseTokenSignature> read() {
+        CompletableFuture<LeaseTokenSignature> own = new CompletableFuture<>();
+        synchronized (this) {
+            if (!this.read.isDone()) {
+                return this.read;
+            }
+            this.read = own;
+            this.readAt = this.nanoTime.getAsLong();
+        }
+        byte[] candidate = new byte[SecretStore.SECRET_BYTES];
+        this.random.nextBytes(candidate);
+        ask(candidate).whenComplete((secret, failure) -> {
+            if (failure != null) {
+                own.completeExceptionally(
+                        UncertainEffects.none("The secret that lease tokens are signed with cannot be read", failure));
+                return;
+            }
+            LeaseTokenSignature fresh = new LeaseTokenSignature(secret, this.namespace);
+            synchronized (this) {
+                this.seal = fresh;
+            }
+            own.complete(fresh);
+        });
+        return own;
+    }
+
+    private CompletableFuture<byte[]> ask(byte[] candidate) {
+        try {
+            return this.secrets.getOrCreate(candidate);
+        }
+        catch (RuntimeException ex) {
+            return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+}

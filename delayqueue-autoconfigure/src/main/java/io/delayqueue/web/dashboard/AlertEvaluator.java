@@ -1,0 +1,254 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.admin.QueueOverviews;
+import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.store.ServerIssue;
+import io.delayqueue.web.dashboard.Alert.Severity;
+import io.delayqueue.web.http.Json;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what is wrong with the queues. Some of it shows only over time, so it remembers
+ * what it saw in the last minutes, each time that somebody looks.
+ * <p>
+ * <strong>Threads.</strong> One at a time; {@link OverviewCache} sees to that.
+ */
+final class AlertEvaluator {
+
+    private static final Duration LATE = Duration.ofMinutes(1);
+
+    private static final Duration UNHEARD = Duration.ofSeconds(10);
+
+    private static final Duration MEMORY = Duration.ofMinutes(10);
+
+    private static final Duration JUMP = Duration.ofSeconds(2);
+
+    private static final int MAX_DETAIL = 500;
+
+    private static final Duration STEP = Duration.ofSeconds(30);
+
+    private final RemoteConsumerQueues consumed;
+
+    private final Deque<Letters> letters = new ArrayDeque<>();
+
+    private @Nullable Moment clock;
+
+    private @Nullable Jump jump;
+
+    AlertEvaluator(RemoteConsumerQueues consumed) {
+        this.consumed = consumed;
+    }
+
+    /**
+     * Finds what is wrong.
+     * @param read the queues
+     * @param nodes those that listen; {@code null} if that could not be read
+     * @param faults of the server
+     */
+    List<Alert> find(QueueOverviews read, @Nullable List<NodeStatus> nodes, List<ServerIssue> faults, Moment moment) {
+        List<QueueOverview> queues = read.overviews();
+        while (!this.letters.isEmpty() && moment.nanos() - this.letters.getFirst().nanos() > MEMORY.toNanos()) {
+            this.letters.removeFirst();
+        }
+        List<Alert> troubles = new ArrayList<>(faults.stream().map(ServerAlerts::of).toList());
+        watchClock(moment, !queues.isEmpty());
+        if (this.jump != null) {
+            troubles.add(jumped(this.jump));
+        }
+        read.failures().forEach((queue, failure) -> troubles.add(unreadable(queue, failure)));
+        Set<String> listened = (nodes != null) ? listened(nodes) : null;
+        queues.forEach((queue) -> {
+            if (queue.paused()) {
+                troubles.add(paused(queue));
+            }
+            else if (queue.oldestDue() != null) {
+                late(queue, queue.oldestDue(),
+                        listened == null || listened.contains(queue.queue()) || isConsumed(queue), troubles);
+            }
+            lapsed(queue, troubles);
+            dead(queue, troubles);
+        });
+        remember(queues, moment.nanos());
+        troubles.sort(Comparator.comparing(Alert::severity));
+        return List.copyOf(troubles);
+    }
+
+    /** What at least one node takes messages from. */
+    private static Set<String> listened(List<NodeStatus> nodes) {
+        return nodes.stream()
+            .flatMap((node) -> node.listeners().stream())
+            .filter((listener) -> listener.running() && !listener.paused())
+            .flatMap((listener) -> listener.queues().stream())
+            .collect(Collectors.toSet());
+    }
+
+    /**
+     * Whether somebody takes messages of it who is no listener: over HTTP from here, or
+     * with leases that he has not settled yet.
+     */
+    private boolean isConsumed(QueueOverview queue) {
+        return queue.leased() > 0 || this.consumed.isConsumed(new QueueName(queue.queue()), MEMORY);
+    }
+
+    private static Alert unreadable(String queue, DelayQueueException failure) {
+        boolean refused = !(failure instanceof StoreUnavailableException);
+        return new Alert(Severity.ERROR, "The queue cannot be read", queue, Json.line(String
+            .valueOf(failure.getMessage()), MAX_DETAIL), refused
+                    ? "Its messages are not handled while this lasts. If a key of it has another type, somebody "
+                            + "else wrote it: examine the queue with the doctor, and remove that key."
+                    : "Its messages are not handled while this lasts. See whether the master that holds it runs, and "
+                            + "whether this node can reach it.");
+    }
+
+    private static Alert paused(QueueOverview queue) {
+        String end = (queue.pausedUntil() != null) ? "until " + queue.pausedUntil() : "until somebody resumes it";
+        return new Alert((queue.due() > 0) ? Severity.WARNING : Severity.INFO, "The queue is paused", queue.queue(),
+                "It is paused on every node, %s. %s".formatted(end,
+                        (queue.due() > 0) ? "Messages that are due and wait: %d.".formatted(queue.due())
+                                : "None of its messages is due."),
+                "Resume it on its page if the reason for the pause is over.");
+    }
+
+    private static void late(QueueOverview queue, Duration oldest, boolean listened, List<Alert> troubles) {
+        if (!listened && oldest.compareTo(UNHEARD) >= 0) {
+            troubles.add(new Alert(Severity.ERROR, "No listener or consumer takes the messages of this queue",
+                    queue.queue(),
+                    ("%d are due, the oldest for %s. No node has a listener for it that is running, none of its messages is "
+                            + "leased, and nobody has claimed any over HTTP from this node within the last %d minutes.")
+                        .formatted(queue.due(), words(oldest), MEMORY.toMinutes()),
+                    "Start an application that has a @DelayedListener for it, or resume its listeners on the page of "
+                            + "nodes. If it is read with receive or over HTTP, see whether its readers run."));
+        }
+        else if (oldest.compareTo(LATE) >= 0) {
+            troubles.add(new Alert((queue.leased() == 0) ? Severity.ERROR : Severity.WARNING, "The queue is behind",
+                    queue.queue(),
+                    "%d are due and not begun, the oldest for %s; %d are in work.".formatted(queue.due(), words(oldest),
+                            queue.leased()),
+                    "If none is in work, look into the logs of its nodes. Else give its listener more concurrency, start "
+                            + "more nodes, or make its handler faster; if handlers hang, set a timeout for the listener."));
+        }
+    }
+
+    private void lapsed(QueueOverview queue, List<Alert> troubles) {
+        if (queue.lapsed() > 0) {
+            troubles.add(new Alert(Severity.WARNING, "Leases have run out", queue.queue(),
+                    "Messages that were handed to nodes which have not said anything since: %d. Nobody has claimed since then."
+                        .formatted(queue.lapsed()),
+                    "They are handled again by the next node that claims. If this stays, no node works on the queue, or "
+                            + "all its handlers are busy."));
+        }
+    }
+
+    private void dead(QueueOverview queue, List<Alert> troubles) {
+        if (queue.dead() == 0) {
+            return;
+        }
+        Letters before = this.letters.peekFirst();
+        long grown = (before != null) ? queue.dead() - before.byQueue().getOrDefault(queue.queue(), 0L) : 0;
+        if (grown > 0) {
+            troubles.add(new Alert(Severity.WARNING, "Dead letters are growing", queue.queue(),
+                    "Dead letters: %d, of which %d came since somebody first looked within the last %d minutes."
+                        .formatted(queue.dead(), grown, MEMORY.toMinutes()),
+                    "Read the causes of the latest, mend what they say, and redrive them by filter."));
+            return;
+        }
+        troubles.add(new Alert(Severity.INFO, "There are dead letters", queue.queue(),
+                "Messages that are not tried again: %d.".formatted(queue.dead()),
+                "Redrive them once their cause is mended, or purge them."));
+    }
+
+    private void watchClock(Moment moment, boolean known) {
+        Moment last = this.clock;
+        if (known && last != null) {
+            // Nobody knows when between question and answer the clock was read.
+            Duration between = Duration.between(last.now(), moment.now());
+            Duration ahead = between.minusNanos(moment.nanos() - last.asked());
+            Duration back = between.minusNanos(moment.asked() - last.nanos());
+            Duration off = ahead.compareTo(JUMP) > 0 ? ahead : back;
+            if (ahead.compareTo(JUMP) > 0 || back.compareTo(JUMP.negated()) < 0) {
+                this.jump = new Jump(off, moment.nanos());
+            }
+        }
+        this.clock = known ? moment : null;
+        if (this.jump != null && moment.nanos() - this.jump.nanos() > MEMORY.toNanos()) {
+            this.jump = null;
+        }
+    }
+
+    private static Alert jumped(Jump jump) {
+        boolean ahead = !jump.by().isNegative();
+        return new Alert(Severity.WARNING, "The clock of Redis has jumped", null,
+                "It went %s by about %s within the last %d minutes, or a failover led to a server whose clock differs."
+                    .formatted(ahead ? "ahead" : "back", words(jump.by().abs()), MEMORY.toMinutes()),
+                (ahead ? "Messages came early, and leases ran out, by the jump."
+                        : "Messages that were sent before come as much later.")
+                        + " Have the clocks of the servers kept by NTP, which slews them instead of setting them.");
+    }
+
+    /** Now and then, so that it is little; the first is what growth is counted from. */
+    private void remember(List<QueueOverview> queues, long nanos) {
+        Letters latest = this.letters.peekLast();
+        if (latest != null && nanos - latest.nanos() < STEP.toNanos()) {
+            return;
+        }
+        Map<String, Long> byQueue = new HashMap<>();
+        queues.stream()
+            .filter((queue) -> queue.dead() > 0)
+            .forEach((queue) -> byQueue.put(queue.queue(), queue.dead()));
+        this.letters.addLast(new Letters(nanos, byQueue));
+    }
+
+    /** In its two greatest units, as the page writes durations. */
+    private static String words(Duration time) {
+        Map<String, Integer> units = new LinkedHashMap<>();
+        units.put("d", (int) time.toDaysPart());
+        units.put("h", time.toHoursPart());
+        units.put("min", time.toMinutesPart());
+        units.put("s", time.toSecondsPart());
+        String words = units.entrySet()
+            .stream()
+            .dropWhile((unit) -> unit.getValue() == 0)
+            .limit(2)
+            .filter((unit) -> unit.getValue() > 0)
+            .map((unit) -> unit.getValue() + " " + unit.getKey())
+            .collect(Collectors.joining(" "));
+        return words.isEmpty() ? "0 s" : words;
+    }
+
+    /** How many dead letters there were at a time, of the queues that had some. */
+    private record Letters(long nanos, Map<String, Long> byQueue) {
+    }
+
+    /**
+     * What the clock of Redis said.
+     *
+     * @param now its time
+     * @param asked that of this process, before Redis was asked
+     * @param nanos and when the answer was there
+     */
+    record Moment(Instant now, long asked, long nanos) {
+    }
+
+    /** That the clock of Redis jumped, by how far, and when it was seen. */
+    private record Jump(Duration by, long nanos) {
+    }
+
+}

@@ -1,0 +1,138 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.web.api.DeadLetterBulkOperations;
+import io.delayqueue.web.api.DeadLetterRoutes;
+import io.delayqueue.web.api.MessageRoutes;
+import io.delayqueue.web.api.QueueRoutes;
+import io.delayqueue.web.http.AccessControl;
+import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.ApiSettings;
+import io.delayqueue.web.http.AuditPublisher;
+import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.Problem;
+import io.delayqueue.web.http.Problem.Kind;
+import io.delayqueue.web.http.RequestDispatcher;
+import io.delayqueue.web.http.Responses;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.http.HttpMethod;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerRequest;
+import org.springframework.web.servlet.function.ServerResponse;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+/**
+ * The page for operators: its files, and below {@code data} what they ask for, by routes
+ * of which most are the API's. The page names everything relative to itself, so it may be
+ * served under a context path and behind a proxy that changes paths. Thread-safe.
+ */
+public final class Dashboard {
+
+    private static final int MAX_BODY = 1 << 20;
+
+    private static final int MAX_PAGE = 100;
+
+    private final String path;
+
+    private final AccessControl access;
+
+    private final DashboardFiles files = new DashboardFiles();
+
+    private final RequestDispatcher data;
+
+    /**
+     * Makes the page.
+     * @param path where it is, without a slash at the end
+     * @param access who may do what
+     * @param sources what it shows
+     * @param events is told of every change
+     */
+    public Dashboard(String path, AccessControl access, DashboardServices sources, ApplicationEventPublisher events) {
+        this.path = path;
+        this.access = access;
+        ApiRoutes routes = new ApiRoutes(path + "/data");
+        AuditPublisher audit = new AuditPublisher(events::publishEvent);
+        new QueueRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
+        new MessageRoutes(sources.operations(), audit).addTo(routes);
+        DeadLetterBulkOperations sweeps = new DeadLetterBulkOperations(sources.operations(), sources.inspector(),
+                audit);
+        new DeadLetterRoutes(sources.operations(), audit, sweeps).addTo(routes);
+        new DashboardRoutes(sources).addTo(routes);
+        new DashboardListeners(sources.listeners(), audit).addTo(routes);
+        ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,
+                Duration.ZERO, MessageLimits.MAX_DURATION);
+        this.data = new RequestDispatcher(settings, access, routes);
+    }
+
+    /** All of it, for Spring MVC; what else is below the path is left to others. */
+    public RouterFunction<ServerResponse> router() {
+        return RouterFunctions.route(
+                (request) -> isPage(within(request.servletRequest())) || isData(within(request.servletRequest())),
+                this::handle);
+    }
+
+    /**
+     * Whether a request is for the page's filter chain: all that is below its path.
+     * @param request one that has not been dispatched yet
+     */
+    public boolean answers(HttpServletRequest request) {
+        String asked = within(request);
+        return asked.equals(this.path) || asked.startsWith(this.path + "/");
+    }
+
+    /** The authorities of which a request needs one. */
+    public Set<Authority> authorities(HttpServletRequest request) {
+        return isData(within(request)) ? this.data.authorities(request) : Set.of(Authority.VIEW);
+    }
+
+    /** What somebody is told who has none of these. */
+    public byte[] refusal(HttpServletRequest request) {
+        return this.data.refusal(request);
+    }
+
+    private static String within(HttpServletRequest request) {
+        return ServletRequestPathUtils.parseAndCache(request).pathWithinApplication().value();
+    }
+
+    private boolean isPage(String asked) {
+        return asked.equals(this.path)
+                || (asked.startsWith(this.path + "/") && this.files.has(asked.substring(this.path.length() + 1)));
+    }
+
+    private boolean isData(String asked) {
+        return asked.startsWith(this.path + "/data/");
+    }
+
+    private ServerResponse handle(ServerRequest request) {
+        String asked = request.requestPath().pathWithinApplication().value();
+        if (isData(asked)) {
+            return this.data.handle(request);
+        }
+        if (!this.access.permits(request.servletRequest(), Authority.VIEW)) {
+            return Responses.problem(new Problem(Kind.FORBIDDEN, this.access.refusal(Set.of(Authority.VIEW))));
+        }
+        if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
+            return Responses.problem(new Problem(Kind.METHOD, "Use one of GET, HEAD"), "GET, HEAD");
+        }
+        if (asked.equals(this.path)) {
+            return withSlash();
+        }
+        return Objects.requireNonNull(this.files.find(asked.substring(this.path.length() + 1))).answer(request);
+    }
+
+    /**
+     * The names in the page are relative to it; so is this one, whatever a proxy does.
+     */
+    private ServerResponse withSlash() {
+        String name = this.path.substring(this.path.lastIndexOf('/') + 1);
+        return ServerResponse.status(308).header("Location", name + "/").header("Cache-Control", "no-store").build();
+    }
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Serves the dashboard and its data.
+ */
+@NullMarked
+package io.delayqueue.web.dashboard;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,96 @@
+package io.delayqueue.web.http;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+
+import io.delayqueue.BatchSendException;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.admin.AuditedOperationEvent.Outcome;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the application of every change, however it ended. What was refused as not valid
+ * changed nothing and is not told. Thread-safe.
+ */
+public final class AuditPublisher {
+
+    private static final Logger logger = LoggerFactory.getLogger(AuditPublisher.class);
+
+    private final Consumer<AuditedOperationEvent> events;
+
+    /**
+     * Makes one.
+     * @param events tells the listeners
+     */
+    public AuditPublisher(Consumer<AuditedOperationEvent> events) {
+        this.events = events;
+    }
+
+    /**
+     * Makes a change, and tells how it ended.
+     * @param changed how many were changed, by the answer
+     */
+    public <T> T of(AuditedOperation change, Supplier<T> call, ToLongFunction<T> changed) {
+        T answer;
+        try {
+            answer = call.get();
+        }
+        catch (RuntimeException ex) {
+            failed(change, ex);
+            throw ex;
+        }
+        tell(change, changed.applyAsLong(answer), Outcome.DONE);
+        return answer;
+    }
+
+    /** The same for a change that is under way. */
+    public <T> CompletableFuture<T> of(AuditedOperation change, CompletableFuture<T> call, ToLongFunction<T> changed) {
+        return call.whenComplete((answer, failure) -> {
+            if (failure == null) {
+                tell(change, changed.applyAsLong(answer), Outcome.DONE);
+            }
+            else {
+                failed(change, failure);
+            }
+        });
+    }
+
+    /** Tells of a change that failed. */
+    public void failed(AuditedOperation change, Throwable failure) {
+        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+                : failure;
+        if (cause instanceof ProblemException) {
+            return;
+        }
+        if (cause instanceof BatchSendException batch && batch.unknown().isEmpty()) {
+            tell(change, batch.stored().size(), Outcome.FAILED);
+            return;
+        }
+        Effect effect = (cause instanceof DelayQueueException known) ? known.effect() : Effect.UNKNOWN;
+        switch (effect) {
+            case NONE -> tell(change, 0, Outcome.FAILED);
+            case UNKNOWN -> tell(change, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
+            case STORED -> tell(change, 1, Outcome.DONE);
+        }
+    }
+
+    public void tell(AuditedOperation change, long count, Outcome outcome) {
+        AuditedOperationEvent event = new AuditedOperationEvent(change.who(), change.operation(),
+                change.queue().value(), change.filter(), count, outcome);
+        try {
+            this.events.accept(event);
+        }
+        catch (RuntimeException ex) {
+            logger.warn(
+                    "A listener of AuditedOperationEvent failed for '{}' of queue '{}', which changes nothing of it",
+                    change.operation(), change.queue(), ex);
+        }
+    }
+
+}

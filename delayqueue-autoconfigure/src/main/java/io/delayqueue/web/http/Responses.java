@@ -1,0 +1,160 @@
+package io.delayqueue.web.http;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * What a route answers. What is late is written when it is there, by a thread of the
+ * container.
+ */
+public final class Responses {
+
+    /** Browsers shall do nothing with an answer but hand it to who asked. */
+    private static final Map<String, String> HEADERS = Map.of("X-Content-Type-Options", "nosniff", "Cache-Control",
+            "no-store", "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'", "X-Frame-Options",
+            "DENY", "Referrer-Policy", "no-referrer", "Cross-Origin-Resource-Policy", "same-origin");
+
+    private static final String PROBLEM = "application/problem+json";
+
+    private Responses() {
+    }
+
+    public static ServerResponse json(JsonNode body) {
+        return json(200, body);
+    }
+
+    public static ServerResponse json(int status, JsonNode body) {
+        return written(status, "application/json", Json.bytes(body));
+    }
+
+    /**
+     * An answer whose body is made by the thread that writes it, whole and before any of
+     * it is written.
+     * @param writing writes, or has it written
+     * @param failed learns of a failure, on the thread that writes
+     */
+    public static ServerResponse made(Supplier<byte[]> body, Writing writing, Consumer<Throwable> failed) {
+        return builder(200).build((request, response) -> {
+            byte[] bytes;
+            try {
+                bytes = body.get();
+            }
+            catch (RuntimeException ex) {
+                failed.accept(ex);
+                Problem problem = ProblemTranslator.of(ex);
+                response.setStatus(problem.kind().status());
+                write(response, PROBLEM, Json.bytes(problem.toJson()));
+                return null;
+            }
+            writing.go(() -> {
+                response.setContentType("application/json");
+                response.setContentLength(bytes.length);
+                // Apart from the body: that a caller has gone is learnt by the second
+                // write at the earliest. On a real network that one may succeed too.
+                response.flushBuffer();
+                response.getOutputStream().write(bytes);
+                response.flushBuffer();
+            });
+            return null;
+        });
+    }
+
+    public static ServerResponse done() {
+        return written(204, null, new byte[0]);
+    }
+
+    public static ServerResponse problem(Problem problem) {
+        return problem(problem, null);
+    }
+
+    public static ServerResponse problem(Problem problem, @Nullable String allow) {
+        ServerResponse.BodyBuilder builder = builder(problem);
+        if (allow != null) {
+            builder.header("Allow", allow);
+        }
+        return write(builder, PROBLEM, Json.bytes(problem.toJson()));
+    }
+
+    /**
+     * The problem that a failure is for the caller.
+     * @param failed learns of the failure, on the thread that writes
+     */
+    public static ServerResponse problem(Throwable failure, Consumer<Throwable> failed) {
+        Problem problem = ProblemTranslator.of(failure);
+        byte[] body = Json.bytes(problem.toJson());
+        return builder(problem).build((request, response) -> {
+            failed.accept(failure);
+            write(response, PROBLEM, body);
+            return null;
+        });
+    }
+
+    private static ServerResponse.BodyBuilder builder(Problem problem) {
+        ServerResponse.BodyBuilder builder = builder(problem.kind().status());
+        if (problem.kind() == Problem.Kind.STORE_UNAVAILABLE || problem.kind() == Problem.Kind.TOO_MANY_WAITING) {
+            builder.header("Retry-After", "1");
+        }
+        return builder;
+    }
+
+    /**
+     * Without the wait limit of the container, which may be shorter.
+     * @param failed learns of a failure, on a thread of the container
+     */
+    public static ServerResponse later(CompletableFuture<ServerResponse> answer, Duration limit,
+            Consumer<Throwable> failed) {
+        return ServerResponse.async(answer.exceptionally((failure) -> problem(failure, failed)), limit);
+    }
+
+    private static ServerResponse written(int status, @Nullable String type, byte[] body) {
+        return write(builder(status), type, body);
+    }
+
+    private static ServerResponse.BodyBuilder builder(int status) {
+        ServerResponse.BodyBuilder builder = ServerResponse.status(status);
+        HEADERS.forEach(builder::header);
+        return builder;
+    }
+
+    private static ServerResponse write(ServerResponse.BodyBuilder builder, @Nullable String type, byte[] body) {
+        return builder.build((request, response) -> {
+            if (type != null) {
+                write(response, type, body);
+            }
+            return null;
+        });
+    }
+
+    private static void write(HttpServletResponse response, String type, byte[] body) throws IOException {
+        response.setContentType(type);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
+    }
+
+    /** Writes an answer. */
+    @FunctionalInterface
+    public interface Write {
+
+        void run() throws IOException;
+
+    }
+
+    /** Has an answer written. */
+    @FunctionalInterface
+    public interface Writing {
+
+        void go(Write write) throws IOException;
+
+    }
+
+}

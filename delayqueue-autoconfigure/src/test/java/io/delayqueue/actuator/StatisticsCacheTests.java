@@ -1,0 +1,198 @@
+package io.delayqueue.actuator;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.MessageCursor;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionCounts;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.PartitionLayoutCache;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** What a scrape costs the store, and that it never waits. */
+class StatisticsCacheTests {
+
+    private static final QueueName ORDERS = new QueueName("orders");
+
+    private static final QueueName BILLS = new QueueName("bills");
+
+    private final AtomicLong now = new AtomicLong();
+
+    private final Inspector inspector = new Inspector();
+
+    private final StatisticsCache statistics = new StatisticsCache(this.inspector,
+            new DelayQueueStore(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
+                    new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
+            () -> List.of(ORDERS, BILLS, ORDERS), Duration.ofSeconds(10), this.now::get);
+
+    @Test
+    void asksOncePerPartitionAndIntervalHoweverManyAsk() {
+        for (int i = 0; i < 1000; i++) {
+            this.statistics.of(ORDERS);
+            this.statistics.of(BILLS);
+        }
+        assertThat(this.inspector.asked).containsExactlyInAnyOrder(Partition.first(ORDERS), Partition.first(BILLS));
+
+        advance(Duration.ofSeconds(10).minusNanos(1));
+        this.statistics.of(ORDERS);
+        assertThat(this.inspector.asked).hasSize(2);
+
+        advance(Duration.ofNanos(1));
+        this.statistics.of(ORDERS);
+        this.statistics.of(BILLS);
+        assertThat(this.inspector.asked).hasSize(4);
+    }
+
+    @Test
+    void tellsWhatWasReadLastAndDoesNotWait() {
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+
+        this.inspector.answer = new CompletableFuture<>();
+        advance(Duration.ofMinutes(1));
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+        advance(StatisticsCache.PATIENCE);
+        assertThat(scheduled(ORDERS)).as("while an answer is awaited").isEqualTo(7);
+        advance(Duration.ofNanos(1));
+        assertThat(this.statistics.of(ORDERS)).as("of a store that hangs").isNull();
+        assertThat(this.inspector.asked).hasSize(4);
+
+        this.inspector.answer.complete(counts(8));
+        assertThat(scheduled(ORDERS)).isEqualTo(8);
+    }
+
+    @Test
+    void tellsNothingOfAStoreThatDoesNotAnswerUntilItDoes() {
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+
+        this.inspector.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
+        advance(Duration.ofMinutes(1));
+        assertThat(this.statistics.of(ORDERS)).isNull();
+        assertThat(this.statistics.refresh()).isCompletedWithValue(Map.of());
+
+        this.inspector.answer = CompletableFuture.completedFuture(counts(9));
+        advance(Duration.ofMinutes(1));
+        assertThat(scheduled(ORDERS)).isEqualTo(9);
+    }
+
+    @Test
+    void looksAgainSoonAfterALookThatAQueueDidNotAnswer() {
+        this.inspector.failing = BILLS;
+        assertThat(scheduled(ORDERS)).isEqualTo(7);
+        assertThat(this.statistics.of(BILLS)).isNull();
+
+        this.inspector.failing = null;
+        advance(StatisticsCache.RETRY.minusNanos(1));
+        assertThat(this.statistics.of(BILLS)).as("one look per second, however long it is away").isNull();
+        advance(Duration.ofNanos(1));
+        assertThat(scheduled(BILLS)).isEqualTo(7);
+        advance(Duration.ofSeconds(10).minusNanos(1));
+        assertThat(scheduled(BILLS)).isEqualTo(7);
+        assertThat(this.inspector.asked).hasSize(4);
+    }
+
+    @Test
+    void tellsWhoIsInAHurryWhatIsNoOlderThanAskedFor() {
+        assertThat(this.statistics.refresh(Duration.ofSeconds(2)).join()).hasSize(2);
+        advance(Duration.ofSeconds(2).minusNanos(1));
+        this.statistics.refresh(Duration.ofSeconds(2));
+        assertThat(this.inspector.asked).hasSize(2);
+        advance(Duration.ofNanos(1));
+        this.statistics.refresh(Duration.ofSeconds(2));
+        assertThat(this.inspector.asked).hasSize(4);
+        advance(Duration.ofSeconds(10));
+        this.statistics.refresh(Duration.ofHours(1));
+        assertThat(this.inspector.asked).hasSize(6);
+    }
+
+    @Test
+    void probesABlockingClientOnOneThreadOfItsOwnHoweverOftenItIsAsked() {
+        MessageStore store = mock(MessageStore.class);
+        given(store.waits()).willReturn(true);
+        BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+        QueueInspector hanging = mock(QueueInspector.class);
+        CompletableFuture<PartitionCounts> answer = new CompletableFuture<>();
+        given(hanging.counts(Partition.first(ORDERS))).willAnswer((call) -> {
+            threads.add(Thread.currentThread());
+            return CompletableFuture.completedFuture(answer.join());
+        });
+        StatisticsCache blocking = new StatisticsCache(hanging,
+                new DelayQueueStore(store, mock(MessageInspector.class), mock(WakeUps.class),
+                        new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
+                () -> List.of(ORDERS), Duration.ofSeconds(10), this.now::get);
+
+        CompletableFuture<?> first = blocking.reach();
+        assertThat(blocking.reach()).isSameAs(first);
+        answer.complete(counts(7));
+        assertThat(first.join()).isEqualTo(counts(7));
+        assertThat(threads).singleElement()
+            .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-statistics"));
+        assertThat(blocking.reach()).isNotSameAs(first);
+    }
+
+    private long scheduled(QueueName queue) {
+        QueueOverview overview = this.statistics.of(queue);
+        assertThat(overview).isNotNull();
+        return overview.scheduled();
+    }
+
+    private void advance(Duration span) {
+        this.now.addAndGet(span.toNanos());
+    }
+
+    private static PartitionCounts counts(long scheduled) {
+        return new PartitionCounts(scheduled, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
+    }
+
+    private static final class Inspector implements QueueInspector {
+
+        private final List<Partition> asked = new ArrayList<>();
+
+        private CompletableFuture<PartitionCounts> answer = CompletableFuture
+            .completedFuture(StatisticsCacheTests.counts(7));
+
+        private @Nullable QueueName failing;
+
+        @Override
+        public CompletableFuture<PartitionCounts> counts(Partition partition) {
+            this.asked.add(partition);
+            return partition.queue().equals(this.failing)
+                    ? CompletableFuture.failedFuture(new IllegalStateException("away")) : this.answer;
+        }
+
+        @Override
+        public CompletableFuture<DueForecast> horizon(Partition partition) {
+            throw new AssertionError("Nobody asks");
+        }
+
+        @Override
+        public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection listing,
+                @Nullable MessageCursor after, int limit) {
+            throw new AssertionError("Nobody asks");
+        }
+
+    }
+
+}

@@ -1,0 +1,493 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.poll.ListenerEndpoint;
+import io.delayqueue.listener.poll.ListenerRuntime;
+import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.PartitionPollLoops;
+import io.delayqueue.listener.poll.TestBed;
+import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.QueueRegistrar;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+/**
+ * The worker guards P12: what a stop gives back, waits for and flushes, and that it can
+ * be had again. With real threads, as they are the point.
+ */
+class DelayedListenerLifecycleTests {
+
+    private static final long LIMIT = 30;
+
+    private final TestBed bed = new TestBed();
+
+    private final DelayedListenerRegistry registry = new DelayedListenerRegistry((queue) -> TestBed.settings(),
+            new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, null));
+
+    private DelayedListenerLifecycle worker = worker(Duration.ofSeconds(LIMIT));
+
+    private DelayedListenerLifecycle worker(Duration shutdownTimeout) {
+        return new DelayedListenerLifecycle(this.bed.ports(), this.registry, (event) -> {
+        }, new ListenerRuntimeSettings(shutdownTimeout, Duration.ofMillis(100), null, false));
+    }
+
+    @AfterEach
+    void stop() {
+        // Or a test that fails would leave its loop to those that follow.
+        this.bed.store.goOn();
+        this.worker.stop();
+    }
+
+    private QueueListenerContainer register(String id) {
+        return register(id, true);
+    }
+
+    private QueueListenerContainer register(String id, boolean autoStartup) {
+        return register(id, autoStartup, this.bed.listenerSettings().lease());
+    }
+
+    private QueueListenerContainer register(String id, boolean autoStartup, Duration lease) {
+        ListenerSettings all = this.bed.listenerSettings();
+        ListenerSettings settings = new ListenerSettings(all.concurrency(), lease, all.timeout(), all.maxAttempts(),
+                all.maxLapses(), all.retryPolicy(), all.expiredPolicy(), autoStartup, all.noRetryFor());
+        QueueListenerContainer container = new QueueListenerContainer(id,
+                List.of(new ListenerEndpoint(id, TestBed.QUEUE, settings, this.bed.handler, this.bed.counters)),
+                this.bed.counters);
+        assertThat(this.registry.register(container)).isTrue();
+        return container;
+    }
+
+    private void send(String id) {
+        synchronized (this.bed.store) {
+            this.bed.store.add(id, Duration.ZERO);
+        }
+        this.bed.store.wakeUp(TestBed.QUEUE);
+    }
+
+    private boolean isGone(String id) {
+        synchronized (this.bed.store) {
+            return !this.bed.store.messages.containsKey(id);
+        }
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces()
+            .keySet()
+            .stream()
+            .map(Thread::getName)
+            .filter((name) -> name.startsWith("delayqueue-"))
+            .toList();
+    }
+
+    private static List<String> timers() {
+        return threads().stream().filter((name) -> name.endsWith("-timer")).toList();
+    }
+
+    private boolean isListening() {
+        return !this.bed.store.alarms.getOrDefault(TestBed.QUEUE, List.of()).isEmpty();
+    }
+
+    @Test
+    void aQueueThatCouldNotBeNotedAtTheStartIsNotedByALaterReport() throws Exception {
+        CountDownLatch noted = new CountDownLatch(2);
+        QueueRegistry directory = mock(QueueRegistry.class);
+        when(directory.add(TestBed.QUEUE.queue())).thenAnswer((call) -> {
+            noted.countDown();
+            return CompletableFuture.failedFuture(new IllegalStateException("away"));
+        });
+        AtomicLong minutes = new AtomicLong();
+        DelayQueueStore ports = this.bed.ports();
+        this.worker = new DelayedListenerLifecycle(
+                new DelayQueueStore(ports.messages(), ports.inspector(), ports.wakeUps(), ports.partitions(),
+                        ports.events(),
+                        new QueueRegistrar(directory, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
+                this.registry, (event) -> {
+                }, new ListenerRuntimeSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false));
+        register("a");
+
+        this.worker.start();
+
+        assertThat(noted.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void startsNothingWithoutListeners() {
+        int before = threads().size();
+        this.worker.start();
+
+        assertThat(this.worker.isRunning()).isTrue();
+        assertThat(threads()).hasSizeLessThanOrEqualTo(before);
+        assertThat(this.bed.store.calls).isEmpty();
+        this.worker.stop();
+        assertThat(this.worker.isRunning()).isFalse();
+    }
+
+    @Test
+    void startsLateAndStopsEarly() {
+        assertThat(this.worker.getPhase()).isEqualTo(Integer.MAX_VALUE - 100);
+        assertThat(this.worker.isAutoStartup()).isTrue();
+    }
+
+    @Test
+    void handlesWhatIsSentUntilItStopsAndAgainAfterEachStart() {
+        register("l");
+        for (int i = 0; i < 3; i++) {
+            this.worker.start();
+            this.worker.start();
+            assertThat(timers()).hasSize(1);
+            String id = "m" + i;
+            send(id);
+            TestBed.await(() -> isGone(id));
+            this.worker.stop();
+            TestBed.await(() -> timers().isEmpty());
+            assertThat(isListening()).isFalse();
+        }
+        assertThat(this.bed.store.calls).containsSubsequence("listen orders", "unlisten orders", "listen orders",
+                "unlisten orders");
+        assertThat(this.registry.require("l").statistics().handled()).isEqualTo(3);
+    }
+
+    @Test
+    void givesTheClaimUnderWayBackAndWaitsForHandlersAndFlushesWhenItStops() throws Exception {
+        this.bed.concurrency = 2;
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            assertThat(release.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+            return null;
+        };
+        register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CompletableFuture<Void> empty = this.bed.store.stall("claim");
+        TestBed.await(() -> empty.getNumberOfDependents() > 0);
+        CompletableFuture<Void> claimed = this.bed.store.stall("claim");
+        synchronized (this.bed.store) {
+            this.bed.store.add("b", Duration.ZERO);
+        }
+        empty.complete(null);
+        TestBed.await(() -> claimed.getNumberOfDependents() > 0);
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+        claimed.complete(null);
+        TestBed.await(() -> this.bed.store.calls.contains("release [b] as before"));
+        assertThat(stopped.getCount()).isOne();
+        assertThat(this.bed.store.count("acknowledge")).isZero();
+
+        release.countDown();
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        assertThat(isGone("a")).isTrue();
+        assertThat(this.bed.store.messages.get("b").failures).isZero();
+        assertThat(this.worker.isRunning()).isFalse();
+    }
+
+    @Test
+    void renewsTheLeaseOfAHandlerThatAStopWaitsFor() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            release.await(LIMIT, TimeUnit.SECONDS);
+            return null;
+        };
+        register("l", true, Duration.ofSeconds(1));
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+
+        long renewals = this.bed.store.count("extend");
+        TestBed.await(() -> this.bed.store.count("extend") >= renewals + 2);
+        assertThat(stopped.getCount()).isOne();
+
+        release.countDown();
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void interruptsHandlersThatOutliveTheTimeoutAndGivesTheirMessagesBack() throws Exception {
+        this.worker = worker(Duration.ofMillis(50));
+        this.bed.concurrency = 2;
+        CountDownLatch started = new CountDownLatch(2);
+        CountDownLatch never = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            never.await();
+            return null;
+        };
+        register("l");
+        this.worker.start();
+        send("a");
+        send("b");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+
+        this.worker.stop();
+
+        TestBed.await(() -> this.bed.store.count("release") == 2);
+        TestBed.await(() -> threads().stream().noneMatch((name) -> name.startsWith("delayqueue-handler-")));
+        assertThat(this.bed.store.messages.values()).hasSize(2)
+            .allSatisfy((entry) -> assertThat(entry.failures).isZero())
+            .allSatisfy((entry) -> assertThat(entry.token).isNull());
+        assertThat(this.registry.require("l").statistics().failed()).isZero();
+    }
+
+    @Test
+    void interruptsNoHandlerWithinItsTime() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        boolean[] interrupted = { false };
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            release.await();
+            interrupted[0] = Thread.interrupted();
+            return null;
+        };
+        register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+        release.countDown();
+
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        assertThat(interrupted[0]).isFalse();
+        assertThat(isGone("a")).isTrue();
+    }
+
+    /** P12: a message that is still handled is nobody else's before its lease is over. */
+    @Test
+    void leavesTheLeaseToAHandlerThatDoesNotHeedTheInterruptAndSettlesLate() throws Exception {
+        this.worker = worker(Duration.ofMillis(50));
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            while (release.getCount() > 0) {
+                try {
+                    release.await();
+                }
+                catch (InterruptedException ex) {
+                    interrupted.countDown();
+                }
+            }
+            return null;
+        };
+        register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+
+        this.worker.stop();
+
+        assertThat(interrupted.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        assertThat(isGone("a")).isFalse();
+        assertThat(this.bed.store.count("release")).isZero();
+        release.countDown();
+        TestBed.await(() -> isGone("a"));
+    }
+
+    @Test
+    void stopsInTimeWhenTheStoreDoesNotAnswer() {
+        this.worker = worker(Duration.ofMillis(50));
+        register("l");
+        this.worker.start();
+        CompletableFuture<Void> never = this.bed.store.stall("claim");
+        // Not by its count: a claim may have been counted before it meets the stall.
+        TestBed.await(() -> never.getNumberOfDependents() > 0);
+        long start = System.nanoTime();
+        this.worker.stop();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(this.worker.isRunning()).isFalse();
+        never.complete(null);
+        TestBed.await(() -> !isListening());
+    }
+
+    @Test
+    void stopsInTimeWhenTheStoreIsAway() {
+        register("l");
+        this.worker.start();
+        this.bed.store.fail("claim");
+        this.bed.store.fail("release");
+        long start = System.nanoTime();
+        this.worker.stop();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+    }
+
+    @Test
+    void leavesListenersAloneThatDoNotStartByThemselves() {
+        ListenerContainer container = register("l", false);
+        this.worker.start();
+        assertThat(container.isRunning()).isFalse();
+        assertThat(this.bed.store.calls).isEmpty();
+
+        container.start();
+        container.start();
+        assertThat(container.isRunning()).isTrue();
+        assertThat(isListening()).isTrue();
+        send("m");
+        TestBed.await(() -> isGone("m"));
+
+        this.worker.stop();
+        assertThat(container.isRunning()).isFalse();
+        this.worker.start();
+        assertThat(container.isRunning()).isTrue();
+    }
+
+    @Test
+    void keepsAStoppedListenerStoppedAcrossARestart() {
+        ListenerContainer container = register("l");
+        this.worker.start();
+        container.stop();
+        assertThat(container.isRunning()).isFalse();
+        TestBed.await(() -> !isListening());
+
+        this.worker.stop();
+        this.worker.start();
+        assertThat(container.isRunning()).isFalse();
+        container.start();
+        send("m");
+        TestBed.await(() -> isGone("m"));
+    }
+
+    @Test
+    void pausesAndResumes() {
+        ListenerContainer container = register("l");
+        container.pause();
+        this.worker.start();
+        assertThat(container.isPaused()).isTrue();
+        assertThat(container.isRunning()).isTrue();
+        send("m");
+        this.worker.stop();
+        assertThat(this.bed.store.count("claim")).isZero();
+
+        this.worker.start();
+        container.resume();
+        assertThat(container.isPaused()).isFalse();
+        TestBed.await(() -> isGone("m"));
+    }
+
+    @Test
+    void startsAListenerThatIsRegisteredLater() {
+        this.worker.start();
+        register("late");
+        send("m");
+        TestBed.await(() -> isGone("m"));
+        assertThat(this.registry.listeners()).hasSize(1);
+        assertThat(this.registry.register(new QueueListenerContainer("late", List
+            .of(new ListenerEndpoint("late", TestBed.QUEUE, TestBed.settings(), this.bed.handler, this.bed.counters)),
+                this.bed.counters)))
+            .isFalse();
+    }
+
+    @Test
+    void startsAnewThoughTheStopBeforeStillWaits() throws Exception {
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        this.bed.handler = (message, delivery) -> () -> {
+            started.countDown();
+            assertThat(release.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+            return null;
+        };
+        ListenerContainer container = register("l");
+        this.worker.start();
+        send("a");
+        assertThat(started.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+        this.worker.start();
+        release.countDown();
+        assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
+
+        assertThat(this.worker.isRunning()).isTrue();
+        assertThat(container.isRunning()).isTrue();
+        send("b");
+        TestBed.await(() -> isGone("a") && isGone("b"));
+    }
+
+    /** By the lock of the registry, in which a start attaches its run and waits here. */
+    @Test
+    void leavesNothingRunningWhenAStopOvertakesTheStart() throws Exception {
+        ListenerContainer container = register("l");
+        Thread start = new Thread(this.worker::start, "start");
+        synchronized (this.registry) {
+            start.start();
+            TestBed.await(() -> this.worker.isRunning() && start.getState() == Thread.State.BLOCKED);
+            this.worker.stop();
+        }
+        start.join();
+
+        assertThat(this.worker.isRunning()).isFalse();
+        assertThat(container.isRunning()).isFalse();
+        assertThat(isListening()).isFalse();
+        ListenerContainer late = register("late");
+        assertThat(late.isRunning()).isFalse();
+        assertThat(this.bed.store.calls).isEmpty();
+
+        this.worker.start();
+        assertThat(container.isRunning()).isTrue();
+        assertThat(late.isRunning()).isTrue();
+    }
+
+    /** P12: partitions may become known while the listener stops. */
+    @Test
+    void leavesNoLoopRunningThatAStopOvertakes() {
+        ListenerRuntime context = this.bed.context;
+        List<PartitionPollLoops> loops = new ArrayList<>();
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        loops.add(new PartitionPollLoops(this.bed.queue(), context, (loop) -> {
+            loops.get(0).stop(Duration.ZERO);
+            ends.add(loop.start(this.bed.store));
+        }));
+        this.bed.rejecting = true;
+
+        loops.get(0).start(false);
+
+        assertThat(ends).singleElement().satisfies((end) -> assertThat(end).isCompleted());
+        assertThat(this.bed.store.calls).isEmpty();
+    }
+
+    @Test
+    void leavesNothingRunningWhenItCannotStart() {
+        register("l");
+        this.worker = new DelayedListenerLifecycle(this.bed.ports((queue, alarm) -> {
+            throw new IllegalStateException("no");
+        }), this.registry, (event) -> {
+        }, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofSeconds(5), null, false));
+
+        assertThatIllegalStateException().isThrownBy(this.worker::start);
+        assertThat(this.worker.isRunning()).isFalse();
+        TestBed.await(() -> timers().isEmpty());
+    }
+
+    @Test
+    void callsBackWhenItWasNotRunning() {
+        CountDownLatch stopped = new CountDownLatch(1);
+        this.worker.stop(stopped::countDown);
+        assertThat(stopped.getCount()).isZero();
+    }
+
+}

@@ -1,0 +1,45 @@
+package io.delayqueue.listener.poll;
+
+import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
+import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.handler.InvalidListenerException;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.validation.Validator;
+
+/** An application context that finds listeners, and starts none. */
+public final class ListenerContext extends AnnotationConfigApplicationContext {
+
+    public ListenerContext() {
+        this(null);
+    }
+
+    public ListenerContext(@Nullable Validator validator) {
+        registerBean("registry", DelayedListenerRegistry.class,
+                () -> new DelayedListenerRegistry((queue) -> TestBed.settings(),
+                        new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), validator, null)));
+        registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
+                () -> new DelayedListenerAnnotationBeanPostProcessor(getBeanProvider(DelayedListenerRegistry.class)));
+    }
+
+    /** Adds beans, each named after its class. */
+    public ListenerContext with(Class<?>... beans) {
+        for (Class<?> bean : beans) {
+            registerBean(bean.getSimpleName(), bean);
+        }
+        return this;
+    }
+
+    public static InvalidListenerException refusal(Throwable thrown) {
+        Throwable cause = thrown;
+        while (cause != null && !(cause instanceof InvalidListenerException)) {
+            cause = cause.getCause();
+        }
+        return (InvalidListenerException) cause;
+    }
+
+}

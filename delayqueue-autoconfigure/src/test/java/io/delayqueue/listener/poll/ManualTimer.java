@@ -1,0 +1,81 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A timer that runs what is due when its clock is moved, on the thread that moves it. */
+final class ManualTimer implements Timer {
+
+    private final TestClock clock;
+
+    private final List<Task> tasks = new ArrayList<>();
+
+    final List<Duration> pauses = new ArrayList<>();
+
+    ManualTimer(TestClock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public Scheduled after(Duration delay, Runnable task) {
+        return add(new Task(this.clock.getAsLong() + Nanos.of(delay), null, task));
+    }
+
+    @Override
+    public Scheduled every(Duration period, Runnable task) {
+        return add(new Task(this.clock.getAsLong() + Nanos.of(period), period, task));
+    }
+
+    @Override
+    public void pause(Duration duration) {
+        this.pauses.add(duration);
+        this.clock.advance(duration);
+    }
+
+    private Scheduled add(Task task) {
+        this.tasks.add(task);
+        return () -> this.tasks.remove(task);
+    }
+
+    boolean isEmpty() {
+        return this.tasks.isEmpty();
+    }
+
+    /** Moves the clock, by small steps, and runs what comes due on the way. */
+    void advance(Duration duration) {
+        long left = duration.toNanos();
+        while (left > 0) {
+            long step = Math.min(left, 10_000_000);
+            this.clock.advance(Duration.ofNanos(step));
+            left -= step;
+            runDue();
+        }
+    }
+
+    void runDue() {
+        for (Task task : List.copyOf(this.tasks)) {
+            if (task.at() - this.clock.getAsLong() <= 0 && this.tasks.remove(task)) {
+                if (task.period() != null) {
+                    add(new Task(task.at() + task.period().toNanos(), task.period(), task.work()));
+                }
+                task.work().run();
+            }
+        }
+    }
+
+    private record Task(long at, Duration period, Runnable work) {
+
+        @Override
+        public boolean equals(Object other) {
+            return this == other;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(this);
+        }
+
+    }
+
+}

@@ -1,0 +1,149 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import ch.qos.logback.classic.Level;
+import io.delayqueue.store.WakeUpSignal;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How a loop acknowledges guards P1 (what is handled is acknowledged as long as its lease
+ * lasts) and P3 (no acknowledgement keeps a claim waiting).
+ */
+class PollLoopAcknowledgementTests {
+
+    private final TestBed bed = new TestBed();
+
+    @Test
+    void sendsTheClaimWithoutWaitingForTheAcknowledgement() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.turn();
+        this.bed.runHandlers();
+        loop.turn();
+        this.bed.clock.advance(TestBed.LINGER);
+        loop.heard(WakeUpSignal.LOOK);
+        CompletableFuture<Void> acknowledged = this.bed.store.stall("acknowledge");
+
+        assertThat(loop.turn()).as("nothing to do before the answer").isNull();
+        assertThat(this.bed.store.calls).endsWith("acknowledge [m]", "claim 2");
+        acknowledged.complete(null);
+        assertThat(loop.turn()).isNotNull();
+        assertThat(this.bed.store.calls).endsWith("acknowledge [m]", "claim 2");
+    }
+
+    @Test
+    void acknowledgesWhatIsFinishedThoughThereIsNoRoomToClaim() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        loop.turn();
+        loop.pause(true);
+
+        this.bed.handlers.poll().run();
+        loop.turn();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "acknowledge [a, b]");
+    }
+
+    @Test
+    void wakesAtOnceForAHandlerThatFinishesWhileItClaims() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.turn();
+        this.bed.store.during("claim", this.bed::runHandlers);
+
+        TestBed.look(loop);
+        assertThat(this.bed.store.count("acknowledge")).isZero();
+
+        // Would rest for a safety poll if the ring had been missed.
+        loop.start(this.bed.store);
+        this.bed.timer.advance(TestBed.LINGER);
+        assertThat(this.bed.store.count("acknowledge")).isOne();
+    }
+
+    @Test
+    void takesRoomAtOnceThoughAcknowledgementsWaitAlready() {
+        this.bed.concurrency = 2;
+        Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
+        this.bed.handler = (message,
+                delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
+        for (String id : List.of("a", "b", "c", "d")) {
+            this.bed.store.add(id, Duration.ZERO);
+        }
+        this.bed.loop().start(this.bed.store);
+        this.bed.runHandlers();
+
+        running.get("a").complete(null);
+        this.bed.runHandlers();
+        running.get("b").complete(null);
+        this.bed.runHandlers();
+
+        assertThat(running).as("before the linger is over").containsOnlyKeys("a", "b", "c", "d");
+        assertThat(this.bed.store.count("acknowledge")).isZero();
+    }
+
+    @Test
+    void sendsAcknowledgementsAgainWhileTheirLeaseLasts() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.turn();
+        this.bed.runHandlers();
+        this.bed.store.fail("acknowledge");
+        loop.turn();
+        this.bed.clock.advance(TestBed.LINGER);
+
+        assertThat(loop.turn()).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
+        this.bed.store.mend();
+        this.bed.settle(loop);
+
+        assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
+        assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void dropsAcknowledgementsThatFailAfterTheirLease() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop loop = this.bed.loop();
+            this.bed.store.add("m", Duration.ZERO);
+            loop.turn();
+            this.bed.runHandlers();
+            this.bed.store.fail("acknowledge");
+            this.bed.settle(loop);
+            this.bed.clock.advance(TestBed.LEASE);
+            loop.pause(true);
+            loop.turn();
+            loop.turn();
+
+            assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
+            assertThat(log.lines(Level.WARN)).hasSize(1);
+            assertThat(log.lines(Level.DEBUG)).anyMatch((line) -> line.contains("it may be handled again"));
+        }
+    }
+
+    @Test
+    void tellsOfAnAcknowledgementThatCameTooLate() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop loop = this.bed.loop();
+            this.bed.store.add("m", Duration.ZERO);
+            loop.turn();
+            this.bed.runHandlers();
+            this.bed.clock.advance(TestBed.LEASE);
+            this.bed.settle(loop);
+
+            assertThat(this.bed.counters.snapshot().refused()).isOne();
+            assertThat(log.lines(Level.WARN)).containsExactly(
+                    "Message 'm' of queue 'orders' outlived its lease on attempt 1, so that it may be handled "
+                            + "again; here it was handled (or a reconnect has sent its " + "acknowledgement twice)");
+        }
+    }
+
+}

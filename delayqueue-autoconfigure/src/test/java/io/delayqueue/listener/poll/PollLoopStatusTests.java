@@ -1,0 +1,55 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Whether a loop that looks no more is noticed. */
+class PollLoopStatusTests {
+
+    private static final Duration POLL = Duration.ofSeconds(5);
+
+    private final TestClock clock = new TestClock();
+
+    private boolean failing;
+
+    private final Alarm alarm = new Alarm(this::turn, Runnable::run, new ManualTimer(this.clock), this.clock);
+
+    private Duration turn() {
+        if (this.failing) {
+            throw new IllegalStateException("no turn");
+        }
+        return POLL;
+    }
+
+    @Test
+    void aLoopIsAliveForTwoSafetyPollsAndAMercyAfterItsLastTurn() {
+        this.alarm.start();
+        assertThat(state().silence()).isZero();
+
+        this.clock.advance(POLL.multipliedBy(2).plusSeconds(10));
+        assertThat(state().isAlive()).isTrue();
+        this.clock.advance(Duration.ofNanos(1));
+        assertThat(state().isAlive()).isFalse();
+
+        this.alarm.ring();
+        assertThat(state().isAlive()).isTrue();
+    }
+
+    @Test
+    void aTurnThatFailsIsNone() {
+        this.alarm.start();
+        this.failing = true;
+        this.clock.advance(Duration.ofMinutes(1));
+        this.alarm.ring();
+
+        assertThat(state().isAlive()).isFalse();
+    }
+
+    private PollLoopStatus state() {
+        return new PollLoopStatus(TestBed.QUEUE, this.alarm.silence(), POLL);
+    }
+
+}

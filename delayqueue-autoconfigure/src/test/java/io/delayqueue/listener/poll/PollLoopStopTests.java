@@ -1,0 +1,205 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import ch.qos.logback.classic.Level;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.ClaimResult;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** How a loop ends guards P12: what a stop gives back, waits for, and acknowledges. */
+class PollLoopStopTests {
+
+    private final TestBed bed = new TestBed();
+
+    @Test
+    void handlesNothingOfAClaimThatAStopOvertakes() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
+        TestBed.turns(loop);
+
+        assertThat(this.bed.handled).isEmpty();
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] as before");
+    }
+
+    @Test
+    void givesBackAtAStopWhatTheClaimUnderWayBrings() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
+
+        TestBed.turns(loop);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).hasSize(2).last().asString().startsWith("release [").contains("a", "b");
+        assertThat(this.bed.handled).isEmpty();
+        assertThat(this.bed.store.messages.get("a").dueAt).isEqualTo(TestClock.START);
+    }
+
+    @Test
+    void givesBackAtAStopWhatNoHandlerHasBegunWith() {
+        this.bed.concurrency = 2;
+        PollLoop[] stopping = new PollLoop[1];
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.handled.add(message.lease().id());
+            stopping[0].stop(Duration.ofSeconds(20));
+            return null;
+        };
+        PollLoop loop = this.bed.loop();
+        stopping[0] = loop;
+        loop.turn();
+        this.bed.runHandlers();
+
+        TestBed.turns(loop);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] as before", "acknowledge [a]");
+        assertThat(this.bed.handled).containsExactly("a");
+        assertThat(this.bed.store.messages).containsOnlyKeys("b");
+    }
+
+    @Test
+    void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() {
+        CompletableFuture<Void> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> () -> future;
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        this.bed.runHandlers();
+        CompletableFuture<Void> end = loop.start(this.bed.store);
+        this.bed.store.calls.clear();
+        loop.stop(Duration.ofHours(1));
+        assertThat(end).isNotDone();
+
+        future.complete(null);
+        this.bed.runHandlers();
+        assertThat(end).isCompleted();
+        assertThat(this.bed.store.calls).containsExactly("acknowledge [m]", "unlisten orders");
+    }
+
+    @Test
+    void acknowledgesAHandlerThatOutlivesTheStop() {
+        this.bed.store.add("m", Duration.ZERO);
+        List<Runnable> late = new ArrayList<>();
+        this.bed.handler = (message, delivery) -> () -> {
+            CompletableFuture<Void> future = new CompletableFuture<>();
+            late.add(() -> future.complete(null));
+            return future;
+        };
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            assertThat(log.lines(Level.WARN)).hasSize(1)
+                .first()
+                .asString()
+                .startsWith(
+                        "1 handler of listener 'listener' on queue 'orders' did not end within the shutdown timeout");
+        }
+        assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(TestClock.START.plus(TestBed.LEASE));
+
+        late.forEach(Runnable::run);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+    }
+
+    @Test
+    void countsTheHandlersThatOutliveTheStop() {
+        this.bed.concurrency = 2;
+        this.bed.handler = (message, delivery) -> CompletableFuture::new;
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().startsWith("2 handlers of listener");
+        }
+    }
+
+    @Test
+    void anAcknowledgementThatAStopDoesNotAwaitIsNoHandlerThatOutlivesIt() {
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            assertThat(log.lines(Level.WARN)).isEmpty();
+        }
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+    }
+
+    @Test
+    void aStopEndsAtItsDeadlineWhileAcknowledgementsFail() {
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+        CompletableFuture<Void> end = loop.start(this.bed.store);
+        this.bed.store.fail("acknowledge");
+        this.bed.runHandlers();
+        this.bed.timer.advance(Duration.ofSeconds(12));
+        loop.stop(Duration.ofSeconds(2));
+        this.bed.timer.advance(Duration.ofMillis(1900));
+        this.bed.store.mend();
+        this.bed.timer.advance(Duration.ofMillis(200));
+        assertThat(end).isDone();
+        assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void aClaimThatFailsAfterTheDeadlineEndsTheLoopWithoutTheTimer() {
+        CompletableFuture<ClaimResult> late = new CompletableFuture<>();
+        this.bed.store.hanging.put(TestBed.QUEUE, late);
+        PollLoop loop = this.bed.loop();
+        CompletableFuture<Void> end = loop.start(this.bed.store);
+        loop.stop(Duration.ofSeconds(1));
+        this.bed.timer.advance(Duration.ofSeconds(2));
+        // By now the timer is closed.
+        late.completeExceptionally(
+                new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
+        assertThat(end).isDone();
+        assertThat(this.bed.store.calls).contains("unlisten " + TestBed.QUEUE);
+    }
+
+    @Test
+    void aKeeperThatIsStoppedDuringATurnResigns() {
+        PrimaryPartitions kept = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
+        AtomicReference<Runnable> hook = new AtomicReference<>();
+        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
+        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
+                TestBed.PARTITIONS, kept, this.bed.context.settings(), () -> {
+                    Runnable task = hook.getAndSet(null);
+                    if (task != null) {
+                        task.run();
+                    }
+                    return this.bed.clock.getAsLong();
+                });
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
+        CompletableFuture<Void> end = loop.start(this.bed.store);
+        assertThat(kept.count()).isOne();
+        // Another thread stops it while a turn, which began before, looks at the clock.
+        hook.set(() -> loop.stop(Duration.ofSeconds(20)));
+        loop.pause(false);
+        assertThat(end).isDone();
+        assertThat(this.bed.store.calls).contains("resign orders");
+    }
+
+}

@@ -1,0 +1,388 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+import ch.qos.logback.classic.Level;
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.store.WakeUpSignal;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The loop guards P3 (it looks in time, and goes on whatever fails), P4 (no lease without
+ * a free handler), P6 (it counts leases from before the claim) and P12 (what is given
+ * back at a stop).
+ */
+class PollLoopTests {
+
+    private final TestBed bed = new TestBed();
+
+    @Test
+    void sleepsUntilTheNextMessageIsDue() {
+        this.bed.store.add("later", Duration.ofSeconds(3));
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.turn()).isEqualTo(Duration.ofSeconds(3));
+
+        this.bed.clock.advance(Duration.ofSeconds(3));
+        loop.turn();
+        this.bed.runHandlers();
+        assertThat(this.bed.handled).containsExactly("later");
+    }
+
+    @Test
+    void sleepsLessByTheTimeThatPassedSinceTheStoreAnswered() {
+        this.bed.store.add("later", Duration.ofSeconds(3));
+        this.bed.store.add("now", Duration.ZERO);
+        TestBed bed = this.bed;
+        bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
+        ListenerRuntime context = new ListenerRuntime(bed.store, (event) -> {
+        }, (task) -> {
+            bed.clock.advance(Duration.ofMillis(700));
+            task.run();
+        }, bed.timer, bed.context.outage(), bed.context.clocks(), TestBed.PARTITIONS, null, bed.context.settings(),
+                bed.clock);
+        PollLoop loop = TestBed
+            .loop(new ListenerEndpoint("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
+
+        assertThat(loop.turn()).isEqualTo(Duration.ofMillis(2300));
+    }
+
+    private ListenerSettings settings(int concurrency) {
+        this.bed.concurrency = concurrency;
+        return this.bed.listenerSettings();
+    }
+
+    @Test
+    void tellsOfTheDeathsThatAClaimCaused() {
+        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
+        this.bed.store.buried.add(death);
+
+        this.bed.loop().turn();
+        this.bed.runHandlers();
+
+        assertThat(this.bed.events).containsExactly(death);
+        assertThat(this.bed.counters.snapshot().dead()).isEqualTo(1);
+    }
+
+    @Test
+    void looksAgainAtTheSafetyPollWhenTheQueueIsEmptyOrFarFromDue() {
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.turn()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+
+        this.bed.store.add("tomorrow", Duration.ofDays(1));
+        assertThat(loop.turn()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+    }
+
+    @Test
+    void claimsNoMoreThanItHasHandlersFor() {
+        this.bed.concurrency = 3;
+        for (int i = 0; i < 5; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
+        this.bed.handler = (message,
+                delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
+        PollLoop loop = this.bed.loop();
+
+        loop.turn();
+        this.bed.runHandlers();
+        loop.turn();
+        assertThat(this.bed.store.calls).containsExactly("claim 3");
+
+        running.get("m0").complete(null);
+        this.bed.runHandlers();
+        this.bed.settle(loop);
+        assertThat(this.bed.store.calls).containsExactly("claim 3", "claim 1", "acknowledge [m0]");
+        this.bed.runHandlers();
+        assertThat(running).containsOnlyKeys("m0", "m1", "m2", "m3");
+    }
+
+    @Test
+    void claimsAheadForQuickHandlersAndGivesBackWhatWaitsTooLong() {
+        for (int i = 0; i < 300; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        CompletableFuture<Void> stuck = new CompletableFuture<>();
+        boolean[] quick = { true };
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.clock.advance(Duration.ofMillis(1));
+            return quick[0] ? null : stuck;
+        };
+        PollLoop loop = this.bed.loop();
+        for (int i = 0; i < 10; i++) {
+            TestBed.look(loop);
+            this.bed.runHandlers();
+        }
+        // One in a millisecond: five are handled while the next are claimed.
+        assertThat(this.bed.store.calls).contains("claim 6").doesNotContain("claim 7");
+
+        quick[0] = false;
+        loop.turn();
+        this.bed.runHandlers();
+        this.bed.settle(loop);
+        this.bed.store.calls.clear();
+        this.bed.clock.advance(HandlerPermits.STALL);
+        loop.turn();
+
+        assertThat(this.bed.store.calls).hasSize(1).first().asString().startsWith("release [");
+    }
+
+    @Test
+    void claimsAtMostABatchAtOnce() {
+        this.bed.concurrency = 1000;
+        for (int i = 0; i < 150; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        PollLoop loop = this.bed.loop();
+
+        assertThat(loop.turn()).isZero();
+        loop.turn();
+        this.bed.runHandlers();
+        loop.turn();
+
+        assertThat(this.bed.store.calls.stream().map((call) -> call.split(" ")[0] + " " + call.split("m").length))
+            .containsExactly("claim 2", "claim 2", "acknowledge 101", "acknowledge 51");
+        assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
+    void givesThePermitsOfAShortClaimBack() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        loop.turn();
+        TestBed.look(loop);
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
+    }
+
+    /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
+    private PollLoop sleepyLoop() {
+        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
+                null, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
+        return TestBed.loop(this.bed.queue(), context);
+    }
+
+    @Test
+    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() {
+        CompletableFuture<Void> answer = this.bed.store.stall("claim");
+        PollLoop loop = sleepyLoop();
+        loop.start(this.bed.store);
+        // The claim has found nothing, and its answer is on the way.
+        this.bed.store.add("m", Duration.ZERO);
+        this.bed.store.wakeUp(TestBed.QUEUE);
+        assertThat(this.bed.store.count("claim")).isOne();
+        answer.complete(null);
+
+        assertThat(this.bed.handled).containsExactly("m");
+    }
+
+    @Test
+    void restsAgainAfterAWakeUp() {
+        PollLoop loop = sleepyLoop();
+        loop.start(this.bed.store);
+        this.bed.store.wakeUp(TestBed.QUEUE);
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+
+        this.bed.timer.advance(Duration.ofHours(1));
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+    }
+
+    @Test
+    void wakesForAFreedPermitAndForAWakeUp() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("a", Duration.ZERO);
+        loop.start(this.bed.store);
+        this.bed.store.add("b", Duration.ZERO);
+        this.bed.store.wakeUp(TestBed.QUEUE);
+        assertThat(this.bed.store.count("claim")).isOne();
+
+        this.bed.handlers.poll().run();
+        assertThat(this.bed.store.count("claim")).isEqualTo(2);
+        this.bed.handlers.poll().run();
+        this.bed.timer.advance(TestBed.LINGER);
+        assertThat(this.bed.handled).containsExactly("a", "b");
+        assertThat(this.bed.store.calls).contains("acknowledge [a, b]");
+
+        this.bed.store.wakeUp(TestBed.QUEUE);
+        assertThat(this.bed.store.count("claim")).isGreaterThan(2);
+    }
+
+    @Test
+    void triesAgainWithGrowingPausesWhileTheStoreIsAwayButNeverLongOnes() {
+        this.bed.concurrency = 2;
+        this.bed.store.fail("claim");
+        PollLoop loop = this.bed.loop();
+        List<Duration> pauses = new ArrayList<>();
+
+        for (int i = 0; i < 10; i++) {
+            Duration pause = loop.turn();
+            pauses.add(pause);
+            this.bed.clock.advance(pause);
+        }
+
+        assertThat(pauses.get(0)).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
+        assertThat(pauses.get(1)).isBetween(Duration.ofMillis(160), Duration.ofMillis(240));
+        // However long it was away, it is asked again within a second of its return.
+        assertThat(pauses.get(9)).isBetween(Duration.ofMillis(400), Duration.ofMillis(600));
+        assertThat(this.bed.store.calls).hasSize(10).first().isEqualTo("claim 2");
+        assertThat(this.bed.store.calls.subList(1, 10)).containsOnly("claim 1");
+
+        this.bed.store.mend();
+        assertThat(loop.turn()).isGreaterThan(Duration.ofSeconds(3));
+        this.bed.store.fail("claim");
+        assertThat(TestBed.look(loop)).isLessThan(Duration.ofMillis(150));
+    }
+
+    @Test
+    void warnsOnceForAllQueuesThatAStoreIsAwayAndTellsWhenItIsBack() {
+        try (LogCapture log = new LogCapture()) {
+            PollLoop one = this.bed.loop();
+            PollLoop other = this.bed.loop();
+            this.bed.store.fail("claim");
+            one.turn();
+            other.turn();
+            one.turn();
+            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("'orders'");
+
+            this.bed.clock.advance(Duration.ofSeconds(61));
+            other.turn();
+            assertThat(log.lines(Level.WARN)).hasSize(2);
+
+            this.bed.store.mend();
+            one.turn();
+            assertThat(log.lines(Level.INFO)).hasSize(1);
+        }
+    }
+
+    @Test
+    void goesOnAfterAnyError() {
+        boolean[] broken = { false };
+        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
+        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
+                null, this.bed.context.settings(), () -> {
+                    if (broken[0]) {
+                        broken[0] = false;
+                        throw new StackOverflowError("a bug");
+                    }
+                    return this.bed.clock.getAsLong();
+                });
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
+        try (LogCapture log = new LogCapture()) {
+            broken[0] = true;
+            loop.start(this.bed.store);
+            assertThat(log.lines(Level.ERROR)).hasSize(1);
+            assertThat(this.bed.store.count("claim")).isZero();
+
+            this.bed.timer.advance(Duration.ofMillis(120));
+            assertThat(this.bed.store.count("claim")).isOne();
+        }
+    }
+
+    @Test
+    void hasATurnInEachSafetyPollWhateverBecomesOfItsPlan() {
+        Timer forgetful = new Timer() {
+
+            @Override
+            public Scheduled after(Duration delay, Runnable task) {
+                throw new OutOfMemoryError("no memory for another task");
+            }
+
+            @Override
+            public Scheduled every(Duration period, Runnable task) {
+                return PollLoopTests.this.bed.timer.every(period, task);
+            }
+
+            @Override
+            public void pause(Duration duration) {
+                throw new UnsupportedOperationException();
+            }
+
+        };
+        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
+        }, Runnable::run, forgetful, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS, null,
+                this.bed.context.settings(), this.bed.clock);
+        TestBed.loop(this.bed.queue(), context).start(this.bed.store);
+        this.bed.store.add("m", Duration.ZERO);
+
+        this.bed.timer.advance(TestBed.SAFETY_POLL);
+        assertThat(this.bed.handled).containsExactly("m");
+    }
+
+    @Test
+    void keepsItsPermitsWhenAClaimThrows() {
+        this.bed.concurrency = 2;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.during("claim", () -> {
+            throw new StackOverflowError("a bug");
+        });
+        for (int i = 0; i < 3; i++) {
+            this.bed.clock.advance(loop.turn());
+        }
+        this.bed.store.during("claim", () -> {
+        });
+        loop.turn();
+        TestBed.look(loop);
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 1", "claim 1", "claim 1", "claim 2");
+    }
+
+    @Test
+    void claimsNothingWhilePaused() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.pause(true);
+        loop.turn();
+        assertThat(this.bed.store.calls).isEmpty();
+
+        loop.pause(false);
+        this.bed.handleOnce(loop);
+        assertThat(this.bed.handled).containsExactly("m");
+    }
+
+    @Test
+    void givesMessagesBackForWhichThereIsNoThread() {
+        this.bed.concurrency = 2;
+        this.bed.rejecting = true;
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop loop = this.bed.loop();
+
+        Duration pause = loop.turn();
+        assertThat(pause).isLessThan(Duration.ofMillis(150));
+        this.bed.clock.advance(pause);
+        TestBed.look(loop);
+
+        assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] as before", "claim 2",
+                "release [m] as before");
+        assertThat(this.bed.store.messages.get("m").failures).isZero();
+    }
+
+    @Test
+    void saysOnceAMinuteThatItsExecutorRejectsHandlers() {
+        try (LogCapture log = new LogCapture()) {
+            this.bed.rejecting = true;
+            this.bed.store.add("m", Duration.ZERO);
+            PollLoop loop = this.bed.loop();
+            for (int i = 0; i < 3; i++) {
+                this.bed.clock.advance(loop.turn());
+                TestBed.look(loop);
+            }
+            assertThat(log.lines(Level.WARN)).hasSize(1)
+                .first()
+                .asString()
+                .startsWith("The executor rejects the handlers of listener 'listener' on queue 'orders'");
+
+            this.bed.clock.advance(Duration.ofMinutes(1));
+            TestBed.look(loop);
+            assertThat(log.lines(Level.WARN)).hasSize(2);
+        }
+    }
+
+}

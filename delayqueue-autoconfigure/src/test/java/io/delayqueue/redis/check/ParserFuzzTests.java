@@ -1,0 +1,351 @@
+package io.delayqueue.redis.check;
+
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.Finding;
+import io.delayqueue.redis.DeadLetterCodec;
+import io.delayqueue.redis.script.RedisExceptionTranslator;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.wakeup.WakeUpParsers;
+import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.envelope.Envelope;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.envelope.PayloadReader;
+import io.delayqueue.testing.Mutations;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+/**
+ * Whatever stands in Redis, or comes from it, is read or refused as documented: nothing
+ * else is thrown, no stack and no heap is used up, and nothing hangs. What is written is
+ * read as it was written. Some thousand inputs for each parser, or for as long as
+ * {@code -Ddq.fuzz.seconds} says; {@code -Ddq.seed} repeats a run.
+ */
+class ParserFuzzTests {
+
+    private static final long SEED = Long.getLong("dq.seed", ThreadLocalRandom.current().nextLong(1_000_000));
+
+    private static final int INPUTS = 2_000;
+
+    private static final Duration SECONDS = Duration.ofSeconds(Integer.getInteger("dq.fuzz.seconds", 0));
+
+    private static final Duration HANGS = Duration.ofMinutes(5);
+
+    private static final EnvelopeCodec CODEC = new EnvelopeCodec(JsonMapper.builder().build());
+
+    private static final Partition PARTITION = Partition.first(new QueueName("orders"));
+
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(value = 1, unit = TimeUnit.DAYS)
+    void readsOrRefuses(Parser parser) {
+        Mutations mutations = new Mutations(parser.corpus, SEED);
+        byte[][] current = new byte[1][];
+        long[] count = new long[1];
+        try {
+            assertTimeoutPreemptively(HANGS.plus(SECONDS), () -> {
+                long end = System.nanoTime() + SECONDS.dividedBy(Parser.values().length).toNanos();
+                while (count[0] < INPUTS || !SECONDS.isZero() && System.nanoTime() - end < 0) {
+                    current[0] = mutations.input(count[0]++);
+                    parser.feed(current[0]);
+                }
+            });
+        }
+        catch (Throwable ex) {
+            throw new AssertionError("Input %d of -Ddq.seed=%d, %d bytes, in base 64: %s".formatted(count[0], SEED,
+                    current[0].length, text(Arrays.copyOf(current[0], Math.min(current[0].length, 2_000)))), ex);
+        }
+        if (!SECONDS.isZero()) {
+            System.out.println("%s has read %,d inputs of -Ddq.seed=%d".formatted(parser, count[0], SEED));
+        }
+    }
+
+    private static String text(byte[] input) {
+        return Base64.getEncoder().encodeToString(input);
+    }
+
+    @Test
+    void whatIsWrittenIsReadAsItWasWritten() {
+        Random random = new Random(SEED);
+        PayloadReader reader = CODEC.reader(JsonNode.class);
+        for (int i = 0; i < 1_000; i++) {
+            Object payload = value(random, 4);
+            Map<String, String> headers = new TreeMap<>();
+            IntStream.range(0, random.nextInt(4)).forEach((each) -> headers.put(string(random), string(random)));
+
+            byte[] written = CODEC.write(payload, headers);
+
+            Envelope envelope = CODEC.read(written);
+            assertThat(envelope.headers()).as("-Ddq.seed=%d", SEED).isEqualTo(headers);
+            assertThat(CODEC.readPayload(envelope.payload(), Object.class)).as("-Ddq.seed=%d", SEED).isEqualTo(payload);
+            assertThat(reader.read(written).headers()).isEqualTo(headers);
+        }
+    }
+
+    private static Object value(Random random, int depth) {
+        return switch (random.nextInt((depth > 0) ? 6 : 4)) {
+            case 0 -> string(random);
+            case 1 -> random.nextInt();
+            case 2 -> random.nextBoolean();
+            case 3 -> random.nextGaussian();
+            case 4 -> Stream.generate(() -> value(random, depth - 1)).limit(random.nextInt(4)).toList();
+            default -> {
+                Map<String, Object> map = new TreeMap<>();
+                IntStream.range(0, random.nextInt(4)).forEach((i) -> map.put(string(random), value(random, depth - 1)));
+                yield map;
+            }
+        };
+    }
+
+    /** Of any characters that are some, control characters and emoji included. */
+    private static String string(Random random) {
+        return random.ints(random.nextInt(12), 0, 0x1ffff)
+            .map((point) -> (point % 3 == 0) ? point % 128 : point)
+            .filter((point) -> Character.getType(point) != Character.SURROGATE)
+            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+            .toString();
+    }
+
+    record Order(int number, BigDecimal amount, Instant at, Duration span, Map<String, List<Long>> more) {
+    }
+
+    /** What is read, by an example of each form it has. */
+    private enum Parser {
+
+        ENVELOPE("{\"payload\":{\"number\":1,\"amount\":1.5,\"at\":\"2026-01-01T00:00:00Z\",\"span\":\"PT1S\"}}",
+                "{\"headers\":{\"a\":\"b\",\"c\":\"\\u00e9\"},\"payload\":{\"more\":{\"x\":[1,2]}}}",
+                "{\"payload\":\"text\"}", "{\"v\":1,\"other\":[{}],\"payload\":[1,-2.5e3,true,null]}",
+                "{\"payload\":{\"at\":1.5,\"span\":2}}") {
+
+            private final PayloadReader orders = CODEC.reader(Order.class);
+
+            private final PayloadReader nodes = CODEC.reader(JsonNode.class);
+
+            @Override
+            void feed(byte[] input) {
+                attempt(() -> this.orders.read(input));
+                attempt(() -> CODEC.readPayload(input, Map.class));
+                Object quick = attempt(() -> this.nodes.read(input).payload());
+                Object thorough = attempt(() -> CODEC.readPayload(CODEC.read(input).payload(), JsonNode.class));
+                assertThat(quick).isEqualTo(thorough);
+            }
+
+        },
+
+        PARTITIONS("1|1", "3|1,4", "12|128,64,1+", "4|1,4p", "5|2p1790000000000+", "999999999|1,2,3,4,5,6,7,8") {
+
+            @Override
+            void feed(byte[] input) {
+                String text = ScriptReplies.text(input);
+                try {
+                    PartitionLayout partitions = PartitionLayout.parse(text);
+                    assertThat(PartitionLayout.parse(partitions.text())).isEqualTo(partitions);
+                }
+                catch (IllegalArgumentException ex) {
+                    assertThat(ex.getMessage()).hasSizeLessThan(300);
+                }
+            }
+
+        },
+
+        SIGNAL("+0", "+86400000", "k:0:node", "k1500:12:4711abc", "v") {
+
+            @Override
+            void feed(byte[] input) {
+                WakeUpSignal signal = WakeUpParsers.signalOf(input);
+                assertThat(signal.in() == null || !signal.in().isNegative()).isTrue();
+            }
+
+        },
+
+        KEYSPACE("zadd", "zrem", "del", "expired") {
+
+            @Override
+            void feed(byte[] input) {
+                assertThat(WakeUpParsers.ofKeyspace(PARTITION, input))
+                    .hasSize(Arrays.equals(input, ScriptReplies.bytes("zadd")) ? 1 : 0);
+            }
+
+        },
+
+        CURSOR("1795315738542:m~1795315738542250", "-1:a%0A~1", "0:x") {
+
+            @Override
+            void feed(byte[] input) {
+                try {
+                    DeadLetterCursor cursor = DeadLetterCursor.parse(ScriptReplies.text(input));
+                    assertThat(Instant.ofEpochMilli(cursor.diedMillis())).isNotNull();
+                }
+                catch (IllegalArgumentException ex) {
+                    assertThat(ex.getMessage()).hasSizeLessThan(300);
+                }
+            }
+
+        },
+
+        LETTER("1795315738542:1795315738000:1:0:0:4:5:0:causes0000000{\"payload\":1}",
+                "1795315738542:-inf:0:2:60000:9+5:5:5:groupcausefirsts0000000{\"payload\":1}", "1:2:3:4:-5:0+1:0:0:g",
+                "0:0:0:0:0:4:7:0:missing") {
+
+            @Override
+            void feed(byte[] input) {
+                DeadLetterCodec letter = DeadLetterCodec.parse(input);
+                assertThat(Instant.ofEpochMilli(letter.died())).isNotNull();
+                assertThat(Instant.ofEpochMilli(letter.due())).isNotNull();
+                assertThat(letter.cause().length() + letter.firstFailure().length())
+                    .isLessThanOrEqualTo(input.length + DeadLetterCodec.UNREADABLE.cause().length());
+                assertThat(letter.toMessage(ScriptReplies.name(input)).priority()).isBetween(MessageLimits.MIN_PRIORITY,
+                        MessageLimits.MAX_PRIORITY);
+            }
+
+        },
+
+        ENTRIES("0:0:4", "1795315738542:1795315799999:9", "1:0:4:group", "1:2:1:h:1795315738542250:IOException: x",
+                "0:0:0:l:1:", "3:1:2:l:1795315738542250:a:b", "1.5", "17", "-1e+20", "inf") {
+
+            @Override
+            void feed(byte[] input) {
+                ScriptReplies.Attempts attempts = ScriptReplies.Attempts.of(input);
+                assertThat(attempts.failures()).isNotNegative();
+                assertThat(attempts.lapses()).isNotNegative();
+                assertThat(ScriptReplies.Details.of(input).lane()).isBetween(MessageLimits.MIN_PRIORITY,
+                        MessageLimits.MAX_PRIORITY);
+                if (isScore(ScriptReplies.text(input))) {
+                    assertThat(Instant.ofEpochMilli(ScriptReplies.floor(input)))
+                        .isBeforeOrEqualTo(Instant.ofEpochMilli(ScriptReplies.ceil(input)));
+                }
+            }
+
+            /** Redis answers with nothing else. */
+            private static boolean isScore(String text) {
+                return text.length() < 25 && text.matches("-?(?:inf|\\d+(?:\\.\\d+)?(?:e[+-]\\d{1,3})?)");
+            }
+
+        },
+
+        NAME("m", "order:42/a@b+c=d~e", "a%0Ab", "100%", "%", "%2", "\u00e9\u2028") {
+
+            @Override
+            void feed(byte[] input) {
+                String name = ScriptReplies.name(input);
+                assertThat(name).matches("[!-~]*");
+                assertThat(ScriptReplies.bytesOfName(name)).isEqualTo(input);
+                ScriptReplies.bytesOfName(ScriptReplies.text(input));
+            }
+
+        },
+
+        ERROR("DQSTALE 3|1,4+", "DQSTALE are 5|1,4p1790000000000+", "DQSTALE",
+                "ERR Error running script: @user_script: 12: -OOM command not allowed",
+                "NOPERM this user has no permissions", "MOVED 1 127.0.0.1:7000", "OOM command not allowed script: 1") {
+
+            @Override
+            void feed(byte[] input) {
+                DelayQueueException told = RedisExceptionTranslator.translate(RedisScripts.SEND,
+                        new IllegalStateException(ScriptReplies.text(input)), Duration.ofSeconds(1));
+                assertThat(told.effect()).isNotNull();
+            }
+
+        },
+
+        KEY("shop:{orders}:messages", "shop:{orders:12}:scheduled:9", "shop:{orders:999}:keeper", "shop:a:{b}:wake",
+                "shop:x") {
+
+            private final KeyNameCheck names = new KeyNameCheck("shop", (queue) -> 3);
+
+            @Override
+            void feed(byte[] input) {
+                Finding finding = this.names.look(ScriptReplies.text(input));
+                if (finding != null) {
+                    assertThat(finding.commands()).allMatch(Parser::isOneCommand);
+                }
+            }
+
+        },
+
+        FACTS("0:0:4", "1795315738542:0:9:group", "group 001795315738542:m", "1:0:1:h:17:x", "C",
+                "S1795315738542:0:4|s0000000{\"payload\":1}", "s0000000{\"payload\":1}", "1795315738542250") {
+
+            @Override
+            void feed(byte[] all) {
+                // Each finding quotes it several times.
+                byte[] input = Arrays.copyOf(all, Math.min(all.length, 500));
+                String text = ScriptReplies.text(input);
+                InvariantChecks diagnosis = new InvariantChecks(PARTITION, new PartitionLayout(1, List.of(1, 4), true),
+                        new RepairCommands(new RedisKeys("shop", PARTITION)), CODEC);
+                for (int number : new int[] { RepairCommands.MESSAGES, RepairCommands.DETAILS, RepairCommands.ATTEMPTS,
+                        RepairCommands.RENEWED, RepairCommands.NEXT, RepairCommands.HEADS, RepairCommands.FOLLOWERS }) {
+                    for (String first : new @Nullable String[] { text, null }) {
+                        diagnosis.look(number, new StoredMessageState(17, text, input, "m", true, text, text, text,
+                                text, first, first, text, first == null, List.of()));
+                    }
+                    diagnosis.look(number, new StoredMessageState(17, text, input, text, number % 2 == 0, text, null,
+                            null, null, null, null, text, false, List.of()));
+                }
+                diagnosis.lookAtLetter(RepairCommands.LETTERS, text, input, input.length % 2 == 0);
+                assertThat(diagnosis.findings())
+                    .allSatisfy((finding) -> assertThat(finding.commands()).allMatch(Parser::isOneCommand));
+            }
+
+        };
+
+        private final List<byte[]> corpus;
+
+        Parser(String... corpus) {
+            this.corpus = Stream.of(corpus).map((text) -> text.getBytes(StandardCharsets.UTF_8)).toList();
+        }
+
+        /** Throws what a caller would not expect. */
+        abstract void feed(byte[] input);
+
+        /** What is read, or null where it is refused as documented. */
+        static @Nullable Object attempt(Supplier<Object> reading) {
+            try {
+                return reading.get();
+            }
+            catch (PayloadConversionException ex) {
+                assertThat(ex.getMessage().length()).isLessThan(500);
+                return null;
+            }
+        }
+
+        /** Nothing of what was found ends the line. */
+        static boolean isOneCommand(String command) {
+            return command.chars().allMatch((character) -> character >= ' ' && character < 0x7f);
+        }
+
+    }
+
+}

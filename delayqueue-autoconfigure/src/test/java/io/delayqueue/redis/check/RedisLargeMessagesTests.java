@@ -1,0 +1,317 @@
+package io.delayqueue.redis.check;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.redis.Audit;
+import io.delayqueue.redis.Connections;
+import io.delayqueue.redis.PinnedTimeRunner;
+import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.RedisScripts;
+import io.delayqueue.redis.script.ScriptArguments;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.testing.ManualClock;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3, P5: a call of a script moves or answers about a mebibyte of contents and no more,
+ * as Redis does nothing else meanwhile; what it leaves is settled by another call.
+ */
+class RedisLargeMessagesTests {
+
+    private static final int MEBIBYTE = 1 << 20;
+
+    private static final int LARGE = 300_000;
+
+    private static final int MESSAGES = 10;
+
+    private static final int MIXED = 48;
+
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private static final PartitionTarget HOME = PartitionTarget.first(new QueueName("large"));
+
+    private static final Partition QUEUE = HOME.partition();
+
+    private static LettuceConnectionFactory connections;
+
+    private final ManualClock clock = new ManualClock();
+
+    private final String namespace = "large-" + UUID.randomUUID();
+
+    private final ScriptRunner runner = new PinnedTimeRunner(
+            RedisScriptExecutor.runner(connections, Duration.ofSeconds(30)), this.clock);
+
+    private final Map<String, Integer> calls = new HashMap<>();
+
+    private final RedisScriptExecutor redis = new RedisScriptExecutor(counting(), this.namespace);
+
+    private final RedisMessageStore store = new RedisMessageStore(this.redis);
+
+    @BeforeAll
+    static void connect() {
+        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+    }
+
+    @AfterAll
+    static void disconnect() {
+        connections.destroy();
+    }
+
+    @AfterEach
+    void removeAll() {
+        List<String> keys = RedisServer.shared(RedisBinary.preferred()).commands().keys(this.namespace + ":*");
+        if (!keys.isEmpty()) {
+            RedisServer.shared(RedisBinary.preferred()).commands().del(keys.toArray(String[]::new));
+        }
+        this.redis.close();
+    }
+
+    private ScriptRunner counting() {
+        return new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                RedisLargeMessagesTests.this.calls.merge(script.name(), 1, Integer::sum);
+                return RedisLargeMessagesTests.this.runner.run(script, keys, arguments);
+            }
+
+            @Override
+            public void close() {
+                RedisLargeMessagesTests.this.runner.close();
+            }
+
+        };
+    }
+
+    @Test
+    void successorsOfLeasesThatRanOutTakeTheirPlaceSomeAtATime() {
+        leasedWithSuccessors();
+        this.clock.advance(LEASE);
+
+        List<ClaimResult> claims = IntStream.range(0, MESSAGES)
+            .mapToObj((i) -> claim())
+            .takeWhile((claim) -> !claim.messages().isEmpty())
+            .toList();
+
+        assertThat(claims).extracting((claim) -> claim.messages().size()).containsExactly(3, 3, 3, 1);
+        assertThat(claims.get(0).nextIn()).isZero();
+        assertThat(claims).flatExtracting(ClaimResult::messages)
+            .allSatisfy((message) -> assertThat(message.envelope()).hasSize(LARGE));
+        new Audit(connections, this.namespace, QUEUE).check();
+    }
+
+    @Test
+    void acknowledgementsOfMessagesWithSuccessorsAreSeveralCalls() {
+        List<Lease> leases = leasedWithSuccessors();
+        leases.add(3, new Lease(QUEUE, "unknown", "1"));
+
+        List<Boolean> done = this.store.acknowledge(QUEUE, leases).join();
+
+        assertThat(done).hasSize(MESSAGES + 1).doesNotContainNull();
+        assertThat(IntStream.range(0, done.size()).filter((i) -> !done.get(i))).containsExactly(3);
+        assertThat(this.calls).containsEntry("acknowledge", 4);
+        assertSuccessorsWait();
+    }
+
+    @Test
+    void releasesOfMessagesWithSuccessorsAreSeveralCalls() {
+        List<Lease> leases = leasedWithSuccessors();
+
+        assertThat(this.store.release(QUEUE, leases, Duration.ZERO).join()).hasSize(MESSAGES).containsOnly(true);
+
+        assertThat(this.calls).containsEntry("release", 4);
+        assertSuccessorsWait();
+    }
+
+    @Test
+    void releasesOfUnbegunMessagesWithSuccessorsAreSeveralCalls() {
+        List<DueLease> leases = leasedWithSuccessors().stream()
+            .map((lease) -> new DueLease(lease, this.clock.now()))
+            .toList();
+
+        assertThat(this.store.release(QUEUE, leases).join()).hasSize(MESSAGES).containsOnly(true);
+
+        assertThat(this.calls).containsEntry("release", 4);
+        assertSuccessorsWait();
+    }
+
+    private void assertSuccessorsWait() {
+        new Audit(connections, this.namespace, QUEUE).check();
+        Set<String> ids = new HashSet<>();
+        for (ClaimResult claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
+            claim.messages().forEach((message) -> {
+                ids.add(message.lease().id());
+                assertThat(message.envelope()).hasSize(LARGE);
+            });
+        }
+        assertThat(ids).hasSize(MESSAGES);
+    }
+
+    /**
+     * A send is answered by the length of what is there, and by its stamp where that is
+     * the same.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = { 10, LARGE })
+    void idsOfLargeMessagesAreKept(int bytes) {
+        List<NewMessage> first = messages(LARGE, OnDuplicate.KEEP);
+        assertThat(send(first)).containsOnly(SendOutcome.SCHEDULED);
+
+        assertThat(send(messages(bytes, OnDuplicate.KEEP))).containsOnly(SendOutcome.KEPT);
+        assertThat(send(first)).as("repeated").containsOnly(SendOutcome.SCHEDULED);
+        assertThat(send(messages(bytes, OnDuplicate.REPLACE))).containsOnly(SendOutcome.REPLACED);
+        assertThat(send(first)).containsOnly(SendOutcome.KEPT);
+    }
+
+    @Test
+    void examinationsReadSomeAtATime() {
+        send(messages(LARGE, OnDuplicate.KEEP));
+
+        assertThat(examined()).hasSize(MESSAGES);
+        assertThat(new RedisIntegrityChecker(this.redis, () -> connections,
+                new EnvelopeCodec(JsonMapper.builder().build()))
+            .examine(QUEUE.queue().value())).isEqualTo(new IntegrityReport(MESSAGES, List.of(), true));
+    }
+
+    private Set<String> examined() {
+        Set<String> found = new HashSet<>();
+        byte[] cursor = ScriptReplies.bytes(0);
+        do {
+            List<Object> reply = this.redis
+                .run(RedisScripts.EXAMINE, QUEUE, ScriptReplies.bytes(RepairCommands.MESSAGES), cursor,
+                        ScriptReplies.bytes(100))
+                .join();
+            cursor = (byte[]) reply.get(1);
+            List<?> facts = reply.subList(2, reply.size());
+            assertThat(facts.stream().mapToInt((each) -> ((byte[]) ((List<?>) each).get(1)).length).sum())
+                .isLessThan(MEBIBYTE + 4 * LARGE);
+            facts.forEach((each) -> found.add(ScriptReplies.raw(((List<?>) each).get(0))));
+        }
+        while (!ScriptReplies.text(cursor).equals("0"));
+        return found;
+    }
+
+    /** What is read next says nothing of what comes after it. */
+    @ParameterizedTest
+    @ValueSource(ints = { 4, 5 })
+    void largeMessagesBetweenSmallOnesAreClaimedSomeAtATime(int priority) {
+        send(mixed(priority, OnDuplicate.KEEP));
+
+        List<ClaimResult> claims = IntStream.range(0, MIXED)
+            .mapToObj((i) -> claim())
+            .takeWhile((claim) -> !claim.messages().isEmpty())
+            .toList();
+
+        assertThat(claims).flatExtracting(ClaimResult::messages).hasSize(MIXED);
+        assertThat(claims).allSatisfy(
+                (claim) -> assertThat(claim.messages().stream().mapToInt((message) -> message.envelope().length).sum())
+                    .isLessThan(MEBIBYTE + LARGE + MIXED * 100));
+        new Audit(connections, this.namespace, QUEUE).check();
+    }
+
+    @Test
+    void examinationsReadLargeMessagesBetweenSmallOnesSomeAtATime() {
+        send(mixed(4, OnDuplicate.KEEP));
+
+        assertThat(examined()).hasSize(MIXED);
+    }
+
+    /** Contents that are held are not read to find out that they are. */
+    @Test
+    void aSendReadsNoContents() {
+        send(mixed(4, OnDuplicate.KEEP));
+        byte[][] arguments = ScriptArguments.ofSend(HOME, mixed(4, OnDuplicate.KEEP));
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory own = Connections.lettuce(server);
+            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
+                new RedisMessageStore(access).schedule(HOME, mixed(4, OnDuplicate.KEEP).subList(1, 2)).join();
+                server.commands().configResetstat();
+
+                assertThat(access.send(QUEUE, arguments).join()).isEmpty();
+
+                assertThat(server.commands().info("commandstats")).contains("cmdstat_hexists")
+                    .doesNotContain("cmdstat_hget", "cmdstat_hmget");
+            }
+            finally {
+                own.destroy();
+            }
+        }
+    }
+
+    private List<Lease> leasedWithSuccessors() {
+        send(messages(10, OnDuplicate.KEEP));
+        List<Lease> leases = new ArrayList<>(claim().messages().stream().map(ClaimedMessage::lease).toList());
+        assertThat(send(messages(LARGE, OnDuplicate.REPLACE))).containsOnly(SendOutcome.AFTER_CURRENT);
+        return leases;
+    }
+
+    private ClaimResult claim() {
+        return this.store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP)).join();
+    }
+
+    private List<SendOutcome> send(List<NewMessage> messages) {
+        return this.store.schedule(HOME, messages).join().stream().map(SendResult::outcome).toList();
+    }
+
+    /** One of three is large. */
+    private static List<NewMessage> mixed(int priority, OnDuplicate onDuplicate) {
+        return IntStream.range(0, MIXED)
+            .mapToObj((i) -> new NewMessage("m%02d".formatted(i), false, DueTime.NOW, onDuplicate, priority, null, null,
+                    envelope((i % 3 == 1) ? LARGE : 20)))
+            .toList();
+    }
+
+    private static byte[] envelope(int bytes) {
+        return "{\"payload\":\"%s\"}".formatted("x".repeat(Math.max(0, bytes - 14)))
+            .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static List<NewMessage> messages(int bytes, OnDuplicate onDuplicate) {
+        byte[] envelope = envelope(bytes);
+        return IntStream.range(0, MESSAGES)
+            .mapToObj((i) -> new NewMessage("m" + i, false, DueTime.NOW, onDuplicate, 4, null, null, envelope))
+            .toList();
+    }
+
+}

@@ -1,0 +1,133 @@
+package io.delayqueue.redis.check;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.UnsuitableRedisException;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.redis.wakeup.WakeUpMode;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.core.RedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What is made of what a server tells of itself; real servers are integration tests. */
+class RedisServerCheckTests {
+
+    private static final long NOW = 1_790_000_000_000_000L;
+
+    @Test
+    void aServerThatIsTooOldIsRefusedWithItsVersion() {
+        assertThatExceptionOfType(UnsuitableRedisException.class)
+            .isThrownBy(() -> check("redis_version:6.0.16", "ZMSCORE: ERR unknown command"))
+            .withMessage("Redis 6.0.16 is too old: version 6.2 or later is needed")
+            .satisfies((ex) -> assertThat(ex.remedy()).isEqualTo("Use a newer Redis."));
+        assertThatExceptionOfType(UnsuitableRedisException.class)
+            .isThrownBy(() -> check("redis_version:5.0.14", "ZRANGE: ERR syntax error"));
+    }
+
+    @Test
+    void versionsFromTheOldestOnAreAccepted() {
+        assertThat(check("redis_version:6.2.0", "")).isTrue();
+        assertThat(check("redis_version:7.0.15", "")).isTrue();
+        assertThat(check("redis_version:10.1.0-rc1", "")).isTrue();
+    }
+
+    @Test
+    void aServerThatDoesNotTellItsVersionIsAccepted() {
+        assertThat(check("", "")).isTrue();
+    }
+
+    @Test
+    void aMissingPermissionIsNamed() {
+        assertThatExceptionOfType(UnsuitableRedisException.class)
+            .isThrownBy(() -> check("redis_version:7.0.15", "ZREM: NOPERM this user has no permissions to run 'zrem'"))
+            .withMessageContaining("lacks a permission")
+            .withMessageContaining("'zrem'");
+    }
+
+    @Test
+    void aServerThatCannotWriteNowIsLookedAtLater() {
+        assertThat(check("redis_version:7.0.15", "DEL: READONLY You can't write against a read only replica."))
+            .isFalse();
+        assertThat(check("redis_version:6.2.11", "DEL: @user_script: 12: -READONLY You can't write")).isFalse();
+        assertThat(check("redis_version:7.0.15", "ZADD: MISCONF Redis is configured to save")).isFalse();
+        assertThat(check("redis_version:7.0.15", "DEL: NOREPLICAS Not enough good replicas to write.")).isFalse();
+    }
+
+    /** A server may be set back, and within a script its clock may stand still. */
+    @Test
+    void aClockThatGoesForwardAfterAllIsAccepted() {
+        assertThat(checkClock(NOW, NOW, NOW - 5, NOW - 5, NOW - 4)).isTrue();
+        assertThatExceptionOfType(UnsuitableRedisException.class)
+            .isThrownBy(() -> checkClock(NOW, NOW - 1, NOW - 1, NOW - 2, NOW - 2, NOW - 2, NOW - 3))
+            .withMessageContaining("stands still")
+            .withMessageContaining((NOW - 3) + " µs");
+    }
+
+    @Test
+    void aClockOfAServerThatGoesAwayMeanwhileIsLookedAtLater() {
+        AtomicInteger calls = new AtomicInteger();
+        assertThat(check(() -> (calls.getAndIncrement() == 0) ? reply("", "", NOW) : new CompletableFuture<>()))
+            .isFalse();
+        assertThat(calls).hasValue(2);
+    }
+
+    @Test
+    void aServerThatIsAwayIsNotKnown() {
+        assertThat(check(CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null))))
+            .isFalse();
+        assertThat(check(new CompletableFuture<>())).isFalse();
+    }
+
+    private static boolean check(String server, String denied) {
+        AtomicLong time = new AtomicLong(NOW);
+        return check(() -> reply(server, denied, time.incrementAndGet()));
+    }
+
+    private static boolean checkClock(long... times) {
+        Iterator<Long> next = Arrays.stream(times).iterator();
+        return check(() -> reply("", "", next.next()));
+    }
+
+    private static CompletableFuture<List<Object>> reply(String server, String denied, long time) {
+        return CompletableFuture.completedFuture(List.of(ScriptReplies.bytes(server), ScriptReplies.bytes(""),
+                ScriptReplies.bytes(denied), 0L, ScriptReplies.bytes(""), time));
+    }
+
+    private static boolean check(CompletableFuture<List<Object>> reply) {
+        return check(() -> reply);
+    }
+
+    private static boolean check(Supplier<CompletableFuture<List<Object>>> replies) {
+        ScriptRunner runner = new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                return replies.get();
+            }
+
+            @Override
+            public void close() {
+                // Holds nothing.
+            }
+
+        };
+        return new RedisServerCheck(new RedisScriptExecutor(runner, "dq"), new RedisTemplate<>(), WakeUpMode.CHANNEL)
+            .run(Duration.ofMillis(100));
+    }
+
+}

@@ -1,0 +1,178 @@
+package io.delayqueue.redis.check;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.script.RedisExceptionTranslator;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.delayqueue.store.ServerIssue;
+import io.delayqueue.store.ServerIssue.Kind;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
+import org.springframework.data.redis.connection.RedisClusterNode.SlotRange;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode.NodeType;
+import org.springframework.data.redis.core.RedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** What is made of the probe's answer; a real server is looked at by the dashboard's. */
+class RedisServerMonitorTests {
+
+    @Test
+    void findsNothingWrongWithAServerThatIsWellOrTellsNothing() {
+        assertThat(look(memory(50, 100, "noeviction"), "", 0)).isEmpty();
+        assertThat(look(memory(50, 100, "volatile-lru"), "", 0)).isEmpty();
+        assertThat(look("", "", 0)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "50, 100, allkeys-lfu, EVICTS", "99, 100, allkeys-lfu, EVICTS", "90, 100, noeviction, NEARLY_FULL",
+            "95, 100, volatile-ttl, NEARLY_FULL" })
+    void saysWhatItsMemoryWillDo(long used, long most, String policy, Kind kind) {
+        assertThat(look(memory(used, most, policy), "", 0)).extracting(ServerIssue::kind).containsExactly(kind);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "99, 0, allkeys-lru", "99, 0, noeviction", "89, 100, noeviction" })
+    void saysNothingOfMemoryThatHasNoEnd(long used, long most, String policy) {
+        assertThat(look(memory(used, most, policy), "", 0)).isEmpty();
+    }
+
+    @Test
+    void tellsWhatIsRefusedNowFromWhatIsForbidden() {
+        String refused = "DEL: READONLY You can't write against a read only replica.";
+        assertThat(look("", refused, 0)).containsExactly(new ServerIssue(Kind.REFUSES, "", refused));
+        String denied = "ZREM: NOPERM this user has no permissions to run 'zrem'";
+        assertThat(look("", denied, 0)).containsExactly(new ServerIssue(Kind.FORBIDS, "", denied));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void mindsWakeUpsOnlyWhereTheyArePublished(WakeUpMode mode) {
+        assertThat(look("", "", 1, mode)).extracting(ServerIssue::kind)
+            .isEqualTo((mode == WakeUpMode.CHANNEL) ? List.of(Kind.MUTE) : List.of());
+    }
+
+    @Test
+    void tellsWhatIsWrongWithOtherMastersWhenOneDoesNotAnswer() {
+        Map<String, CompletableFuture<List<Object>>> replies = Map.of("a:1",
+                CompletableFuture
+                    .failedFuture(RedisExceptionTranslator.notConnected(new IOException("Connection refused"))),
+                "b:2", reply(memory(50, 100, "allkeys-lru"), "", 0), "c:3",
+                CompletableFuture.failedFuture(
+                        new StoreRefusedException("Refused", Effect.NONE, new IOException("NOPERM no EVALSHA"))),
+                "d:4", CompletableFuture.failedFuture(new StoreUnavailableException("Not now", Effect.NONE,
+                        new IOException("READONLY You can't write against a read only replica."))));
+        assertThat(watch(replies).look().join()).containsExactly(
+                new ServerIssue(Kind.SILENT, "a:1", "No connection to Redis: Connection refused; nothing was changed"),
+                new ServerIssue(Kind.EVICTS, "b:2", "allkeys-lru"),
+                new ServerIssue(Kind.FORBIDS, "c:3", "NOPERM no EVALSHA"),
+                new ServerIssue(Kind.REFUSES, "d:4", "READONLY You can't write against a read only replica."));
+    }
+
+    @Test
+    void looksOnAThreadOfItsOwnOneAtATime() throws Exception {
+        BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+        CompletableFuture<List<Object>> answer = new CompletableFuture<List<Object>>().orTimeout(30, TimeUnit.SECONDS);
+        RedisServerMonitor watch = watch((keys) -> {
+            threads.add(Thread.currentThread());
+            return CompletableFuture.completedFuture(answer.join());
+        }, new RedisTemplate<>(), WakeUpMode.CHANNEL);
+
+        CompletableFuture<List<ServerIssue>> first = watch.look();
+        assertThat(threads.poll(30, TimeUnit.SECONDS)).isNotNull()
+            .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-server-watch"));
+        assertThat(watch.look()).isSameAs(first).isNotDone();
+        answer.complete(reply("", "", 1).join());
+        assertThat(first.join()).extracting(ServerIssue::kind).containsExactly(Kind.MUTE);
+        assertThat(threads).isEmpty();
+        assertThat(watch.look()).isNotSameAs(first);
+    }
+
+    private static String memory(long used, long most, String policy) {
+        return "# Memory\r\nused_memory:%d\r\nused_memory_peak:999\r\nmaxmemory:%d\r\nmaxmemory_human:0B\r\nmaxmemory_policy:%s\r\n"
+            .formatted(used, most, policy);
+    }
+
+    private static List<ServerIssue> look(String memory, String denied, long refused) {
+        return look(memory, denied, refused, WakeUpMode.CHANNEL);
+    }
+
+    private static List<ServerIssue> look(String memory, String denied, long refused, WakeUpMode mode) {
+        return watch((keys) -> reply(memory, denied, refused), new RedisTemplate<>(), mode).look().join();
+    }
+
+    private static CompletableFuture<List<Object>> reply(String memory, String denied, long refused) {
+        return CompletableFuture.completedFuture(
+                List.of(ScriptReplies.bytes(""), ScriptReplies.bytes(memory), ScriptReplies.bytes(denied), refused));
+    }
+
+    /** Of a cluster whose masters share the slots, in the order of their addresses. */
+    private static RedisServerMonitor watch(Map<String, CompletableFuture<List<Object>>> masters) {
+        List<String> addresses = masters.keySet().stream().sorted().toList();
+        List<RedisClusterNode> nodes = new ArrayList<>();
+        for (int i = 0; i < addresses.size(); i++) {
+            String[] address = addresses.get(i).split(":");
+            int slots = ClusterSlotHashUtil.SLOT_COUNT / addresses.size();
+            nodes.add(RedisClusterNode.newRedisClusterNode()
+                .listeningAt(address[0], Integer.parseInt(address[1]))
+                .serving(new SlotRange(i * slots, (i + 1) * slots - 1))
+                .promotedAs(NodeType.MASTER)
+                .build());
+        }
+        RedisClusterConnection connection = mock();
+        given(connection.clusterGetNodes()).willReturn(nodes);
+        RedisConnectionFactory factory = mock();
+        given(factory.getConnection()).willReturn(connection);
+        RedisTemplate<String, byte[]> template = new RedisTemplate<>();
+        template.setConnectionFactory(factory);
+        template.afterPropertiesSet();
+        return watch((keys) -> {
+            int slot = ClusterSlotHashUtil.calculateSlot(keys[0]);
+            return masters
+                .get(nodes.stream().filter((node) -> node.servesSlot(slot)).findFirst().orElseThrow().asString());
+        }, template, WakeUpMode.CHANNEL);
+    }
+
+    private static RedisServerMonitor watch(Function<byte[][], CompletableFuture<List<Object>>> replies,
+            RedisTemplate<String, byte[]> template, WakeUpMode mode) {
+        ScriptRunner runner = new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                return replies.apply(keys);
+            }
+
+            @Override
+            public void close() {
+                // Holds nothing.
+            }
+
+        };
+        return new RedisServerMonitor(new RedisScriptExecutor(runner, "dq"), template, mode);
+    }
+
+}

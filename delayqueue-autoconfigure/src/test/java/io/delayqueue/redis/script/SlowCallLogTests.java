@@ -1,0 +1,112 @@
+package io.delayqueue.redis.script;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.redis.Connections;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A Redis that answers late, but before the time limit of calls, leaves a line. */
+@ExtendWith(OutputCaptureExtension.class)
+class SlowCallLogTests {
+
+    private static final String LINE = " to answer '";
+
+    private final AtomicLong now = new AtomicLong();
+
+    private final Deque<CompletableFuture<List<Object>>> calls = new ArrayDeque<>();
+
+    private final ScriptRunner runner = new TimedScriptRunner(new ScriptRunner() {
+
+        @Override
+        public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+            CompletableFuture<List<Object>> call = new CompletableFuture<>();
+            SlowCallLogTests.this.calls.add(call);
+            return call;
+        }
+
+        @Override
+        public void close() {
+            // Holds nothing.
+        }
+
+    }, MessageEventListener.NONE, new SlowCallLog(SlowCallLog.LATE, this.now::get, Runnable::run));
+
+    private void call(Duration takes) {
+        this.runner.run(RedisScripts.CLAIM, new byte[0][], new byte[0][]);
+        this.now.addAndGet(takes.toNanos());
+        this.calls.remove().complete(List.of());
+    }
+
+    private static int lines(CapturedOutput output) {
+        return output.getAll().split(LINE, -1).length - 1;
+    }
+
+    @Test
+    void aCallThatIsAnsweredLateLeavesALine(CapturedOutput output) {
+        call(Duration.ofMillis(999));
+        assertThat(lines(output)).isZero();
+        call(Duration.ofMillis(3200));
+        assertThat(output).contains("Redis took 3.2 s to answer 'claim'");
+    }
+
+    @Test
+    void manyThatAreLateLeaveOneLineAMinute(CapturedOutput output) {
+        for (int i = 0; i < 10; i++) {
+            call(Duration.ofSeconds(2));
+        }
+        assertThat(lines(output)).isOne();
+
+        this.now.addAndGet(Duration.ofMinutes(1).toNanos());
+        call(Duration.ofSeconds(2));
+        assertThat(lines(output)).isEqualTo(2);
+        assertThat(output).contains("so did 9 other calls since");
+    }
+
+    @Test
+    void aCallThatFailsIsReportedByWhoeverMadeIt(CapturedOutput output) {
+        this.runner.run(RedisScripts.CLAIM, new byte[0][], new byte[0][]);
+        this.now.addAndGet(Duration.ofSeconds(5).toNanos());
+        this.calls.remove().completeExceptionally(new IllegalStateException("away"));
+        assertThat(lines(output)).isZero();
+    }
+
+    @Test
+    void aRedisThatHangsForAWhileLeavesALine(CapturedOutput output) {
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory connections = Connections.lettuce(server);
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofMinutes(1))) {
+                redis.probe(0).join();
+                server.suspend();
+                long begun = System.nanoTime();
+                CompletableFuture<List<Object>> call = CompletableFuture.supplyAsync(() -> redis.probe(0).join());
+                Awaitility.await().until(() -> System.nanoTime() - begun > Duration.ofMillis(1500).toNanos());
+                assertThat(lines(output)).isZero();
+                server.resume();
+                assertThat(call.join()).isNotEmpty();
+
+                Awaitility.await().until(() -> output.getAll().contains(LINE + "probe'"));
+            }
+            finally {
+                connections.destroy();
+            }
+        }
+    }
+
+}

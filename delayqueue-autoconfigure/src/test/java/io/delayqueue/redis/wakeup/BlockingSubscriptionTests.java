@@ -1,0 +1,164 @@
+package io.delayqueue.redis.wakeup;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.QueueStatistics;
+import io.delayqueue.redis.Connections;
+import io.delayqueue.redis.RedisMessageInspector;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.lettuce.core.ClientListArgs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.listener.Topic;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.timeout;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+
+/**
+ * P1, P5: with a client that waits while it is subscribed, the end of a subscription
+ * leaves no answer behind that somebody else would take for its own.
+ */
+class BlockingSubscriptionTests {
+
+    private static final int ROUNDS = 100;
+
+    private static final Partition QUEUE = Partition.first(new QueueName("q"));
+
+    private static final int POOL = 8;
+
+    @ParameterizedTest
+    @EnumSource(names = { "CHANNEL", "KEYSPACE" })
+    void connectionsAreCleanAfterSubscriptions(WakeUpMode mode) throws InterruptedException {
+        JedisConnectionFactory factory = Connections.jedis(RedisServer.shared(RedisBinary.preferred()));
+        RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "blocking-" + UUID.randomUUID(),
+                Duration.ofSeconds(30));
+        RedisMessageInspector inspector = new RedisMessageInspector(redis,
+                new EnvelopeCodec(JsonMapper.builder().build()));
+        try (RedisWakeUps wakeUps = new RedisWakeUps(factory, redis, mode, Duration.ZERO)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                Semaphore rung = new Semaphore(0);
+                WakeUps.Subscription subscription = wakeUps.listen(QUEUE, (signal) -> rung.release());
+                assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+
+                subscription.close();
+
+                for (int call = 0; call < 10; call++) {
+                    assertThat(inspector.statistics(QUEUE).join())
+                        .isEqualTo(new QueueStatistics("q", 0, 0, 0, 0, null));
+                }
+            }
+        }
+        finally {
+            factory.destroy();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = { "CHANNEL", "KEYSPACE" })
+    @Timeout(120)
+    void oneConnectionServesMoreQueuesThanThePoolHas(WakeUpMode mode) throws InterruptedException {
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred(), "notify-keyspace-events Kz")) {
+            JedisConnectionFactory factory = Connections.jedis(server);
+            RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "dq", Duration.ofSeconds(30));
+            RedisWakeUps wakeUps = new RedisWakeUps(factory, redis, mode, Duration.ZERO);
+            List<Semaphore> rung = new ArrayList<>();
+            List<WakeUps.Subscription> subscriptions = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                Semaphore rings = new Semaphore(0);
+                rung.add(rings);
+                subscriptions.add(wakeUps.listen(Partition.first(new QueueName("q" + i)), (signal) -> rings.release()));
+            }
+            await().until(() -> topics(server, mode) == 20);
+            for (int i = 0; i < 20; i++) {
+                await().until(() -> clients(server) == 1);
+                rung.get(i).drainPermits();
+                wake(factory, mode, "dq:{q" + i + "}:");
+                assertThat(rung.get(i).tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            }
+
+            subscriptions.subList(1, 20).forEach(WakeUps.Subscription::close);
+            await().until(() -> topics(server, mode) == 1);
+            rung.get(0).drainPermits();
+            wake(factory, mode, "dq:{q0}:");
+            assertThat(rung.get(0).tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+
+            subscriptions.get(0).close();
+            await().until(() -> clients(server) == 0);
+            List<RedisConnection> all = Stream.generate(factory::getConnection).limit(POOL).toList();
+            all.forEach((connection) -> assertThat(connection.ping()).isEqualTo("PONG"));
+            all.forEach(RedisConnection::close);
+            wakeUps.close();
+            factory.destroy();
+        }
+    }
+
+    private static void wake(JedisConnectionFactory factory, WakeUpMode mode, String stem) {
+        try (RedisConnection connection = factory.getConnection()) {
+            if (mode == WakeUpMode.CHANNEL) {
+                connection.publish((stem + "wake").getBytes(StandardCharsets.UTF_8), new byte[0]);
+            }
+            else {
+                connection.zSetCommands()
+                    .zAdd((stem + "scheduled").getBytes(StandardCharsets.UTF_8), 1,
+                            UUID.randomUUID().toString().getBytes(StandardCharsets.UTF_8));
+            }
+        }
+    }
+
+    /** How many queues the server knows somebody to listen to. */
+    private static long topics(RedisServer server, WakeUpMode mode) {
+        return (mode == WakeUpMode.KEYSPACE) ? server.commands().pubsubNumpat()
+                : server.commands().pubsubChannels().stream().filter((name) -> !name.contains(":control:")).count();
+    }
+
+    private static long clients(RedisServer server) {
+        return server.commands().clientList(ClientListArgs.Builder.typePubsub()).lines().count();
+    }
+
+    @Test
+    void aClientThatDoesNotWaitKeepsItsConnection() {
+        RedisConnectionFactory factory = mock(RedisConnectionFactory.class);
+        RedisConnection connection = mock(RedisConnection.class);
+        given(factory.getConnection()).willReturn(connection);
+        given(connection.isSubscribed()).willReturn(true);
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        BlockingSubscription subscription = new BlockingSubscription(factory, "dq:{delayqueue}:control:1", timer,
+                SubscriptionHeartbeat.PERIOD);
+        subscription.add(Topic.channel("a"), (message, pattern) -> {
+        });
+
+        verify(connection, timeout(60_000).atLeast(3)).isSubscribed();
+        verify(factory, times(1)).getConnection();
+        subscription.close();
+        verify(connection, timeout(60_000).atLeastOnce()).close();
+        timer.shutdown();
+    }
+
+}

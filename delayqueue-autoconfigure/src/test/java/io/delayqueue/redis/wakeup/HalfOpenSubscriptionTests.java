@@ -1,0 +1,258 @@
+package io.delayqueue.redis.wakeup;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.redis.Connections;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.store.Partition;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
+import io.delayqueue.testing.TcpProxy;
+import io.lettuce.core.ClientListArgs;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.protocol.ProtocolVersion;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3: a subscription whose connection looks open to both ends, while the network between
+ * them carries nothing any more, is noticed and made again.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class HalfOpenSubscriptionTests {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private static final Duration PERIOD = Duration.ofMillis(500);
+
+    private static final String USER = "shop";
+
+    private static final List<String> RULES = RedisUser.documented();
+
+    private static final Partition QUEUE = Partition.first(new QueueName("orders"));
+
+    private final Semaphore rung = new Semaphore(0);
+
+    private RedisServer server;
+
+    private TcpProxy proxy;
+
+    @BeforeEach
+    void start() {
+        this.server = RedisServer.start(RedisBinary.preferred(), "notify-keyspace-events Kz");
+        this.proxy = TcpProxy.to(this.server);
+    }
+
+    @AfterEach
+    void stop() {
+        this.proxy.close();
+        this.server.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "RESP3, CHANNEL", "RESP2, CHANNEL", "RESP3, KEYSPACE", "JEDIS, CHANNEL", "JEDIS, KEYSPACE" })
+    void isNoticedAndMadeAgain(String client, WakeUpMode mode, CapturedOutput output) throws Exception {
+        RedisConnectionFactory connections = connections(client);
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
+                RedisWakeUps wakeUps = wakeUps(connections, redis, mode)) {
+            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            awaitHeard(wakeUps, true);
+            awaitBeats();
+            assertThat(output).doesNotContain("Nothing is received");
+            this.rung.drainPermits();
+
+            assertThat(this.proxy.swallowSubscriptions()).isOne();
+
+            assertThat(isRung()).as("to look for what was missed").isTrue();
+            Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Nothing is received"));
+            awaitHeard(wakeUps, true);
+            this.rung.drainPermits();
+            wake(redis, mode);
+            assertThat(isRung()).as("by a wake-up").isTrue();
+        }
+        finally {
+            ((DisposableBean) connections).destroy();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "RESP3", "RESP2" })
+    void isReportedUntilTheServerConfirmsItAgain(String client) throws Exception {
+        RedisUser.set(this.server, USER, RULES);
+        RedisConnectionFactory connections = connections(client, USER);
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
+                RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            awaitHeard(wakeUps, true);
+            this.proxy.swallowSubscriptions();
+            RedisUser.set(this.server, USER, List.of("resetchannels"));
+
+            awaitHeard(wakeUps, false);
+            Awaitility.await().atMost(PATIENCE).until(() -> !this.server.commands().aclLog().isEmpty());
+            assertThat(wakeUps.isHeard(QUEUE)).as("of a client that was refused").isFalse();
+
+            RedisUser.set(this.server, USER, RULES);
+            awaitHeard(wakeUps, true);
+        }
+        finally {
+            ((DisposableBean) connections).destroy();
+        }
+    }
+
+    /** What cannot be asked is not known to be lost: it would be made again for ever. */
+    @ParameterizedTest
+    @ValueSource(strings = { "RESP3", "RESP2", "JEDIS" })
+    void isLeftAloneWhereTheUserMayNotAsk(String client, CapturedOutput output) throws Exception {
+        RedisUser.set(this.server, USER, RULES);
+        RedisConnectionFactory connections = connections(client, USER);
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
+                RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            awaitHeard(wakeUps, true);
+            RedisUser.set(this.server, USER, List.of("-ping", "-publish"));
+            int refused = this.server.commands().aclLog().size();
+            this.rung.drainPermits();
+
+            Awaitility.await().atMost(PATIENCE).until(() -> refusals() > 1); // Redis
+                                                                             // counts
+                                                                             // those that
+                                                                             // are alike
+
+            assertThat(refused).isZero();
+            assertThat(wakeUps.isHeard(QUEUE)).isTrue();
+            assertThat(output).doesNotContain("Nothing is received");
+            wake(redis, WakeUpMode.CHANNEL);
+            assertThat(isRung()).isTrue();
+        }
+        finally {
+            ((DisposableBean) connections).destroy();
+        }
+    }
+
+    /**
+     * It keeps its connections to itself, and each that is left takes a place in its
+     * pool.
+     */
+    @Test
+    void ofAClientThatCannotCloseThemTwoConnectionsAreLeft(CapturedOutput output) throws Exception {
+        RedisConnectionFactory connections = connections("JEDIS");
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
+                RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            awaitHeard(wakeUps, true);
+            for (int i = 1; i <= 2; i++) {
+                this.rung.drainPermits();
+                assertThat(this.proxy.swallowSubscriptions()).isEqualTo(i);
+                assertThat(isRung()).isTrue();
+            }
+            assertThat(this.proxy.swallowSubscriptions()).isEqualTo(3);
+            awaitHeard(wakeUps, false);
+            assertThat(output).contains("2 connections of this client were left already");
+
+            this.rung.drainPermits();
+            this.proxy.pass();
+            awaitHeard(wakeUps, true);
+            assertThat(isRung()).isTrue();
+            wake(redis, WakeUpMode.CHANNEL);
+            assertThat(isRung()).isTrue();
+            // Those that were left end as soon as they receive something.
+            Awaitility.await().atMost(PATIENCE).until(() -> subscribers() == 1);
+        }
+        finally {
+            ((DisposableBean) connections).destroy();
+        }
+    }
+
+    private long subscribers() {
+        return this.server.commands().clientList(ClientListArgs.Builder.typePubsub()).lines().count();
+    }
+
+    private long refusals() {
+        return this.server.commands().aclLog().stream().mapToLong((entry) -> (Long) entry.get("count")).max().orElse(0);
+    }
+
+    /** By how many requests were answered. */
+    private void awaitBeats() {
+        long before = requests();
+        Awaitility.await().atMost(PATIENCE).until(() -> requests() >= before + 2);
+    }
+
+    private long requests() {
+        return this.server.commands()
+            .info("commandstats")
+            .lines()
+            .filter((line) -> line.startsWith("cmdstat_ping:") || line.startsWith("cmdstat_publish:"))
+            .mapToLong((line) -> Long.parseLong(line.replaceAll(".*:calls=(\\d+),.*", "$1")))
+            .sum();
+    }
+
+    private static RedisWakeUps wakeUps(RedisConnectionFactory connections, RedisScriptExecutor redis,
+            WakeUpMode mode) {
+        return new RedisWakeUps(connections, redis, mode, Duration.ZERO, PERIOD);
+    }
+
+    private boolean isRung() throws InterruptedException {
+        return this.rung.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    private void wake(RedisScriptExecutor redis, WakeUpMode mode) {
+        RedisKeys keys = redis.keysOf(QUEUE);
+        if (mode == WakeUpMode.CHANNEL) {
+            this.server.commands().publish(keys.wake(), "+0");
+        }
+        else {
+            this.server.commands().zadd("dq:{orders}:scheduled", 1, "a");
+        }
+    }
+
+    private static void awaitHeard(RedisWakeUps wakeUps, boolean heard) {
+        Awaitility.await().atMost(PATIENCE).until(() -> wakeUps.isHeard(QUEUE) == heard);
+    }
+
+    private RedisConnectionFactory connections(String client) {
+        return connections(client, RedisUser.isAsked() ? RedisUser.NAME : null);
+    }
+
+    private RedisConnectionFactory connections(String client, String user) {
+        RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(this.proxy.host(),
+                this.proxy.port());
+        if (user != null) {
+            configuration.setUsername(user);
+            configuration.setPassword(RedisUser.PASSWORD);
+        }
+        if (client.equals("JEDIS")) {
+            JedisConnectionFactory jedis = new JedisConnectionFactory(configuration);
+            jedis.afterPropertiesSet();
+            jedis.start();
+            return jedis;
+        }
+        return Connections.started(new LettuceConnectionFactory(configuration,
+                LettuceClientConfiguration.builder()
+                    .clientOptions(ClientOptions.builder().protocolVersion(ProtocolVersion.valueOf(client)).build())
+                    .build()));
+    }
+
+}

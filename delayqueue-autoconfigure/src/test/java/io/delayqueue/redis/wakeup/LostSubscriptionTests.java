@@ -1,0 +1,124 @@
+package io.delayqueue.redis.wakeup;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.redis.Connections;
+import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.store.Partition;
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisCluster;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
+import io.lettuce.core.KillArgs;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * P3: whoever asks is told that wake-ups are not heard, from the loss on until they are.
+ */
+class LostSubscriptionTests {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private static final String USER = "shop";
+
+    private static final Partition QUEUE = Partition.first(new QueueName("orders"));
+
+    private static final List<String> RULES = Stream
+        .concat(RedisUser.documented().stream(), RedisUser.documentedWith("+cluster|nodes").stream())
+        .toList();
+
+    private final Semaphore rung = new Semaphore(0);
+
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void isNotedUntilTheServerHasSubscribedAgain(boolean blocking) throws Exception {
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            RedisUser.set(server, USER, RULES);
+            RedisConnectionFactory connections = connections(server, blocking);
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
+                    RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+                wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+                awaitHeard(wakeUps, true);
+
+                RedisUser.set(server, USER, List.of("resetchannels"));
+                server.commands().clientKill(KillArgs.Builder.typePubsub());
+                awaitHeard(wakeUps, false);
+                Awaitility.await().atMost(PATIENCE).until(() -> !server.commands().aclLog().isEmpty());
+                assertThat(wakeUps.isHeard(QUEUE)).as("of a client that was refused").isFalse();
+
+                RedisUser.set(server, USER, RULES);
+                awaitHeard(wakeUps, true);
+                this.rung.drainPermits();
+                server.commands().publish(redis.keysOf(QUEUE).wake(), "+0");
+                assertThat(this.rung.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            }
+            finally {
+                ((DisposableBean) connections).destroy();
+            }
+        }
+    }
+
+    @Test
+    @Tag("faults")
+    void isNotedOnACluster() {
+        try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred())) {
+            cluster.masters().forEach((master) -> RedisUser.set(master, USER, RULES));
+            RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
+            configuration.setUsername(USER);
+            configuration.setPassword(RedisUser.PASSWORD);
+            LettuceConnectionFactory connections = Connections.started(new LettuceConnectionFactory(configuration));
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
+                    RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+                wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+                awaitHeard(wakeUps, true);
+
+                cluster.masters().forEach((master) -> {
+                    RedisUser.set(master, USER, List.of("resetchannels"));
+                    master.commands().clientKill(KillArgs.Builder.typePubsub());
+                });
+                awaitHeard(wakeUps, false);
+                cluster.masters().forEach((master) -> RedisUser.set(master, USER, RULES));
+                awaitHeard(wakeUps, true);
+            }
+            finally {
+                connections.destroy();
+            }
+        }
+    }
+
+    private static void awaitHeard(RedisWakeUps wakeUps, boolean heard) {
+        Awaitility.await().atMost(PATIENCE).until(() -> wakeUps.isHeard(QUEUE) == heard);
+    }
+
+    private static RedisConnectionFactory connections(RedisServer server, boolean blocking) {
+        RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
+        configuration.setUsername(USER);
+        configuration.setPassword(RedisUser.PASSWORD);
+        if (!blocking) {
+            return Connections.started(new LettuceConnectionFactory(configuration));
+        }
+        JedisConnectionFactory jedis = new JedisConnectionFactory(configuration);
+        jedis.afterPropertiesSet();
+        jedis.start();
+        return jedis;
+    }
+
+}

@@ -1,0 +1,41 @@
+package io.delayqueue.redis.wakeup;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import io.delayqueue.store.WakeUpSignal;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** P3: what is published is understood, and what is not understood says to look. */
+class PartitionSubscriptionTests {
+
+    @Test
+    void tellsAfterWhichTimeAMessageIsDue() {
+        assertThat(signal("+1500")).isEqualTo(WakeUpSignal.due(Duration.ofMillis(1500)));
+        assertThat(signal("+0")).isEqualTo(WakeUpSignal.due(Duration.ZERO));
+    }
+
+    @Test
+    void tellsWhoKeepsThePartition() {
+        assertThat(signal("k1500:3:abc1"))
+            .isEqualTo(WakeUpSignal.kept(Duration.ofMillis(1500), new WakeUpSignal.Keeper("abc1", 3)));
+        assertThat(signal("k:1:z")).isEqualTo(WakeUpSignal.kept(null, new WakeUpSignal.Keeper("z", 1)));
+        assertThat(signal("v")).isEqualTo(WakeUpSignal.VACANT);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything", "k",
+            "k1:2", "k1::a", "kx:1:a", "vv" })
+    void takesAnythingElseForAReasonToLook(String body) {
+        assertThat(signal(body)).isEqualTo(WakeUpSignal.LOOK);
+    }
+
+    private static WakeUpSignal signal(String body) {
+        return PartitionSubscription.signalOf(body.getBytes(StandardCharsets.UTF_8));
+    }
+
+}

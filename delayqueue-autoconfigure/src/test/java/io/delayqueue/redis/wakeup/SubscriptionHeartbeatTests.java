@@ -1,0 +1,75 @@
+package io.delayqueue.redis.wakeup;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** P3: when a connection is asked for a sign of life, and when it is dropped. */
+class SubscriptionHeartbeatTests {
+
+    private final List<String> calls = new ArrayList<>();
+
+    private boolean sent = true;
+
+    private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(new SubscriptionHeartbeat.Line() {
+
+        @Override
+        public boolean request() {
+            SubscriptionHeartbeatTests.this.calls.add("request");
+            return SubscriptionHeartbeatTests.this.sent;
+        }
+
+        @Override
+        public void drop() {
+            SubscriptionHeartbeatTests.this.calls.add("drop");
+        }
+
+    });
+
+    private void beat(int times) {
+        for (int i = 0; i < times; i++) {
+            this.heartbeat.beat();
+        }
+    }
+
+    @Test
+    void asksAfterTwoSilentBeatsAndDropsAfterTwoMore() {
+        beat(1);
+        assertThat(this.calls).isEmpty();
+        beat(1);
+        assertThat(this.calls).containsExactly("request");
+        beat(1);
+        assertThat(this.calls).containsExactly("request");
+        beat(1);
+        assertThat(this.calls).containsExactly("request", "drop");
+    }
+
+    @Test
+    void asksNothingWhileSomethingIsReceived() {
+        for (int i = 0; i < 10; i++) {
+            this.heartbeat.received();
+            beat(2);
+        }
+        assertThat(this.calls).isEmpty();
+    }
+
+    @Test
+    void dropsNothingThatAnswers() {
+        for (int i = 0; i < 10; i++) {
+            beat(3);
+            this.heartbeat.received();
+        }
+        assertThat(this.calls).containsOnly("request");
+    }
+
+    @Test
+    void dropsNothingThatCannotBeAsked() {
+        this.sent = false;
+        beat(20);
+        assertThat(this.calls).hasSize(10).containsOnly("request");
+    }
+
+}

@@ -1,0 +1,70 @@
+package io.delayqueue.store;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Holds docs/state-table.md to the contract that it names. */
+class StateTableTests {
+
+    private static final List<String> OPERATIONS = List.of("send KEEP", "send AFTER_CURRENT", "send REPLACE", "cancel",
+            "reschedule", "redrive", "claim", "acknowledge", "retry", "release", "extend", "start", "dead-letter",
+            "purge", "find");
+
+    private static final List<String> STATES = List.of("absent", "SCHEDULED", "due", "LEASED", "LEASED by another",
+            "lapsed", "lapsed, noticed", "with successor", "cancelled", "DEAD", "replayed");
+
+    private static final int COLUMNS = 4;
+
+    @Test
+    void hasARowForEachStateOfEachOperation() throws IOException {
+        Map<String, List<String[]>> table = table();
+
+        assertThat(table).containsOnlyKeys(OPERATIONS);
+        assertThat(table).allSatisfy((operation, rows) -> {
+            assertThat(rows).allSatisfy((row) -> assertThat(row).hasSize(COLUMNS).noneMatch(String::isBlank));
+            assertThat(rows).extracting((row) -> row[0]).doesNotHaveDuplicates().containsAll(STATES);
+        });
+    }
+
+    @Test
+    void namesOnlyCasesThatExist() throws IOException {
+        Set<String> cases = Arrays.stream(MessageStoreContract.class.getDeclaredClasses())
+            .flatMap((nested) -> Stream.of(nested.getSuperclass().getDeclaredMethods())
+                .filter((method) -> method.isAnnotationPresent(Test.class))
+                .map((method) -> "`%s.%s`".formatted(nested.getSimpleName(), method.getName())))
+            .collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(table().values().stream().flatMap(List::stream).map((row) -> row[COLUMNS - 1])).isSubsetOf(cases);
+    }
+
+    /** The rows of each operation, without headings. */
+    private static Map<String, List<String[]>> table() throws IOException {
+        Map<String, List<String[]>> table = new LinkedHashMap<>();
+        String operation = "";
+        for (String line : Files.readAllLines(Path.of("..", "docs", "state-table.md"))) {
+            if (line.startsWith("## ")) {
+                operation = line.substring(3);
+                table.put(operation, new ArrayList<>());
+            }
+            else if (line.startsWith("| ") && !line.startsWith("| State ") && !line.startsWith("| --- ")) {
+                table.get(operation).add(line.substring(2, line.length() - 2).split(" \\| "));
+            }
+        }
+        return table;
+    }
+
+}

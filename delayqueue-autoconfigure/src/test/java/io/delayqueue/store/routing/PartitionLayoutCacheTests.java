@@ -1,0 +1,265 @@
+package io.delayqueue.store.routing;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.PauseResult;
+import io.delayqueue.QueueName;
+import io.delayqueue.ResumeResult;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.Pause;
+import io.delayqueue.store.StaleLayoutException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** What a process knows of partitions when something goes wrong. */
+class PartitionLayoutCacheTests {
+
+    private static final QueueName QUEUE = new QueueName("q");
+
+    private static final int ROUNDS = 20_000;
+
+    private static final PartitionLayout TWO = new PartitionLayout(2, List.of(1, 4, 2), true);
+
+    private final Records records = new Records();
+
+    private final PartitionLayoutCache table = new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0);
+
+    @Test
+    void aWatcherThatThrowsDoesNotEndAllReading() {
+        Runnable end = this.table.watch(QUEUE, (partitions) -> {
+            throw new IllegalStateException("of a test");
+        });
+        this.records.put(0, TWO);
+
+        assertThatThrownBy(() -> this.table.read(QUEUE).join()).hasRootCauseMessage("of a test");
+        end.run();
+
+        assertThat(this.table.read(QUEUE).join()).isEqualTo(TWO);
+    }
+
+    /** P3: or its node would never learn of later partitions. */
+    @Test
+    void aWatcherThatComesWhileUnwatchedQueuesAreForgottenIsKept() throws Exception {
+        PartitionLayoutCache crowded = new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0, 1);
+        for (int round = 0; round < ROUNDS; round++) {
+            QueueName queue = new QueueName("q" + round);
+            QueueName other = new QueueName("other" + round);
+            List<PartitionLayout> told = new CopyOnWriteArrayList<>();
+            CyclicBarrier both = new CyclicBarrier(2);
+            CompletableFuture<?> crowd = CompletableFuture.runAsync(() -> {
+                await(both);
+                for (int i = 0; i < 20; i++) {
+                    crowded.of(new QueueName(other.value() + "." + i));
+                }
+            });
+            await(both);
+            Runnable end = crowded.watch(queue, told::add);
+            crowd.join();
+
+            this.records.put(0, TWO);
+            crowded.read(queue).join();
+
+            assertThat(told).as("round " + round).last().isEqualTo(TWO);
+            end.run();
+            this.records.recorded.clear();
+        }
+    }
+
+    private static void await(CyclicBarrier barrier) {
+        try {
+            barrier.await(1, TimeUnit.MINUTES);
+        }
+        catch (InterruptedException | BrokenBarrierException | TimeoutException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    @Test
+    void aChangeThatOthersAlwaysOvertakeFails() {
+        this.records.overtaken = true;
+
+        assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).cause()
+            .isInstanceOfSatisfying(StoreUnavailableException.class,
+                    (failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
+    }
+
+    @Test
+    void workersLookIntoNewPartitionsWhileOneOfThemIsAway() {
+        List<PartitionLayout> told = new ArrayList<>();
+        this.table.watch(QUEUE, told::add);
+        this.records.away = 3;
+
+        assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).isNotNull();
+
+        assertThat(told).last().satisfies((partitions) -> assertThat(partitions.all(QUEUE)).hasSize(4));
+    }
+
+    @Test
+    void aRecordThatTheFirstPartitionHasLostIsTakenFromTheOneThatRefuses() {
+        this.records.put(0, new PartitionLayout(1, List.of(1, 4), true));
+        this.records.put(1, TWO);
+
+        PartitionLayout read = this.table.read(QUEUE, new StaleLayoutException("stale", TWO)).join();
+
+        assertThat(read).isEqualTo(TWO);
+        assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
+    }
+
+    @Test
+    void aRecordThatTheFirstPartitionHasLostIsTakenFromTheOneThatAClaimTellsOf() {
+        this.records.put(0, new PartitionLayout(1, List.of(1, 4), true));
+        this.records.put(1, TWO);
+
+        this.table.noticed(new Partition(QUEUE, 1), 2);
+
+        assertThat(this.table.of(QUEUE).join()).isEqualTo(TWO);
+        assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
+    }
+
+    @Test
+    void aPauseThatEndedHalfWayIsCompletedByTheNext() {
+        this.records.put(0, TWO);
+        this.records.away = 3;
+        assertThatThrownBy(() -> this.table.pause(QUEUE, null).join()).isNotNull();
+        this.records.away = -1;
+
+        assertThat(new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0).of(QUEUE).join().pause())
+            .isEqualTo(new Pause(null));
+
+        this.records.isEverywhere("3|1,4,2p");
+    }
+
+    @Test
+    void aPauseIsDoneInAllPartitionsThoughAReadingFromBeforeIsUnderWay() {
+        this.records.put(0, TWO);
+        this.records.held = new CompletableFuture<>();
+        CompletableFuture<PartitionLayout> before = this.table.read(QUEUE);
+
+        CompletableFuture<PauseResult> pause = this.table.pause(QUEUE, null);
+
+        assertThat(pause).isCompleted();
+        this.records.isEverywhere("3|1,4,2p");
+        this.records.held.complete(Optional.of(TWO));
+        assertThat(before.join().pause()).isEqualTo(new Pause(null));
+        this.records.isEverywhere("3|1,4,2p");
+    }
+
+    @Test
+    void aPauseThatAPartitionHasLostIsRecordedThereAgain() {
+        this.records.put(0, TWO);
+        this.table.pause(QUEUE, null).join();
+        int raised = this.records.raised;
+        this.table.noticed(new Partition(QUEUE, 2), 3);
+        assertThat(this.records.raised).as("in the normal case").isEqualTo(raised);
+        this.records.put(2, TWO);
+
+        this.table.noticed(new Partition(QUEUE, 2), 2);
+
+        this.records.isEverywhere("3|1,4,2p");
+    }
+
+    @Test
+    void nothingIsLeftOfAPauseThatEndedByItselfOnceItIsResumed() {
+        this.records.put(0, TWO);
+        this.table.pause(QUEUE, DueTime.at(Instant.EPOCH)).join();
+        this.records.isEverywhere("3|1,4,2p0");
+
+        assertThat(this.table.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+
+        this.records.isEverywhere("4|1,4,2");
+        assertThat(this.table.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+        this.records.isEverywhere("4|1,4,2");
+    }
+
+    /** Records in a map; no thread but the test's. */
+    private static final class Records implements PartitionLayoutStore {
+
+        private final Map<Integer, PartitionLayout> recorded = new TreeMap<>();
+
+        /** The partition that cannot be reached. */
+        private int away = -1;
+
+        private boolean overtaken;
+
+        private int raised;
+
+        /** What the next reading waits for. */
+        private @Nullable CompletableFuture<Optional<PartitionLayout>> held;
+
+        private boolean holding;
+
+        void isEverywhere(String text) {
+            assertThat(this.recorded).hasSize(4)
+                .allSatisfy((index, recorded) -> assertThat(recorded.text()).isEqualTo(text));
+        }
+
+        void put(int partition, PartitionLayout partitions) {
+            this.recorded.put(partition, partitions);
+        }
+
+        @Override
+        public CompletableFuture<Optional<PartitionLayout>> read(Partition partition) {
+            CompletableFuture<Optional<PartitionLayout>> held = this.held;
+            if (held != null && !this.holding) {
+                this.holding = true;
+                return held;
+            }
+            return CompletableFuture.completedFuture(Optional.ofNullable(this.recorded.get(partition.index())));
+        }
+
+        @Override
+        public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<PartitionLayout> replace(QueueName queue, Optional<PartitionLayout> expected,
+                PartitionLayout next) {
+            PartitionLayout there = this.recorded.get(0);
+            if (this.overtaken) {
+                this.recorded.put(0, new PartitionLayout(next.version(), List.of(1, 2), true));
+            }
+            else if (Optional.ofNullable(there).equals(expected)) {
+                this.recorded.put(0, next);
+            }
+            return CompletableFuture.completedFuture(this.recorded.get(0));
+        }
+
+        @Override
+        public CompletableFuture<Void> raise(Partition partition, PartitionLayout partitions) {
+            this.raised++;
+            if (partition.index() == this.away) {
+                return CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null));
+            }
+            this.recorded.merge(partition.index(), partitions,
+                    (there, raised) -> (there.version() < raised.version()) ? raised : there);
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Instant> now(QueueName queue) {
+            return CompletableFuture.completedFuture(Instant.EPOCH);
+        }
+
+    }
+
+}

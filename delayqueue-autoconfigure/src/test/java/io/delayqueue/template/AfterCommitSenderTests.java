@@ -1,0 +1,338 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.AfterCommitSendFailedEvent;
+import io.delayqueue.BatchSendException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.routing.DelayQueueStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * Sends that wait for a commit: DEFERRED under P1, never after a rollback, never lost
+ * after a commit without an event that says so.
+ */
+class AfterCommitSenderTests {
+
+    private final Templates templates = new Templates(() -> 1_000_000);
+
+    private final FakeStore store = this.templates.store;
+
+    private final DelayQueueTemplate template = this.templates.template(true, Templates.AGES, System::nanoTime);
+
+    private final TransactionTemplate transaction = new TransactionTemplate(new Transactions());
+
+    @AfterEach
+    void nothingStaysBoundToTheThread() {
+        assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+        assertThat(TransactionSynchronizationManager.isSynchronizationActive()).isFalse();
+    }
+
+    @Test
+    void aCommitSendsWhatWasKeptBackInOneCallAndInOrder() {
+        this.transaction.executeWithoutResult((status) -> {
+            assertThat(this.template.send(message("a"))).isEqualTo(deferred("a"));
+            assertThat(this.template.sendAsync(message("b"))).isCompletedWithValue(deferred("b"));
+            assertThat(this.template.sendAll(List.of(message("c"), message("d")))).containsExactly(deferred("c"),
+                    deferred("d"));
+            assertThat(this.store.calls).isEmpty();
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [a, b, c, d]");
+        assertThat(this.templates.events).isEmpty();
+    }
+
+    @Test
+    void theIdGivenAtTheCallIsTheIdStored() {
+        SendResult result = this.transaction.execute((status) -> this.template.send("q", "x", Duration.ofSeconds(1)));
+
+        assertThat(result).isEqualTo(deferred(result.id()));
+        assertThat(this.store.ids("q")).containsExactly(result.id());
+    }
+
+    @Test
+    void aRollbackSendsNothing() {
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send(message("a"));
+            status.setRollbackOnly();
+        });
+
+        assertThat(this.store.calls).isEmpty();
+    }
+
+    @Test
+    void withoutATransactionTheSendHappensAtOnce() {
+        assertThat(this.template.send(message("a")).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+    }
+
+    @Test
+    void aMessageMayAskNotToWaitAndOneMayAskToWait() {
+        DelayQueueTemplate eager = this.templates.template();
+        this.transaction.executeWithoutResult((status) -> {
+            assertThat(this.template.send(message("now").toBuilder().afterCommit(false).build()).outcome())
+                .isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(eager.send(message("also")).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(eager.send(message("later").toBuilder().afterCommit(true).build())).isEqualTo(deferred("later"));
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [now]", "schedule q [also]", "schedule q [later]");
+    }
+
+    @Test
+    void aMixedBatchKeepsTheOrderOfItsResults() {
+        this.transaction.executeWithoutResult((status) -> assertThat(this.template
+            .sendAll(List.of(message("a"), message("b").toBuilder().afterCommit(false).build(), message("c"))))
+            .extracting(SendResult::id, SendResult::outcome)
+            .containsExactly(tuple("a", SendOutcome.DEFERRED), tuple("b", SendOutcome.SCHEDULED),
+                    tuple("c", SendOutcome.DEFERRED)));
+
+        assertThat(this.store.calls).containsExactly("schedule q [b]", "schedule q [a, c]");
+    }
+
+    @Test
+    void aMixedBatchThatFailsKeepsNothingBack() {
+        this.store.failOn("schedule", unavailable());
+        this.transaction.executeWithoutResult((status) -> assertThatExceptionOfType(BatchSendException.class)
+            .isThrownBy(() -> this.template
+                .sendAll(List.of(message("a"), message("b").toBuilder().afterCommit(false).build())))
+            .satisfies((ex) -> assertThat(ex.notStored()).extracting((message) -> message.id().orElseThrow())
+                .containsExactly("a"))
+            .satisfies((ex) -> assertThat(ex.unknown()).hasSize(1)));
+
+        assertThat(this.store.calls).containsExactly("schedule q [b]");
+    }
+
+    @Test
+    void argumentsAndPayloadsAreCheckedAtTheCall() {
+        this.transaction.executeWithoutResult((status) -> assertThatIllegalArgumentException()
+            .isThrownBy(() -> this.template.send("q", "4".repeat(Templates.MAX_PAYLOAD_SIZE), Duration.ZERO)));
+
+        assertThat(this.store.calls).isEmpty();
+    }
+
+    @Test
+    void aPayloadIsStoredAsItWasAtTheCall() {
+        StringBuilder payload = new StringBuilder("early");
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send("q", payload, Duration.ZERO);
+            payload.append(" late");
+        });
+
+        assertThat(new String(this.store.scheduled.get(0).envelope())).contains("\"early\"");
+    }
+
+    @Test
+    void anInnerTransactionOfItsOwnSendsItsOwnMessagesAlone() {
+        TransactionTemplate inner = new TransactionTemplate(this.transaction.getTransactionManager());
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        this.transaction.executeWithoutResult((outerStatus) -> {
+            this.template.send(message("outer1"));
+            inner.executeWithoutResult((status) -> this.template.send(message("inner")));
+            assertThat(this.store.calls).containsExactly("schedule q [inner]");
+            inner.executeWithoutResult((status) -> {
+                this.template.send(message("never"));
+                status.setRollbackOnly();
+            });
+            this.template.send(message("outer2"));
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [inner]", "schedule q [outer1, outer2]");
+    }
+
+    @Test
+    void anOuterRollbackLeavesTheInnerMessagesSent() {
+        TransactionTemplate inner = new TransactionTemplate(this.transaction.getTransactionManager());
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        this.transaction.executeWithoutResult((outerStatus) -> {
+            this.template.send(message("outer"));
+            inner.executeWithoutResult((status) -> this.template.send(message("inner")));
+            outerStatus.setRollbackOnly();
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [inner]");
+    }
+
+    @Test
+    void workWithoutATransactionInsideOneSendsAtOnce() {
+        TransactionTemplate inner = new TransactionTemplate(this.transaction.getTransactionManager());
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
+        this.transaction.executeWithoutResult((outerStatus) -> {
+            inner.executeWithoutResult((status) -> assertThat(this.template.send(message("now")).outcome())
+                .isEqualTo(SendOutcome.SCHEDULED));
+            outerStatus.setRollbackOnly();
+        });
+    }
+
+    @Test
+    void aRollbackToASavepointForgetsWhatCameAfterIt() {
+        TransactionTemplate nested = new TransactionTemplate(this.transaction.getTransactionManager());
+        nested.setPropagationBehavior(TransactionDefinition.PROPAGATION_NESTED);
+        this.transaction.executeWithoutResult((outerStatus) -> {
+            nested.executeWithoutResult((status) -> {
+                this.template.send(message("first of all, undone"));
+                status.setRollbackOnly();
+            });
+            this.template.send(message("kept1"));
+            nested.executeWithoutResult((status) -> {
+                this.template.send(message("undone"));
+                status.setRollbackOnly();
+            });
+            nested.executeWithoutResult((status) -> this.template.send(message("kept2")));
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [kept1, kept2]");
+    }
+
+    @Test
+    void aFailureAfterTheCommitIsAnEventAndNeverThrown() {
+        this.store.failOn("schedule", unavailable());
+
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send(message("a"));
+            this.template.send("q", "x", Duration.ZERO);
+        });
+
+        AfterCommitSendFailedEvent event = (AfterCommitSendFailedEvent) this.templates.events.get(0);
+        assertThat(event.messages()).hasSize(2).allMatch((message) -> message.id().isPresent());
+        assertThat(event.failure().effect()).isEqualTo(Effect.UNKNOWN);
+        assertThat(this.templates.events).hasSize(1);
+    }
+
+    @Test
+    void anEventListenerThatThrowsDoesNotReachTheCaller() {
+        this.store.failOn("schedule", unavailable());
+        DelayQueueTemplate unheard = new DelayQueueTemplate(
+                new DelayQueueStore(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
+                new TemplateSettings(100, true, Templates.AGES, (queue) -> null), (event) -> {
+                    throw new IllegalStateException("listener");
+                }, System::nanoTime);
+
+        this.transaction.executeWithoutResult((status) -> unheard.send(message("a")));
+
+        assertThat(this.store.calls).hasSize(1);
+    }
+
+    @Test
+    void anInterruptOfTheCommittingThreadDoesNotCostTheMessages() {
+        this.store.answers = (call, effect) -> CompletableFuture.supplyAsync(effect);
+
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send(message("a"));
+            Thread.currentThread().interrupt();
+        });
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(this.store.ids("q")).containsExactly("a");
+        assertThat(this.templates.events).isEmpty();
+    }
+
+    @Test
+    void aSendInACallbackAfterTheCommitHappensAtOnce() {
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send(message("a"));
+            afterCommit(() -> assertThat(this.template.send(message("b")).outcome()).isEqualTo(SendOutcome.SCHEDULED));
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [a]", "schedule q [b]");
+    }
+
+    @Test
+    void theFirstSendOfATransactionMayBeInACallbackAfterTheCommit() {
+        this.transaction.executeWithoutResult((status) -> afterCommit(() -> this.template.send(message("a"))));
+
+        assertThat(this.store.calls).containsExactly("schedule q [a]");
+    }
+
+    @Test
+    void aSendInACallbackThatRunsBeforeOursIsSentWithTheRest() {
+        this.transaction.executeWithoutResult((status) -> {
+            afterCommit(() -> this.template.send(message("b")));
+            this.template.send(message("a"));
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [a, b]");
+    }
+
+    @Test
+    void aSendInACallbackOnCompletionHappensAtOnce() {
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send(message("a"));
+            TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                @Override
+                public void afterCompletion(int completion) {
+                    AfterCommitSenderTests.this.template.send(message("b"));
+                }
+            });
+        });
+
+        assertThat(this.store.ids("q")).containsExactly("a", "b");
+    }
+
+    @Test
+    void anotherCallbackThatThrowsDoesNotCostTheMessages() {
+        assertThatIllegalStateException().isThrownBy(() -> this.transaction.executeWithoutResult((status) -> {
+            afterCommit(() -> {
+                throw new IllegalStateException("theirs");
+            });
+            this.template.send(message("a"));
+        })).withMessage("theirs");
+
+        assertThat(this.store.calls).containsExactly("schedule q [a]");
+    }
+
+    @Test
+    void aCommitThatFailsSendsNothing() {
+        TransactionTemplate failing = new TransactionTemplate(new Transactions() {
+            @Override
+            protected void doCommit(DefaultTransactionStatus status) {
+                throw new IllegalStateException("no commit");
+            }
+        });
+
+        assertThatIllegalStateException()
+            .isThrownBy(() -> failing.executeWithoutResult((status) -> this.template.send(message("a"))));
+
+        assertThat(this.store.calls).isEmpty();
+    }
+
+    private static void afterCommit(Runnable action) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCommit() {
+                action.run();
+            }
+        });
+    }
+
+    private static StoreUnavailableException unavailable() {
+        return new StoreUnavailableException("away", Effect.UNKNOWN, null);
+    }
+
+    private static DelayedMessage message(String id) {
+        return DelayedMessage.builder("q", "x").id(id.replaceAll("[ ,]", "-")).build();
+    }
+
+    private static SendResult deferred(String id) {
+        return new SendResult("q", id, null, SendOutcome.DEFERRED);
+    }
+
+}

@@ -1,0 +1,48 @@
+package io.delayqueue.web.api;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.delayqueue.DeadLetterFilter;
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.web.http.ApiRequest;
+import io.delayqueue.web.http.AuditPublisher;
+import io.delayqueue.web.http.AuditedOperation;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** The audit hears of a step through dead letters however it ends. */
+class DeadLetterBulkOperationsTests {
+
+    @Test
+    void aStepThatFailsOnItsWayIsAudited() {
+        DeadLetterOperations letters = mock(DeadLetterOperations.class);
+        given(letters.purge(any(), any())).willThrow(new IllegalStateException("away after some"));
+        DelayQueueOperations operations = mock(DelayQueueOperations.class);
+        given(operations.deadLetters("orders")).willReturn(letters);
+        ApiRequest request = mock(ApiRequest.class);
+        given(request.queue()).willReturn(new QueueName("orders"));
+        given(request.change(any(), any()))
+            .willReturn(new AuditedOperation("ann", "purge", new QueueName("orders"), "{}"));
+        List<Object> events = new ArrayList<>();
+        DeadLetterBulkOperations sweeps = new DeadLetterBulkOperations(operations, null,
+                new AuditPublisher(events::add));
+
+        assertThatIllegalStateException()
+            .isThrownBy(() -> sweeps.purge(request, DeadLetterFilter.ALL.withDiedBetween(null, Instant.EPOCH), null));
+        assertThat(events).singleElement().isInstanceOfSatisfying(AuditedOperationEvent.class, (event) -> {
+            assertThat(event.operation()).isEqualTo("purge");
+            assertThat(event.count()).isEqualTo(AuditedOperationEvent.UNKNOWN);
+        });
+    }
+
+}

@@ -1,0 +1,45 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.util.Map;
+
+import io.delayqueue.testing.RedisBinary;
+import io.delayqueue.testing.RedisServer;
+import io.delayqueue.testing.RedisUser;
+import io.delayqueue.testing.SteppedClock;
+import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** What the dashboard says is wrong with a real Redis. */
+class DashboardProblemsTests {
+
+    @Test
+    void saysThatRedisEvictsAndThatItsClockHasJumped() {
+        SteppedClock clock = new SteppedClock();
+        try (RedisServer redis = RedisServer.start(RedisBinary.REDIS_6_2, clock, "maxmemory 100mb",
+                "maxmemory-policy allkeys-lru");
+                ApiServer server = ApiServer.start(RedisUser.asAsked("delayqueue.store=redis",
+                        "spring.data.redis.port=" + redis.port(), "delayqueue.web.dashboard.enabled=true"))) {
+            server.operations().send("orders", Map.of("order", 1), Duration.ofHours(9));
+            awaitProblem(server, "Redis removes messages when it is full", "allkeys-lru");
+            clock.step(Duration.ofHours(-3));
+
+            awaitProblem(server, "The clock of Redis has jumped", "back by about 2 h");
+        }
+    }
+
+    private static void awaitProblem(ApiServer server, String title, String detail) {
+        await().untilAsserted(() -> {
+            JsonNode overview = server.get("/delayqueue/data/overview").json();
+            assertThat(overview.path("problems")).anySatisfy((problem) -> {
+                assertThat(problem.path("title").asString()).isEqualTo(title);
+                assertThat(problem.path("detail").asString()).contains(detail);
+            });
+        });
+    }
+
+}

@@ -1,0 +1,288 @@
+package io.delayqueue.web.dashboard;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.web.consume.ApiServer;
+import io.delayqueue.web.consume.ApiServer.Reply;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The page as a client without scripts sees it: where it is, for whom, and with what
+ * headers.
+ */
+class DashboardTests {
+
+    private static final String PAGE = "/shop/ops/queues";
+
+    private static final String QUEUES = PAGE + "/data/queues/";
+
+    private static ApiServer server;
+
+    @BeforeAll
+    static void start() {
+        server = ApiServer.start(Shop.class, "server.servlet.context-path=/shop", "delayqueue.web.api.enabled=false",
+                "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/queues",
+                "server.forward-headers-strategy=framework");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static Reply view(String path) {
+        return server.call("view", "GET", path, null);
+    }
+
+    private static Reply operate(String path, String body) {
+        return server.call(ApiServer.ALL, "POST", path, body);
+    }
+
+    @Test
+    void isOffUnlessAskedFor() {
+        try (ApiServer other = ApiServer.start()) {
+            assertThat(other.get("/delayqueue").status()).isEqualTo(404);
+            assertThat(other.get("/delayqueue/data/overview").status()).isEqualTo(404);
+        }
+    }
+
+    @Test
+    void isAtItsPathBelowTheContextPath() {
+        Reply bare = view(PAGE);
+        assertThat(bare.status()).isEqualTo(308);
+        assertThat(bare.header("Location")).isEqualTo("queues/");
+        Reply page = view(PAGE + "/");
+        assertThat(page.status()).isEqualTo(200);
+        assertThat(page.header("Content-Type")).isEqualTo("text/html;charset=UTF-8");
+        assertThat(page.body()).contains("<script type=\"module\" src=\"main.js\">");
+    }
+
+    @Test
+    void leadsNowhereElseBehindAProxyThatChangesPaths() {
+        Reply bare = server.send("GET", PAGE, null,
+                (request) -> request.header("Authorization", ApiServer.basic("view"))
+                    .header("X-Forwarded-Prefix", "/behind")
+                    .header("X-Forwarded-Host", "shop.example.com")
+                    .header("X-Forwarded-Proto", "https"));
+        assertThat(bare.status()).isEqualTo(308);
+        assertThat(bare.header("Location")).isIn("queues/", "https://shop.example.com/behind/ops/queues/");
+    }
+
+    /** Whatever the page loads is named relative to it, and comes from nowhere else. */
+    @ParameterizedTest
+    @ValueSource(strings = { "index.html", "main.js", "store.js", "flow.js", "history.js", "frame.js", "queue.js",
+            "letters.js", "message.js", "nodes.js", "overview.js", "problems.js", "plots.js", "dialog.js", "format.js",
+            "dashboard.css" })
+    void namesNothingByAnAbsolutePath(String file) throws IOException {
+        assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
+    }
+
+    /** Texts of others become texts. */
+    @Test
+    void makesNoMarkupOfTexts() throws IOException {
+        Pattern unsafe = Pattern
+            .compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|unsafe|eval\\(|Function\\(");
+        for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js", "flow.js",
+                "history.js", "overview.js", "queue.js", "message.js", "letters.js", "nodes.js", "problems.js")) {
+            assertThat(source(file)).doesNotContainPattern(unsafe);
+        }
+        assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");
+    }
+
+    private static String source(String file) throws IOException {
+        try (InputStream content = Objects.requireNonNull(DashboardFiles.class.getResourceAsStream("static/" + file))) {
+            return new String(content.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "/", "/main.js", "/dashboard.css", "/icon.svg", "/lib/chart.js", "/lib/lit-html.js",
+            "/lib/directives/repeat.js" })
+    void allowsThePageItsOwnScriptsAndNothingElse(String file) {
+        Reply reply = view(PAGE + file);
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.http().headers().allValues("Content-Security-Policy"))
+            .containsExactly(DashboardFiles.CONTENT_POLICY);
+        assertThat(DashboardFiles.CONTENT_POLICY)
+            .contains("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+                    "require-trusted-types-for 'script'")
+            .doesNotContain("unsafe");
+        assertThat(reply.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(reply.header("X-Frame-Options")).isEqualTo("DENY");
+        assertThat(reply.header("Referrer-Policy")).isEqualTo("no-referrer");
+        assertThat(reply.header("Cross-Origin-Resource-Policy")).isEqualTo("same-origin");
+        assertThat(reply.header("Set-Cookie")).isEmpty();
+        Reply again = server.send("GET", PAGE + file, null,
+                (request) -> request.header("Authorization", ApiServer.basic("view"))
+                    .header("If-None-Match", reply.header("ETag")));
+        assertThat(again.status()).isEqualTo(304);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "/main.js/", "/../main.js", "/lib/../main.js", "/index.html", "/lib/", "/data", "/%2e%2e/",
+            "/lib/LICENSE-chart.js.txt" })
+    void hasNoOtherFiles(String path) {
+        // What leads out of the path is not the page's: the application answers 401.
+        assertThat(view(PAGE + path).status()).isIn(400, 401, 404);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ ",401", "none,403", "send,403", "consume,403", "payload,403", "operate,403", "view,200" })
+    void isForThoseWhoMayView(@Nullable String user, int status) {
+        assertThat(server.call(user, "GET", PAGE + "/", null).status()).isEqualTo(status);
+        assertThat(server.call(user, "GET", PAGE + "/main.js", null).status()).isEqualTo(status);
+        assertThat(server.call(user, "GET", PAGE + "/data/overview", null).status()).isEqualTo(status);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "queues/q/pause", "queues/q/resume", "queues/q/cancel-all", "queues/q/reschedule-all",
+            "queues/q/dead-letters/redrive-matching", "queues/q/dead-letters/purge-matching", "queues/q/forget",
+            "queues/q/dead-letters/redrive", "queues/q/dead-letters/purge", "listeners/pause", "listeners/resume" })
+    void changesNothingForThoseWhoMayNotOperate(String route) {
+        for (String user : List.of("view", "payload", "send", "consume", ApiServer.NONE)) {
+            assertThat(server.call(user, "POST", PAGE + "/data/" + route, "{}").status()).as(user).isEqualTo(403);
+        }
+        assertThat(server.call(null, "POST", PAGE + "/data/" + route, "{}").status()).isEqualTo(401);
+        assertThat(view(PAGE + "/data/" + route).status()).as("GET changes nothing").isIn(403, 404, 405);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "Sec-Fetch-Site,cross-site", "Sec-Fetch-Site,same-site", "Origin,https://evil.example",
+            "Origin,null" })
+    void changesNothingForPagesOfOtherSites(String header, String value) {
+        server.operations().resume("guarded");
+        Reply reply = server.send("POST", QUEUES + "guarded/pause", "{}",
+                (request) -> request.header("Authorization", ApiServer.basic(ApiServer.ALL))
+                    .header("Content-Type", "application/json")
+                    .header(header, value));
+        assertThat(reply.status()).isEqualTo(403);
+        assertThat(reply.problem()).isEqualTo("cross-site");
+    }
+
+    @Test
+    void tellsOfAllQueuesAtOnce() {
+        server.operations().send("orders", Map.of("order", 1), Duration.ofHours(1));
+        JsonNode details = view(QUEUES + "orders/details").json();
+        assertThat(details.path("scheduled").intValue()).isPositive();
+        assertThat(details.path("horizon").path("day").intValue() + details.path("horizon").path("hour").intValue())
+            .isPositive();
+        JsonNode overview = view(PAGE + "/data/overview").json();
+        assertThat(overview.path("who").asString()).isEqualTo("view");
+        assertThat(overview.path("authorities").toString()).isEqualTo("[\"VIEW\"]");
+        assertThat(overview.path("problems").isArray()).isTrue();
+    }
+
+    @Test
+    void cancelsManyAndTellsOfEach() {
+        for (String id : List.of("a", "b")) {
+            server.operations()
+                .send(DelayedMessage.builder("many", Map.of("id", id)).id(id).delay(Duration.ofHours(1)).build());
+        }
+        JsonNode page = view(QUEUES + "many/messages?listing=SCHEDULED&limit=1").json();
+        assertThat(page.path("messages").path(0).path("id").asString()).isEqualTo("a");
+        assertThat(page.path("nextCursor").isString()).isTrue();
+
+        Reply moved = operate(QUEUES + "many/reschedule-all", "{\"ids\": [\"b\"], \"delayMillis\": 0}");
+        assertThat(moved.json().path("results").toString()).isEqualTo("[{\"id\":\"b\",\"result\":\"RESCHEDULED\"}]");
+        Reply cancelled = operate(QUEUES + "many/cancel-all", "{\"ids\": [\"a\", \"b\", \"c\"]}");
+
+        assertThat(cancelled.json().path("results").findValuesAsString("result")).containsExactly("CANCELLED",
+                "CANCELLED", "NOT_FOUND");
+        assertThat(server.audited()).anySatisfy((event) -> {
+            assertThat(event.operation()).isEqualTo("cancel");
+            assertThat(event.queue()).isEqualTo("many");
+            assertThat(event.count()).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void pausesAQueueUntilATime() {
+        Reply paused = operate(QUEUES + "pausing/pause", "{\"forMillis\": 60000}");
+        assertThat(paused.json().path("wasPaused").booleanValue()).isFalse();
+        assertThat(paused.json().path("until").isString()).isTrue();
+        assertThat(view(QUEUES + "pausing/details").json().path("paused").booleanValue()).isTrue();
+        assertThat(operate(QUEUES + "pausing/resume", "{}").json().path("result").asString()).isEqualTo("RESUMED");
+        assertThat(server.audited()).extracting(AuditedOperationEvent::operation).contains("pause", "resume");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|',
+            value = { "cancel-all|{\"ids\": []}", "cancel-all|{\"ids\": [1]}", "cancel-all|{\"ids\": [\"a b\"]}",
+                    "reschedule-all|{\"ids\": [\"a\"], \"delayMillis\": -1}", "pause|{\"forMillis\": -1}",
+                    "pause|{\"forMillis\": 1, \"until\": \"2030-01-01T00:00:00Z\"}", "pause|{\"until\": \"soon\"}",
+                    "dead-letters/purge-matching|{\"filter\": {}, \"dryRun\": false, \"cursor\": \"../1\"}",
+                    "dead-letters/purge-matching|{\"filter\": {}, \"dryRun\": false}",
+                    "dead-letters/matching|{\"filter\": {}, \"cursor\": \"<b>\"}", "dead-letters/matching|{}" })
+    void refusesWhatIsNotValid(String route, String body) {
+        Reply reply = operate(QUEUES + "q/" + route, body);
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.header("Content-Type")).startsWith("application/problem+json");
+    }
+
+    @Test
+    void tellsHowManyHandlersBeganAndHowLate() {
+        for (int i = 0; i < 3; i++) {
+            server.operations().send("counted", Map.of("order", i), Duration.ZERO);
+        }
+        await().untilAsserted(() -> assertThat(begun(view(QUEUES + "counted/details").json())).isEqualTo(3));
+        JsonNode overview = view(PAGE + "/data/overview").json();
+        assertThat(begun(overview)).isGreaterThanOrEqualTo(3);
+        assertThat(overview.path("flow").path("node"))
+            .isEqualTo(view(QUEUES + "counted/details").json().path("flow").path("node"));
+        assertThat(view(QUEUES + "unheard/details").json().path("flow").isNull()).isTrue();
+    }
+
+    private static long begun(JsonNode json) {
+        long begun = 0;
+        for (JsonNode entry : json.path("flow").path("lateness")) {
+            assertThat(entry.path(0).longValue()).isPositive();
+            begun += entry.path(1).longValue();
+        }
+        return begun;
+    }
+
+    /** Listens to two queues, so that one can be told from the other. */
+    @Configuration(proxyBeanMethods = false)
+    @Import(ApiServer.Application.class)
+    static class Shop {
+
+        @Bean
+        Handlers handlers() {
+            return new Handlers();
+        }
+
+    }
+
+    static class Handlers {
+
+        @DelayedListener({ "counted", "counted-too" })
+        void count(Map<String, Object> order) {
+        }
+
+    }
+
+}
