@@ -12,7 +12,7 @@ import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a dead letter says; its form stands at {@code bury} in prelude.lua.
+ * Decodes the content of a dead letter; {@code bury} in prelude.lua defines its form.
  *
  * @param died when it became a dead letter, ms
  * @param due when its last attempt was due, ms
@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
  * @param lapses of its leases
  * @param life its time to live in ms and its lane
  * @param groupOrEmpty its group; empty for none
- * @param cause why it died
+ * @param cause why it was dead-lettered
  * @param firstFailure its first failure, empty for none
  * @param stamped stamp and envelope, empty if its content was missing
  */
 public record DeadLetterCodec(long died, long due, int failures, int lapses, Life life, String groupOrEmpty,
         String cause, String firstFailure, byte[] stamped) {
 
-    /** Only another writer than the scripts leaves such a letter; it can be purged. */
+    /** Stands for content that no script wrote; such a dead letter can be purged. */
     public static final DeadLetterCodec UNREADABLE = new DeadLetterCodec(0, 0, 0, 0,
             new Life(0, MessageLimits.NORMAL_PRIORITY), "", "The dead letter is not readable", "", new byte[0]);
 
@@ -36,7 +36,7 @@ public record DeadLetterCodec(long died, long due, int failures, int lapses, Lif
 
     private static final Pattern NUMBER = Pattern.compile("-?(?:\\d+|inf)");
 
-    /** Longer than any that a script wrote. */
+    /** Longer than any header that a script wrote. */
     private static final int LONGEST_HEADER = 300;
 
     public static DeadLetterCodec parse(byte[] content) {
@@ -73,21 +73,24 @@ public record DeadLetterCodec(long died, long due, int failures, int lapses, Lif
         return (this.firstFailure.isEmpty() || this.firstFailure.equals(this.cause)) ? null : this.firstFailure;
     }
 
-    /** Its message, to be sent again. */
+    /** Returns its message, to be sent again. */
     public NewMessage toMessage(String letterId) {
         Duration timeToLive = (this.life.millis() != 0) ? Duration.ofMillis(this.life.millis()) : null;
         return NewMessage.of(letterId, this.life.lane(), timeToLive, group(), ScriptReplies.envelopeOf(this.stamped));
     }
 
     /**
-     * How its message is sent again.
+     * Holds the settings with which its message is sent again.
      *
      * @param millis its time to live; 0 for none
      * @param lane its lane
      */
     record Life(long millis, int lane) {
 
-        /** An expiry before the due time is nothing that a sender can say. */
+        /**
+         * Parses the settings; an expiry before the due time, which no sender can set,
+         * becomes the shortest time to live.
+         */
         static Life of(String millis, String lane) {
             return new Life(millis.startsWith("-") ? 1 : ScriptReplies.millis(millis), Integer.parseInt(lane));
         }

@@ -34,7 +34,7 @@ import static io.delayqueue.redis.script.ScriptReplies.name;
 import static io.delayqueue.redis.script.ScriptReplies.number;
 import static io.delayqueue.redis.script.ScriptReplies.text;
 
-/** Looks at messages in Redis. Each method runs the script of the same name. */
+/** Reads messages from Redis. Each method runs the script of the same name. */
 public final class RedisMessageInspector implements MessageInspector {
 
     private static final int LETTER_FIELDS = 3;
@@ -88,7 +88,8 @@ public final class RedisMessageInspector implements MessageInspector {
                 }
                 DeadLetterPage page = DeadLetterCursor.page(letters, limit,
                         letters.size() > limit || reply.size() % LETTER_FIELDS != 0);
-                // Scores beyond what can be told would lead to the same page for ever.
+                // Scores outside the range of a cursor would repeat the same page
+                // endlessly.
                 return (cursor != null && cursor.equals(page.nextCursor())) ? new DeadLetterPage(page.letters(), null)
                         : page;
             });
@@ -119,7 +120,7 @@ public final class RedisMessageInspector implements MessageInspector {
                 (envelope != null) ? envelope.headers() : Map.of());
     }
 
-    /** An unreadable message died of that; its letter is to be seen all the same. */
+    /** Returns null for an unreadable message, whose dead letter must stay visible. */
     private @Nullable Envelope readOrNull(byte[] stamped) {
         if (stamped.length <= ScriptReplies.STAMP) {
             return null;

@@ -44,8 +44,8 @@ import static io.delayqueue.redis.script.ScriptReplies.number;
 import static io.delayqueue.redis.script.ScriptReplies.text;
 
 /**
- * Messages in Redis. Each method runs the script of the same name, whose header says what
- * it does; here arguments become bytes and replies become values, and nothing else.
+ * Stores messages in Redis. Each method runs the script of the same name, whose header
+ * specifies it; this class only converts arguments to bytes and replies to values.
  */
 public final class RedisMessageStore implements MessageStore {
 
@@ -63,12 +63,12 @@ public final class RedisMessageStore implements MessageStore {
     private static final RedriveResult[] REDRIVE_RESULTS = { RedriveResult.REDRIVEN, RedriveResult.ID_IN_USE,
             RedriveResult.EMPTY, RedriveResult.NOT_FOUND };
 
-    /** Stands where an outcome does if a message would change the group of its id. */
+    /** Outcome of a message that would change the group of its id. */
     private static final int CHANGES_GROUP = 4;
 
     private static final int NOT_HELD = 5;
 
-    /** Stands where a settlement was left to another call. */
+    /** Outcome of a settlement that was left to another call. */
     private static final int LEFT = 2;
 
     private static final int CLAIM_HEADER = 8;
@@ -197,8 +197,8 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     /**
-     * Returns the answers of a reply. Leases that the script left to another call, as the
-     * successors of others are large, are settled by that first.
+     * Returns the answers of a reply. First settles, in another call, the leases that the
+     * script left out because the successors of others are large.
      */
     private static <T> CompletableFuture<List<Boolean>> complete(List<Object> reply, List<T> leases,
             Function<List<T>, CompletableFuture<List<Boolean>>> again) {
@@ -317,7 +317,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     /**
-     * Says once that wake-ups are not permitted: messages are stored, and found later.
+     * Logs once that wake-ups are not permitted: messages are stored, and found later.
      */
     private void noticeRefusal(Partition partition) {
         if (this.redis.noticeRefusal()) {
@@ -333,7 +333,7 @@ public final class RedisMessageStore implements MessageStore {
         return number(reply.get(1)) == 1;
     }
 
-    /** Makes an answer of what a send reports of a message. */
+    /** Creates the result for one message of a send. */
     private interface Sent<T> {
 
         T of(PartitionTarget home, NewMessage message, int outcome, long due);

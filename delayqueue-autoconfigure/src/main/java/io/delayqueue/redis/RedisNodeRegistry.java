@@ -11,7 +11,7 @@ import io.delayqueue.store.NodeRegistry;
 
 import static io.delayqueue.redis.script.ScriptReplies.bytes;
 
-/** What nodes tell of themselves, in Redis, by {@code nodes.lua}. */
+/** Stores the reports of nodes in Redis, by {@code nodes.lua}. */
 public final class RedisNodeRegistry implements NodeRegistry {
 
     private static final int FIELDS = 3;

@@ -15,7 +15,7 @@ import io.delayqueue.store.PartitionLayoutStore;
 
 import static io.delayqueue.redis.script.ScriptReplies.bytes;
 
-/** Records of partitions in Redis, by {@code partitions.lua}. */
+/** Stores the layouts of partitions in Redis, by {@code partitions.lua}. */
 public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
 
     private static final String EARLIER = "*";
@@ -59,7 +59,7 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
                 .map((text) -> parsed(partition, text)));
     }
 
-    /** Somebody else may have written anything there. */
+    /** Parses a record, which another writer may have replaced by anything. */
     private static PartitionLayout parsed(Partition partition, String text) {
         try {
             return PartitionLayout.parse(text);

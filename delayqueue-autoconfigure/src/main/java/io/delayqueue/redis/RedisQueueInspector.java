@@ -28,14 +28,14 @@ import static io.delayqueue.redis.script.ScriptReplies.number;
 import static io.delayqueue.redis.script.ScriptReplies.text;
 
 /**
- * Looks at queues in Redis, by {@code statistics.lua}, {@code horizon.lua} and
- * {@code messages.lua}.
+ * Reads queues in Redis, by {@code statistics.lua}, {@code horizon.lua} and {@code
+ * messages.lua}.
  */
 public final class RedisQueueInspector implements QueueInspector {
 
     private static final int LISTED_FIELDS = 4;
 
-    /** Group, due time and id: see prelude.lua. */
+    /** Matches group, due time and id; see prelude.lua. */
     private static final Pattern FOLLOWER = Pattern.compile("[^ ]* (\\d{1,15}):(.*)", Pattern.DOTALL);
 
     private final RedisScriptExecutor redis;

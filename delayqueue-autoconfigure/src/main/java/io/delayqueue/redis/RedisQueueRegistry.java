@@ -11,10 +11,10 @@ import io.delayqueue.store.QueueRegistry;
 
 import static io.delayqueue.redis.script.ScriptReplies.bytes;
 
-/** The list of queues in Redis, by {@code queues.lua}. */
+/** Stores the list of queues in Redis, by {@code queues.lua}. */
 public final class RedisQueueRegistry implements QueueRegistry {
 
-    /** Most that one call reads. */
+    /** Limit of the members that one call reads. */
     private static final int MOST_ROWS = 1_001;
 
     private final RedisScriptExecutor redis;
@@ -39,7 +39,10 @@ public final class RedisQueueRegistry implements QueueRegistry {
         return list(List.of(), bytes(after), limit, limit);
     }
 
-    /** Goes on until there are enough names, or no more members: some may be no names. */
+    /**
+     * Reads until there are enough names or no more members; some members may be no
+     * names.
+     */
     private CompletableFuture<List<QueueName>> list(List<QueueName> before, byte[] after, int limit, int rows) {
         return this.redis.directory(RedisScripts.QUEUES, bytes("list"), after, bytes(rows)).thenCompose((reply) -> {
             List<QueueName> names = Stream.concat(before.stream(), reply.stream().flatMap(RedisQueueRegistry::name))
@@ -50,7 +53,7 @@ public final class RedisQueueRegistry implements QueueRegistry {
         });
     }
 
-    /** Somebody else may have put anything there. */
+    /** Parses a name, which another writer may have replaced by anything. */
     private static Stream<QueueName> name(Object value) {
         try {
             return Stream.of(new QueueName(ScriptReplies.name(value)));

@@ -29,19 +29,22 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * What store, inspector and check share: the way to Redis, and the keys of the queues
- * under one namespace. Thread-safe.
+ * Runs scripts for store, inspector and check, and holds the keys of the queues of one
+ * namespace. Thread-safe.
  */
 public final class RedisScriptExecutor implements AutoCloseable {
 
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}");
 
-    /** Names of queues may be made up without end; then all keys are built anew. */
+    /**
+     * Bounds the cache, as callers may invent names of queues; beyond it all keys are
+     * rebuilt.
+     */
     private static final int MOST_QUEUES = 10_000;
 
     private final ScriptRunner runner;
 
-    /** Runs the scripts that store what is sent. */
+    /** Runs the scripts that store sent messages. */
     private final ScriptRunner sends;
 
     private final String namespace;
@@ -64,22 +67,22 @@ public final class RedisScriptExecutor implements AutoCloseable {
     }
 
     /**
-     * Goes by the connections of a factory; makes none before the first call.
+     * Creates an executor on a factory; connects at the first call.
      * @param factory any; Lettuce's is used asynchronously, others wait in the calling
      * thread
-     * @param namespace what all keys begin with
-     * @param limit longest time to wait for an answer; with a client other than Lettuce
-     * its own limit holds
+     * @param namespace the prefix of all keys
+     * @param limit longest time to wait for an answer; a client other than Lettuce
+     * applies its own limit
      */
     public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit) {
         return to(factory, namespace, limit, ReplicationRequirement.NONE);
     }
 
     /**
-     * The same, where sends wait for replicas.
+     * Creates an executor whose sends wait for replicas.
      * @param wait for how many, and how long
-     * @throws UnsuitableRedisException if the client is not Lettuce and there is
-     * something to wait for
+     * @throws UnsuitableRedisException if the client is not Lettuce and replicas are
+     * required
      */
     public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
             ReplicationRequirement wait) {
@@ -87,8 +90,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
     }
 
     /**
-     * The same, and reports each call.
-     * @param events learn how long it took
+     * Creates an executor that also reports each call.
+     * @param events receive its duration
      */
     public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
             ReplicationRequirement wait, MessageEventListener events) {
@@ -155,14 +158,14 @@ public final class RedisScriptExecutor implements AutoCloseable {
     }
 
     /**
-     * Names a channel of one process, which belongs to no queue; who may use the channels
-     * <code>&lt;namespace&gt;:{*</code> may use it.
+     * Names a channel of one process, which belongs to no queue. Permission for the
+     * channels <code>&lt;namespace&gt;:{*</code> covers it.
      */
     public String controlChannel() {
         return this.namespace + ":{delayqueue}:control:" + UUID.randomUUID() + ":wake";
     }
 
-    /** Whether calls wait for their answers on the caller's thread. */
+    /** Returns whether calls wait for their answers on the caller's thread. */
     boolean waits() {
         return this.runner.waits();
     }
@@ -176,7 +179,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
         return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace, number).all(), new byte[0][]);
     }
 
-    /** Runs a script of the namespace as a whole. */
+    /** Runs a script on the keys of the whole namespace. */
     CompletableFuture<List<Object>> directory(RedisScript script, byte[]... arguments) {
         return this.runner.run(script, RedisKeys.ofDirectory(this.namespace), arguments);
     }
@@ -192,14 +195,14 @@ public final class RedisScriptExecutor implements AutoCloseable {
     }
 
     /**
-     * Notes that wake-ups may not be published.
-     * @return whether that is news; who is told so tells the people
+     * Records that wake-ups may not be published.
+     * @return whether this is the first time, so that the caller logs it
      */
     public boolean noticeRefusal() {
         return this.refused.compareAndSet(false, true);
     }
 
-    /** Writes a log line from the client's thread, which must not be blocked. */
+    /** Logs outside the client's thread, which must not be blocked. */
     void log(Runnable line) {
         this.log.execute(line);
     }
@@ -211,7 +214,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
         this.sends.close();
     }
 
-    /** Apart, so that Lettuce's classes are not touched where Lettuce is absent. */
+    /** Refers to Lettuce's classes, which may be absent, apart from the other code. */
     private static final class LettuceDetection {
 
         public static boolean isLettuce(RedisConnectionFactory factory) {

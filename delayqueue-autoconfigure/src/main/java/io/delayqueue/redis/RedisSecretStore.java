@@ -8,7 +8,7 @@ import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.store.SecretStore;
 
-/** Keeps the secret of the namespace in Redis, by {@code secret.lua}. */
+/** Stores the secret of the namespace in Redis, by {@code secret.lua}. */
 public final class RedisSecretStore implements SecretStore {
 
     private final RedisScriptExecutor redis;

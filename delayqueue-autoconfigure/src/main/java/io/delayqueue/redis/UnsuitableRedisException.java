@@ -1,6 +1,6 @@
 package io.delayqueue.redis;
 
-/** The Redis server, or what its user may do, is not enough to keep messages. */
+/** Reports that the Redis server, or what its user may do, cannot store messages. */
 public final class UnsuitableRedisException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
@@ -12,7 +12,7 @@ public final class UnsuitableRedisException extends IllegalStateException {
         this.remedy = remedy;
     }
 
-    /** What a person can do about it. */
+    /** Returns the action that fixes the problem. */
     public String remedy() {
         return this.remedy;
     }

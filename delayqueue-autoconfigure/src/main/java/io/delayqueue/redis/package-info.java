@@ -1,13 +1,13 @@
 /**
- * Keeps messages in Redis: the first adapter of
+ * Stores messages in Redis: the first adapter of
  * {@link io.delayqueue.engine.MessageStore},
  * {@link io.delayqueue.engine.MessageInspector} and {@link io.delayqueue.engine.WakeUps}.
- * No other package talks to Redis.
+ * No other package accesses Redis.
  * <p>
- * A reader can start at {@code RedisMessageStore}: each of its methods runs the Lua
- * script of the same name from {@code resources/io/delayqueue/redis}, and the header of
- * that script states what it may touch. {@code RedisKeys} names every key. The rules that
- * hold for all scripts:
+ * Start reading at {@code RedisMessageStore}: each of its methods runs the Lua script of
+ * the same name from {@code resources/io/delayqueue/redis}, and the header of that script
+ * states what it may touch. {@code RedisKeys} names every key. The rules that hold for
+ * all scripts:
  * <ul>
  * <li>Lua moves, Java decides: a script changes state atomically and takes its limits as
  * arguments; retry policy, conversion and logging stay in Java.</li>

@@ -16,25 +16,25 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Finds the masters of a cluster, and for each a probe whose keys it holds: a script goes
- * where its keys are, and settings and users are each node's own.
+ * Finds the masters of a cluster, and for each a probe whose keys it holds: a script runs
+ * where its keys are, and each node has its own settings and users.
  */
 final class ClusterMasters {
 
-    /** Enough to come upon a master of a single slot, most likely. */
+    /** Most likely enough to find a master of a single slot. */
     private static final int MOST_TRIES = 50_000;
 
     private ClusterMasters() {
     }
 
-    /** Whether there are several masters at all; opens a connection. */
+    /** Returns whether there may be several masters; opens a connection. */
     static boolean isCluster(RedisTemplate<?, ?> template) {
         RedisCallback<Boolean> isCluster = RedisClusterConnection.class::isInstance;
         return template.getConnectionFactory() != null && Boolean.TRUE.equals(template.execute(isCluster, true));
     }
 
     /**
-     * Asks the client of a cluster who the masters are.
+     * Reads the masters from the client of a cluster.
      * @return numbers of probes by address, for each master that has slots
      */
     static Map<String, Integer> probes(RedisTemplate<?, ?> template) {
@@ -52,7 +52,7 @@ final class ClusterMasters {
         return probes;
     }
 
-    /** The masters that have slots: one that is dead has none once another took over. */
+    /** Returns the masters that have slots; a failed one has none after a failover. */
     static List<RedisClusterNode> find(RedisConnection connection) {
         List<RedisClusterNode> masters = new ArrayList<>();
         ((RedisClusterConnection) connection).clusterGetNodes().forEach((node) -> {

@@ -12,20 +12,21 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * What a Lettuce client of a cluster lacks to notice a master that hangs. Where one dies
- * connections break, and the client looks at the topology by itself.
+ * Finds the settings that a Lettuce client of a cluster needs to notice a master that
+ * hangs. If a master crashes, connections break and the client refreshes the topology by
+ * itself.
  */
 final class ClusterRefreshCheck {
 
-    /** How long a look may wait for the node that hangs. */
+    /** Longest time that a refresh may wait for the node that hangs. */
     private static final Duration LONGEST_LOOK = Duration.ofSeconds(10);
 
     private ClusterRefreshCheck() {
     }
 
     /**
-     * Looks at the settings, and at no server.
-     * @return what to set; empty if nothing is lacking
+     * Checks the settings, without a call to a server.
+     * @return the settings to change; empty if none
      */
     static List<String> lacking(LettuceConnectionFactory factory) {
         LettuceClientConfiguration configuration = factory.getClientConfiguration();

@@ -21,8 +21,8 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what is wrong with what is known of a message, and what would repair it: the
- * invariants I1 to I6 of {@code schedule.lua}, and whether entries can be read.
+ * Checks what is stored of a message: the invariants I1 to I6 of {@code schedule.lua},
+ * and whether entries can be read. Each finding includes commands for the repair.
  */
 final class InvariantChecks {
 
@@ -32,7 +32,7 @@ final class InvariantChecks {
 
     private static final Pattern NEXT = Pattern.compile("C|S\\d+:\\d+:\\d(?::[^|]*)?\\|.{9,}", Pattern.DOTALL);
 
-    /** Digits of a time in the name of a follower. */
+    /** Digits of the due time in a member of {@code followers}. */
     private static final int DUE_DIGITS = 15;
 
     private static final BigDecimal LATEST_DUE = BigDecimal.valueOf(MessageLimits.MAX_DUE_AT.toEpochMilli());
@@ -66,7 +66,7 @@ final class InvariantChecks {
                 (id != null) ? shown(id) : null, problem, remedy, List.of(commands)));
     }
 
-    /** Looks at a member of a key, by the number of that key. */
+    /** Checks a member of a key, by the number of that key. */
     void look(int number, StoredMessageState facts) {
         switch (number) {
             case RepairCommands.MESSAGES -> message(facts);
@@ -78,7 +78,7 @@ final class InvariantChecks {
         }
     }
 
-    /** A name in one line, whatever its bytes. */
+    /** Returns a name in one line, whatever its bytes. */
     static String shown(String raw) {
         return ScriptReplies.name(ScriptReplies.bytesOfRaw(raw));
     }
@@ -138,12 +138,12 @@ final class InvariantChecks {
                 remedy, commands.toArray(String[]::new));
     }
 
-    /** As the member of {@code followers}. */
+    /** Returns the member of {@code followers}. */
     private static String following(String group, String due, String id) {
         return "%s %015d:%s".formatted(group, ScriptReplies.millis(due), id);
     }
 
-    /** Gives a place to a message that has none. */
+    /** Returns commands that schedule a message which is stored but not scheduled. */
     private String[] placing(StoredMessageState facts, int lane, String due, @Nullable String group) {
         String waiting = this.keys.command("ZADD", RepairCommands.ofLane(lane), due, facts.id());
         if (group == null) {
@@ -157,8 +157,9 @@ final class InvariantChecks {
     }
 
     /**
-     * A lease counts more than a lane, the turn of who is not the head of its group more
-     * than that, and the right lane more than another.
+     * Reports a message with several entries. The entry to keep is, in this order: the
+     * lease, the entry behind its group unless it is the head, the lane of its priority,
+     * another lane.
      */
     private void severalPlaces(StoredMessageState facts, int lane, @Nullable String group) {
         Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
@@ -248,7 +249,8 @@ final class InvariantChecks {
     }
 
     /**
-     * Whether an entry of {@code next} is more than a mark: what removes it, destroys it.
+     * Returns whether an entry of {@code next} holds a message, which removing the entry
+     * would destroy.
      */
     private static boolean holdsMessage(@Nullable String next) {
         return next != null && next.startsWith("S");
@@ -288,7 +290,9 @@ final class InvariantChecks {
         };
     }
 
-    /** The member is the group, and the id that of its head. */
+    /**
+     * Checks the head of a group; the member is the group, and the id that of its head.
+     */
     private void head(StoredMessageState facts) {
         String group = facts.member();
         boolean placed = facts.deadline() != null || !facts.waits().isEmpty();
@@ -312,7 +316,7 @@ final class InvariantChecks {
         }
     }
 
-    /** Into its own lane first: until it is out of followers, it is only there twice. */
+    /** Adds it to its lane first: until it leaves followers, it is only in both. */
     private String[] promotion(String group, StoredMessageState facts) {
         Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
         if (!details.matches()) {
@@ -356,7 +360,7 @@ final class InvariantChecks {
         return (matcher.matches() && !matcher.group(4).isEmpty()) ? matcher.group(4) : null;
     }
 
-    /** Looks at a dead letter, in one of its two keys. */
+    /** Checks a dead letter, in one of its two keys. */
     void lookAtLetter(int number, String letter, byte[] value, boolean there) {
         boolean content = number == RepairCommands.LETTERS;
         Long died = content ? diedOrNull(value) : null;

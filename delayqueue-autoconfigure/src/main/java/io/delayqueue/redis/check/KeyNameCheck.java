@@ -26,8 +26,8 @@ import org.springframework.data.redis.core.Cursor;
 import org.springframework.data.redis.core.ScanOptions;
 
 /**
- * Judges the names of keys in a namespace. Keys of a namespace that begins with this one
- * and a colon are not its business.
+ * Checks the names of keys in a namespace. Ignores keys of longer namespaces that begin
+ * with this one and a colon.
  */
 final class KeyNameCheck {
 
@@ -35,7 +35,7 @@ final class KeyNameCheck {
 
     private static final int PAGE = 1_000;
 
-    /** What is not of messages, and may be there without any. */
+    /** Keys that hold no messages, and may exist without any. */
     private static final Set<String> LONELY = Set.of("partitions", "keeper", "replicated");
 
     private final String namespace;
@@ -46,10 +46,10 @@ final class KeyNameCheck {
 
     private final Set<String> kinds;
 
-    /** Of the namespace as a whole. */
+    /** Keys of the whole namespace. */
     private final Set<String> directory;
 
-    /** Of a queue, how many partitions may hold something. */
+    /** Returns how many partitions of a queue may hold something. */
     private final ToIntFunction<QueueName> partitions;
 
     KeyNameCheck(String namespace, ToIntFunction<QueueName> partitions) {
@@ -66,7 +66,7 @@ final class KeyNameCheck {
             .collect(Collectors.toSet());
     }
 
-    /** Goes through all keys of the namespace, on all masters, some at a time. */
+    /** Scans all keys of the namespace, on all masters, page by page. */
     void forEach(RedisConnectionFactory factory, Consumer<String> action) {
         ScanOptions options = ScanOptions.scanOptions().match(this.namespace + ":*").count(PAGE).build();
         try (RedisConnection connection = factory.getConnection()) {
@@ -86,7 +86,7 @@ final class KeyNameCheck {
     }
 
     /**
-     * What is wrong with the name of a key; {@code null} if nothing is.
+     * Checks the name of a key; returns {@code null} if it is valid.
      * @param key raw bytes
      */
     @Nullable Finding look(String key) {

@@ -14,9 +14,9 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Warns of servers that keep nothing on disk, neither a log of commands nor snapshots:
- * they forget all messages when they restart. Where that cannot be asked, as
- * {@code CONFIG} is not permitted, nothing is known and nothing logged.
+ * Warns of servers that write nothing to disk, neither an append-only file nor snapshots:
+ * they lose all messages when they restart. Logs nothing if {@code CONFIG} is not
+ * permitted, as the settings are then unknown.
  */
 final class PersistenceCheck {
 
@@ -49,8 +49,8 @@ final class PersistenceCheck {
     }
 
     /**
-     * Asks for snapshots only where there is no append-only file: {@code CONFIG} needs a
-     * right that few users have, and a refusal is an entry in the log of the server.
+     * Reads the snapshot settings only without an append-only file: {@code CONFIG} needs
+     * a right that few users have, and the server logs each refusal.
      */
     private static List<String> find(RedisServerCommands server) {
         List<String> forgetful = of(server.info("persistence"), AOF, "0");
@@ -59,7 +59,7 @@ final class PersistenceCheck {
     }
 
     /**
-     * Where a property has a value: on a cluster its name begins with that of the node.
+     * Returns where a property has a value; on a cluster its name begins with the node's.
      */
     private static List<String> of(@Nullable Properties found, String name, String value) {
         List<String> at = new ArrayList<>();

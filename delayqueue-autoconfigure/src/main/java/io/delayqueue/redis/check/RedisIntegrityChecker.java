@@ -35,25 +35,25 @@ import static io.delayqueue.redis.script.ScriptReplies.raw;
 import static io.delayqueue.redis.script.ScriptReplies.text;
 
 /**
- * Examines what is in Redis. Goes through each key of a queue page by page; a script
- * tells all that is known of the messages of a page at one moment, so what moves between
- * two pages is right in both. What seems wrong is looked at once more in the end, as
- * another producer needs two steps to write a message, and partitions may have been
- * added.
+ * Checks the integrity of the keys in Redis. Reads each key of a queue page by page; a
+ * script reads all entries of the messages of a page at one moment, so a message that
+ * moves between two pages is right in both. Members that seem wrong are checked once more
+ * at the end, as another producer needs two steps to write a message, and partitions may
+ * have been added.
  * <p>
  * <strong>Threads.</strong> Any; nothing is shared.
  */
 public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
 
     /**
-     * Messages come with their content, which may be long. Redis tells all of a key that
-     * it keeps in compact form, which is a small one.
+     * Messages come with their content, which may be long. Redis returns a key in compact
+     * form, which is always small, as one page.
      */
     private static final int MESSAGES_AT_ONCE = 20;
 
     private static final int MEMBERS_AT_ONCE = 100;
 
-    /** The keys whose values are messages, which may be large. */
+    /** Keys whose values are messages, which may be large. */
     private static final Set<Integer> CONTENTS = Set.of(RepairCommands.MESSAGES, RepairCommands.NEXT,
             RepairCommands.LETTERS);
 
@@ -66,9 +66,9 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     private final EnvelopeCodec codec;
 
     /**
-     * Makes a doctor.
-     * @param redis where messages are
-     * @param connections to look at the names of keys
+     * Creates a checker.
+     * @param redis runs the scripts
+     * @param connections to scan the names of keys
      * @param codec reads messages
      */
     public RedisIntegrityChecker(RedisScriptExecutor redis, Supplier<RedisConnectionFactory> connections,
@@ -115,7 +115,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         return await(this.redis.run(RedisScripts.SURVEY, partition));
     }
 
-    /** Goes through a key, and notes the members that seem wrong; returns how many. */
+    /** Reads a key, and collects the members that seem wrong; returns how many. */
     private int page(Place place, PartitionLayout spread, Map<Place, Set<String>> suspects, int before) {
         byte[] count = bytes((place.number() == RepairCommands.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE);
         byte[] cursor = bytes(0);
@@ -153,7 +153,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         return findings;
     }
 
-    /** Judges the members of a reply. */
+    /** Checks the members of a reply. */
     private List<Finding> look(Place place, List<Object> reply, PartitionLayout spread, Consumer<String> suspect) {
         long now = number(reply.get(0));
         List<Finding> findings = new ArrayList<>();
@@ -215,8 +215,9 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     /**
-     * How the queue is spread, by its first partition. The others are compared with it
-     * unless a change is under way, which the first one knows of before and after.
+     * Reads the layout of the queue from its first partition. Compares the others with it
+     * unless a change is under way, which the record of the first one shows before and
+     * after.
      */
     private Records records(QueueName queue) {
         Partition first = Partition.first(queue);
@@ -290,7 +291,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
                 found.size() <= MOST_FINDINGS);
     }
 
-    /** Every call has a time limit of its own. */
+    /** Waits for a reply; every call has its own time limit. */
     private static List<Object> await(CompletableFuture<List<Object>> reply) {
         try {
             return reply.get();
@@ -310,7 +311,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     /**
-     * A key of a partition.
+     * Identifies a key of a partition.
      *
      * @param partition the partition
      * @param number of the key, as in prelude.lua
@@ -319,7 +320,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     /**
-     * What is recorded of the partitions of a queue.
+     * Holds the recorded layout of the partitions of a queue.
      *
      * @param spread by its first partition
      * @param findings where others disagree

@@ -35,10 +35,10 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Looks once at the server that messages are to be kept on, or at every master of a
- * cluster: whether it is new enough, lets its user do what the scripts do, has a clock
- * that scripts can read, and does not throw messages away. What cannot work is thrown,
- * what may lose messages or time is logged.
+ * Checks once the server that stores messages, or every master of a cluster: whether it
+ * is new enough, lets its user do what the scripts do, has a clock that scripts can read,
+ * and does not evict messages. Throws if it cannot work, and logs if it may lose or delay
+ * messages.
  */
 public final class RedisServerCheck {
 
@@ -50,13 +50,13 @@ public final class RedisServerCheck {
 
     private static final String NOTIFICATIONS = "notify-keyspace-events";
 
-    /** What the probe puts in front of an error. */
+    /** Matches the command that the probe puts in front of an error. */
     private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");
 
-    /** Before this library, so no clock that goes right shows it. */
+    /** Older than this library, so no correct clock shows it. */
     private static final Instant EARLIEST = Instant.parse("2020-01-01T00:00:00Z");
 
-    /** How often a clock is asked that has not gone forward; it is then said to stand. */
+    /** Calls after which a clock that has not advanced is reported as standing still. */
     private static final int CLOCK_CALLS = 6;
 
     private static final Duration CLOCK_PAUSE = Duration.ofMillis(50);
@@ -78,14 +78,14 @@ public final class RedisServerCheck {
     }
 
     /**
-     * Looks at the server, on a cluster at every master.
+     * Checks the server, on a cluster every master.
      * @param limit longest time to wait for an answer
-     * @return whether all answered and can be written to; if not, nothing is known
+     * @return whether all answered and accept writes; if not, nothing is known
      * @throws UnsuitableRedisException if one cannot do what is needed
      */
     public boolean run(Duration limit) {
-        // Whether Redis is there at all: to be asked for its masters first, with no limit
-        // of ours, would hold the start up.
+        // First checks that Redis answers: the call that reads the masters has no limit
+        // of ours, and would delay the start.
         Map<String, Integer> probes = Map.of("", 0);
         List<Look> looks = looks(probes, limit);
         if (looks.isEmpty()) {
@@ -112,7 +112,7 @@ public final class RedisServerCheck {
         return true;
     }
 
-    /** Empty if the client cannot tell now. */
+    /** Returns the masters; empty if the client cannot determine them now. */
     private Map<String, Integer> masters() {
         try {
             return ClusterMasters.probes(this.template);
@@ -123,7 +123,7 @@ public final class RedisServerCheck {
         }
     }
 
-    /** Asks all at once; empty if one does not answer, or cannot be written to. */
+    /** Probes all at once; empty if one does not answer or rejects writes. */
     private List<Look> looks(Map<String, Integer> probes, Duration limit) {
         Map<String, CompletableFuture<List<Object>>> replies = new LinkedHashMap<>();
         probes.forEach(
@@ -140,7 +140,8 @@ public final class RedisServerCheck {
     }
 
     /**
-     * Asks again until each clock has gone forward. Within a script it may stand still.
+     * Repeats the probe until each clock has advanced. Within a script it may stand
+     * still.
      * @return whether all have; if not, one did not answer
      * @throws UnsuitableRedisException if one stands still
      */
@@ -200,7 +201,7 @@ public final class RedisServerCheck {
         return new Look(at, server, ScriptReplies.text(reply.get(1)), ScriptReplies.number(reply.get(3)) == 1, time);
     }
 
-    /** The error that the probe came upon. */
+    /** Returns the error without the command that the probe puts in front. */
     static String withoutCommand(String denied) {
         return COMMAND.matcher(denied).replaceFirst("");
     }
@@ -248,7 +249,7 @@ public final class RedisServerCheck {
         }
     }
 
-    /** Zero, or seconds taken for milliseconds, are no time at which anything is due. */
+    /** Rejects zero, and seconds instead of milliseconds. */
     private static long requireTime(String at, long micros) {
         if (micros < EARLIEST.toEpochMilli() * 1_000 || micros >= MessageLimits.MAX_DUE_AT.toEpochMilli() * 1_000) {
             throw UnsupportedEngines.ofClock(at, "TIME answered %d µs since 1970, which is before %s or after %s"
@@ -270,7 +271,7 @@ public final class RedisServerCheck {
         }
     }
 
-    /** Of clients other than Lettuce nothing is known. */
+    /** Checks Lettuce only, as the settings of other clients are unknown. */
     private void warnOfHangs() {
         RedisConnectionFactory factory = this.template.getRequiredConnectionFactory();
         if (!RedisScriptExecutor.isLettuce(factory)) {
@@ -318,8 +319,8 @@ public final class RedisServerCheck {
     }
 
     /**
-     * Who does not notify, and what it has instead. A cluster names every node, replicas
-     * too: each may be a master one day.
+     * Returns the nodes that do not notify, with their setting. A cluster lists every
+     * node, including replicas: each may become a master.
      */
     private static String lacking(@Nullable Properties found) {
         if (found == null || found.isEmpty()) {
@@ -340,11 +341,11 @@ public final class RedisServerCheck {
     }
 
     /**
-     * What a server told that can be used.
+     * Holds the reply of a usable server.
      *
-     * @param at where it is, with a blank before; empty if there is one only
+     * @param at its location, after a blank; empty if there is only one
      * @param server that section of INFO
-     * @param memory the same
+     * @param memory that section of INFO
      * @param refused whether this user may not publish wake-ups
      * @param time by its clock, microseconds
      */

@@ -21,11 +21,11 @@ import io.delayqueue.store.ServerMonitor;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Looks at the server, on a cluster at every master, by the probe of
- * {@link RedisServerCheck}: what was well at the start need not be so for ever.
+ * Checks the server, on a cluster every master, with the probe of
+ * {@link RedisServerCheck}, as its state may change after the start.
  * <p>
  * <strong>Threads.</strong> Any. Clients may wait for connections, and some for each
- * answer, so each look is begun on a thread of its own, and there is one at a time.
+ * answer, so each check starts on a thread of its own, one at a time.
  */
 public final class RedisServerMonitor implements ServerMonitor {
 
@@ -35,7 +35,7 @@ public final class RedisServerMonitor implements ServerMonitor {
 
     private static final Pattern MOST = Pattern.compile("(?m)^maxmemory:(\\d{1,18})\\b");
 
-    /** Of the memory that it may use, in percent. */
+    /** Percentage of the memory limit. */
     private static final int NEARLY_FULL = 90;
 
     private final RedisScriptExecutor redis;
@@ -109,7 +109,7 @@ public final class RedisServerMonitor implements ServerMonitor {
         return faults;
     }
 
-    /** What is wrong with one that was not looked at; others may have been. */
+    /** Returns the issue of a server whose probe failed; other servers may be fine. */
     private static ServerIssue fault(String at, Throwable failure) {
         Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
                 : failure;

@@ -9,10 +9,7 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.script.ScriptReplies;
 
-/**
- * Writes commands on the keys of a partition, as one types them at the prompt of
- * redis-cli.
- */
+/** Formats commands on the keys of a partition for the prompt of redis-cli. */
 final class RepairCommands {
 
     static final int MESSAGES = 1;
@@ -57,7 +54,7 @@ final class RepairCommands {
         this.keys = keys;
     }
 
-    /** The number of the key of a lane; see {@code lane_key} in prelude.lua. */
+    /** Returns the number of the key of a lane; see {@code lane_key} in prelude.lua. */
     static int ofLane(int lane) {
         if (lane == MessageLimits.NORMAL_PRIORITY) {
             return SCHEDULED;
@@ -69,12 +66,12 @@ final class RepairCommands {
         return number == SCHEDULED || (number >= LOWER_LANES && number < FOLLOWERS);
     }
 
-    /** The name of a key, by its number in prelude.lua. */
+    /** Returns the name of a key, by its number in prelude.lua. */
     String name(int number) {
         return new String(this.keys.all()[number - 1], StandardCharsets.US_ASCII);
     }
 
-    /** The last part of that name. */
+    /** Returns the last part of that name. */
     String kind(int number) {
         return name(number).replaceFirst(".*}:", "");
     }
@@ -85,8 +82,8 @@ final class RepairCommands {
     }
 
     /**
-     * As the prompt of redis-cli takes it. Not for a shell, which keeps {@code \xNN} as
-     * it is; but nothing is left in it that a shell would carry out.
+     * Quotes an argument for the prompt of redis-cli. A shell would not decode {@code
+     * \xNN}, but the result contains nothing that a shell would execute.
      * @param argument raw bytes
      */
     static String quote(String argument) {

@@ -10,20 +10,20 @@ import static io.delayqueue.redis.script.ScriptReplies.number;
 import static io.delayqueue.redis.script.ScriptReplies.raw;
 
 /**
- * What is known of a message at one moment, as {@code examine.lua} tells it; {@code null}
- * for what is not there. Texts are as {@link ScriptReplies#raw} makes them, as names may
- * be any bytes: only {@link ScriptReplies#name} makes of them what can be shown.
+ * Holds the entries of a message at one moment, as {@code examine.lua} returns them;
+ * {@code null} for an absent entry. Texts are in the form of {@link ScriptReplies#raw},
+ * as names may be any bytes; {@link ScriptReplies#name} converts them for display.
  *
  * @param now microseconds
- * @param member what was come upon, of a set or a hash
+ * @param member the member that was read, of a set or a hash
  * @param value its value there, or its score
  * @param id the message
  * @param stored whether it has an envelope
  * @param deadline end of its lease, microseconds
  * @param head of its group
- * @param first of the followers in its group
+ * @param first of the messages that wait in its group
  * @param follows whether it is one of them
- * @param waits where it waits otherwise
+ * @param waits its entries in lanes
  */
 record StoredMessageState(long now, String member, byte[] value, String id, boolean stored, @Nullable String details,
         @Nullable String attempts, @Nullable String renewed, @Nullable String next, @Nullable String deadline,
@@ -46,13 +46,13 @@ record StoredMessageState(long now, String member, byte[] value, String id, bool
         return (value != null) ? raw(value) : null;
     }
 
-    /** In how many places it is; one is right. */
+    /** Returns the number of its entries; one is right. */
     int places() {
         return this.waits.size() + ((this.deadline != null) ? 1 : 0) + (this.follows ? 1 : 0);
     }
 
     /**
-     * A place in a lane.
+     * Holds an entry in a lane.
      *
      * @param lane the priority
      * @param score the due time, ms, as Redis writes it

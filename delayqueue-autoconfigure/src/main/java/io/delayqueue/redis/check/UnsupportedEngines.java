@@ -14,9 +14,9 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Recognizes servers and proxies that speak the protocol of Redis and cannot keep
- * messages as they are set up, by what they report of themselves or the error with which
- * they refuse scripts.
+ * Recognizes servers and proxies that speak the protocol of Redis but cannot store
+ * messages in their configuration, by their own reports or by the error with which they
+ * reject scripts.
  */
 final class UnsupportedEngines {
 
@@ -26,7 +26,7 @@ final class UnsupportedEngines {
 
     private static final Pattern GARNET = Pattern.compile("(?m)^garnet_version:([^\\r\\n]*)");
 
-    /** KeyDB reports no name; no other server reports these. */
+    /** Matches KeyDB, which reports no name; no other server reports these. */
     private static final Pattern KEYDB = Pattern.compile("(?m)^(?:executable:.*keydb|features:cluster_mget)");
 
     private static final Pattern ACTIVE_REPLICA = Pattern.compile("(?m)^role:active-replica");
@@ -46,11 +46,11 @@ final class UnsupportedEngines {
     }
 
     /**
-     * Refuses an engine on which scripts are not atomic, or on which each of several
-     * masters would hand out the same messages.
-     * @param at where the server is, with a blank before; empty if there is one only
+     * Rejects an engine whose scripts are not atomic, or several of whose masters would
+     * hand out the same messages.
+     * @param at the location of the server, after a blank; empty if there is only one
      * @param server that section of INFO, empty if the user may not read it
-     * @param replication the same
+     * @param replication that section of INFO
      */
     static void refuse(String at, String server, String replication) {
         Matcher garnet = GARNET.matcher(server);
@@ -67,8 +67,8 @@ final class UnsupportedEngines {
     }
 
     /**
-     * Refuses KeyDB where it is set up for active replicas and does not follow another
-     * master yet. Other servers are not asked, as few users may read settings.
+     * Rejects KeyDB that is configured for active replicas and does not follow another
+     * master yet. Skips other servers, as few users may read settings.
      */
     static void refuseSetting(List<String> servers, RedisTemplate<?, ?> template) {
         if (servers.stream().noneMatch((server) -> KEYDB.matcher(server).find())) {
@@ -100,9 +100,9 @@ final class UnsupportedEngines {
     }
 
     /**
-     * The reason for which a server refuses all scripts.
+     * Returns the reason for which a server rejects all scripts.
      * @param error its reply
-     * @return {@code null} if the reason is another, such as a right that is missing
+     * @return {@code null} if the reason is another, such as a missing right
      */
     static @Nullable UnsuitableRedisException ofRefusal(String at, String error) {
         if (KEYS_CHECKED.matcher(error).find()) {
@@ -120,9 +120,9 @@ final class UnsupportedEngines {
     }
 
     /**
-     * The reason for which a server refuses a command inside a script.
+     * Returns the reason for which a server rejects a command inside a script.
      * @param denied the command, and the reply
-     * @return {@code null} if the reason is another, such as a right that is missing
+     * @return {@code null} if the reason is another, such as a missing right
      */
     static @Nullable UnsuitableRedisException ofDenial(String at, String denied) {
         return NOT_IN_SCRIPTS.matcher(denied).find() ? new UnsuitableRedisException(
@@ -130,7 +130,7 @@ final class UnsupportedEngines {
                 "Use a server that does. See %scommands-in-scripts".formatted(PAGE)) : null;
     }
 
-    /** The reason for which messages would never be due. */
+    /** Returns the exception for a clock by which messages would never be due. */
     static UnsuitableRedisException ofClock(String at, String problem) {
         return new UnsuitableRedisException("Scripts on this server%s cannot read its clock: %s".formatted(at, problem),
                 "Use a server on which TIME can be called in a script. See %sthe-clock".formatted(PAGE));

@@ -1,6 +1,4 @@
-/**
- * Checks the server at the start, and the integrity of what it stores.
- */
+/** Checks the server at the start, and the integrity of the stored keys. */
 @NullMarked
 package io.delayqueue.redis.check;
 

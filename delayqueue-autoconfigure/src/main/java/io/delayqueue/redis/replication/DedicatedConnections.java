@@ -21,15 +21,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 /**
- * Connections of our own to where the application's factory leads, which end when they
- * break: {@code WAIT} on a connection that was made again says nothing about what was
- * sent before, perhaps to another master.
+ * Opens dedicated connections to the servers of the application's factory, which do not
+ * reconnect: {@code WAIT} on a new connection says nothing about earlier writes, which
+ * may have reached another master.
  * <p>
  * <strong>Threads.</strong> One at a time opens; any closes. Opening waits.
  */
 public final class DedicatedConnections implements AutoCloseable {
 
-    /** Whoever is sent elsewhere tries again at once, each time by a new connection. */
+    /** Bounds the rate of connections, as a redirected caller reconnects at once. */
     private static final Duration PAUSE = Duration.ofMillis(100);
 
     private final LettuceConnectionFactory application;
@@ -44,9 +44,9 @@ public final class DedicatedConnections implements AutoCloseable {
     }
 
     /**
-     * A new connection, which nobody else uses. If there was one before, it has failed:
-     * whoever has the slots of a cluster is asked again, which Lettuce does by itself
-     * only for commands that it sends to the nodes by their slots.
+     * Opens a connection that no other caller uses. An earlier one has failed, so the
+     * slots of a cluster are read again; Lettuce does that by itself only for commands
+     * that it routes by their slots.
      */
     @SuppressWarnings("unchecked") // Spring Data's connections speak bytes
     synchronized StatefulConnection<byte[], byte[]> open() {
@@ -63,7 +63,7 @@ public final class DedicatedConnections implements AutoCloseable {
         return (StatefulConnection<byte[], byte[]>) nativeOf(this.own.getConnection());
     }
 
-    /** On a thread that does nothing but connect; one that wakes early is soon back. */
+    /** Runs on a thread that only connects; an early wake-up only shortens the pause. */
     private void pause() {
         LockSupport.parkNanos(PAUSE.toNanos() - (System.nanoTime() - this.lastOpened));
     }
@@ -111,7 +111,7 @@ public final class DedicatedConnections implements AutoCloseable {
         }
     }
 
-    /** As the application's client, but what breaks is not made again. */
+    /** Copies the application's configuration, without automatic reconnects. */
     private record Unrepeated(LettuceClientConfiguration application) implements LettuceClientConfiguration {
 
         @Override

@@ -20,20 +20,20 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls to one master. At most one batch is under way on its connection: its scripts, a
- * write, and {@code WAIT}, sent back to back.
+ * Sends calls to one master. At most one batch is under way on its connection: its
+ * scripts, a write, and {@code WAIT}, sent back to back.
  * <p>
- * The write means nothing and is gone after a millisecond. It is there because a script
- * may find its message stored already, write nothing, and owe the caller all the same
- * that replicas have it: as of Redis 7.2 {@code WAIT} covers what this connection wrote
- * last, which may have been nothing at all.
+ * The write has no meaning and expires after a millisecond. A script may find its message
+ * stored already and write nothing, although the caller still needs to know that replicas
+ * have it: as of Redis 7.2 {@code WAIT} covers the last write of this connection, and
+ * there may have been none.
  * <p>
- * <strong>Threads.</strong> One at a time adds; any flushes, and whoever finds the line
- * free sends. The connection's thread takes the answers up.
+ * <strong>Threads.</strong> One at a time adds; any flushes, and the thread that finds
+ * the pipeline idle sends. The connection's thread handles the answers.
  */
 final class MasterPipeline {
 
-    /** Bounds what a batch makes the server do at a time. */
+    /** Bounds the work of the server for one batch. */
     private static final int MOST = 100;
 
     private static final byte[] NOTHING = new byte[0];
@@ -48,7 +48,7 @@ final class MasterPipeline {
 
     private final Queue<ReplicatedCall> waiting = new ConcurrentLinkedQueue<>();
 
-    /** To be sent before those that wait; touched by the batch under way only. */
+    /** To be sent before the queued calls; used by the batch under way only. */
     private final List<ReplicatedCall> again = new ArrayList<>();
 
     private final AtomicBoolean busy = new AtomicBoolean();
@@ -91,7 +91,7 @@ final class MasterPipeline {
             }
             batch.add(next);
         }
-        // Their time may be over.
+        // Their time limit may have passed.
         batch.removeIf(ReplicatedCall::isOver);
         batch.forEach((call) -> call.queues(false));
         return batch;
@@ -172,7 +172,7 @@ final class MasterPipeline {
         return new NotReplicatedException("Stored, not replicated: " + outcome, failure);
     }
 
-    /** What was not sent yet; for who sends it elsewhere. */
+    /** Returns the calls that were not sent, to be sent elsewhere. */
     List<ReplicatedCall> takeUnsent() {
         List<ReplicatedCall> unsent = new ArrayList<>();
         for (ReplicatedCall next = this.waiting.poll(); next != null; next = this.waiting.poll()) {

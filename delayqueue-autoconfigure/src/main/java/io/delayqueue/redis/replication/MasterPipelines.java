@@ -16,8 +16,9 @@ import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 
 /**
- * The way to the masters, by a line to each: they do not wait for each other. Once one is
- * lost, or answers that it is the wrong one, the link takes no more calls.
+ * Sends calls through one pipeline per master, so that masters do not wait for each
+ * other. The link takes no more calls once a master is lost, or answers that it is the
+ * wrong one.
  * <p>
  * <strong>Threads.</strong> One at a time adds; any flushes.
  */
@@ -31,14 +32,14 @@ final class MasterPipelines {
 
     private final Consumer<MasterPipelines> whenBroken;
 
-    /** By the id of the master; one without name where there is but one. */
+    /** Pipelines by the id of the master; empty without a cluster. */
     private final Map<String, MasterPipeline> lines = new ConcurrentHashMap<>();
 
     private final AtomicBoolean broken = new AtomicBoolean();
 
     /**
-     * Takes a connection over.
-     * @param whenBroken told once
+     * Takes over a connection.
+     * @param whenBroken called once
      */
     MasterPipelines(StatefulConnection<byte[], byte[]> connection, ReplicationRequirement wait, Duration limit,
             Consumer<MasterPipelines> whenBroken) {
@@ -52,7 +53,7 @@ final class MasterPipelines {
         return !this.broken.get() && this.connection.isOpen();
     }
 
-    /** Puts a call into its line, and does not send it yet. */
+    /** Queues a call for its master, without sending it. */
     void add(ReplicatedCall call) {
         this.lines.computeIfAbsent(masterOf(call.firstKey()), this::line).add(call);
     }
@@ -79,7 +80,7 @@ final class MasterPipelines {
         return CompletableFuture.completedFuture((StatefulRedisConnection<byte[], byte[]>) this.connection);
     }
 
-    /** Sends what waits on lines that are free. */
+    /** Sends the queued calls of idle pipelines. */
     void flush() {
         this.lines.values().forEach(MasterPipeline::flush);
     }
@@ -96,7 +97,7 @@ final class MasterPipelines {
         return unsent;
     }
 
-    /** Whether nobody waits for an answer on it. */
+    /** Returns whether no call waits for an answer on it. */
     boolean isIdle() {
         return this.lines.values().stream().noneMatch(MasterPipeline::isBusy);
     }

@@ -17,10 +17,10 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A script to be run on a connection that waits for replicas.
+ * Runs a script on a connection that waits for replicas.
  * <p>
- * <strong>Threads.</strong> Any makes it; from then on one at a time has it. Its time
- * limit ends it on a thread of its own.
+ * <strong>Threads.</strong> Any creates it; then one at a time uses it. Its time limit
+ * ends it on a thread of its own.
  */
 final class ReplicatedCall {
 
@@ -34,15 +34,15 @@ final class ReplicatedCall {
 
     private final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
 
-    /** Whether it was sent, or gave up waiting for that. */
+    /** Whether the call was sent, or timed out before that. */
     private final AtomicBoolean begun = new AtomicBoolean();
 
-    /** Whether the server needs the text, and not the digest only. */
+    /** Whether the server needs the text instead of the digest. */
     private boolean unknown;
 
     private volatile @Nullable RedisFuture<List<Object>> sent;
 
-    /** Whether there is a connection, and others are before it on that. */
+    /** Whether the call is queued behind others on an open connection. */
     private volatile boolean queued;
 
     ReplicatedCall(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
@@ -57,12 +57,12 @@ final class ReplicatedCall {
         return this.keys[0];
     }
 
-    /** Notes whether it waits for those before it. */
+    /** Records whether the call is queued behind others. */
     void queues(boolean queued) {
         this.queued = queued;
     }
 
-    /** Whether it has its answer, so that nobody waits for it any more. */
+    /** Returns whether the call is complete. */
     boolean isOver() {
         return this.reply.isDone();
     }
@@ -71,7 +71,7 @@ final class ReplicatedCall {
         return this.sent != null;
     }
 
-    /** Sends it, unless its time is over. */
+    /** Sends the call, unless its time limit has passed. */
     void send(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
         if (this.begun.compareAndSet(false, true) || this.unknown) {
             this.sent = this.unknown
@@ -81,8 +81,8 @@ final class ReplicatedCall {
     }
 
     /**
-     * Why the script failed, if it did; {@code null} if it has run. A reply that is not
-     * there by now will not come.
+     * Returns why the script failed; {@code null} if it has run. A reply that is missing
+     * when this is called will not come.
      */
     @Nullable Throwable failure() {
         RedisFuture<List<Object>> sent = this.sent;
@@ -93,14 +93,14 @@ final class ReplicatedCall {
                 ? sent.toCompletableFuture().handle((values, failure) -> failure).join() : null;
     }
 
-    /** The server does not know the script: sends all of it the next time. */
+    /** Returns whether to send the whole script next, as the server does not know it. */
     boolean needsText(Throwable failure) {
         boolean first = !this.unknown && RedisExceptionTranslator.isUnknownScript(failure);
         this.unknown |= first;
         return first;
     }
 
-    /** Has run, and replicas have it. */
+    /** Completes the call: it has run, and replicas have it. */
     void complete() {
         RedisFuture<List<Object>> sent = this.sent;
         if (sent != null) {
@@ -108,7 +108,7 @@ final class ReplicatedCall {
         }
     }
 
-    /** Gives up; a failure that is not ours is translated. */
+    /** Fails the call; {@link #answer} translates failures of the client. */
     void fail(Throwable failure) {
         this.reply.completeExceptionally(failure);
     }

@@ -16,15 +16,15 @@ import io.delayqueue.redis.script.ScriptRunner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs scripts, and answers once enough replicas have what they wrote. That takes a
- * connection of its own: {@code WAIT} covers what was written on the connection that it
- * is sent on, and keeps the rest of that waiting.
+ * Runs scripts, and answers once enough replicas have their writes. That takes a
+ * dedicated connection: {@code WAIT} covers the writes of its own connection, and blocks
+ * later commands on it.
  * <p>
- * Calls that come while others wait for the replicas travel together after them, with one
- * {@code WAIT} for all, so that many threads need not wait one after the other.
+ * Calls made while others wait for the replicas are batched after them, with one {@code
+ * WAIT} for all, so that many threads need not wait in turn.
  * <p>
- * <strong>Threads.</strong> Any. Opening a connection waits, so it happens on a thread of
- * its own, one attempt at a time; calls that come meanwhile go in their order.
+ * <strong>Threads.</strong> Any. A thread of its own opens connections, which blocks, one
+ * attempt at a time; calls made meanwhile are sent in order.
  */
 public final class ReplicatedScriptRunner implements ScriptRunner {
 
@@ -40,7 +40,7 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Calls that came while there was no link; guarded by the lock. */
+    /** Calls made while there was no link; guarded by the lock. */
     private final Deque<ReplicatedCall> waiting = new ArrayDeque<>();
 
     /** Guarded by the lock. */
@@ -60,7 +60,7 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
     }
 
     /**
-     * Makes a runner.
+     * Creates a runner.
      * @param threads for the attempts to connect
      */
     public ReplicatedScriptRunner(DedicatedConnections connections, ReplicationRequirement wait, Duration limit,
@@ -89,7 +89,7 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
         return call.answer();
     }
 
-    /** Hands what waits to the link, or begins to open one. */
+    /** Passes the queued calls to the link, or starts to open one. */
     private @Nullable MasterPipelines linkOrConnect() {
         MasterPipelines current = this.link;
         if (current != null && current.isOpen()) {
@@ -108,7 +108,10 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
         return null;
     }
 
-    /** Without a thread, the calls that wait fail, and the next one tries again. */
+    /**
+     * Starts the thread; if that fails, the queued calls fail and the next call starts
+     * one.
+     */
     private void startConnecting() {
         try {
             this.threads.newThread(this::connect).start();
@@ -158,7 +161,9 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
         }
     }
 
-    /** A link that broke, or leads to the wrong server: what it has not sent goes on. */
+    /**
+     * Retires a link that broke or leads to the wrong server; queues its unsent calls.
+     */
     private void retire(MasterPipelines old) {
         this.lock.lock();
         try {
@@ -176,7 +181,10 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
         closeOnceIdle(old, System.nanoTime());
     }
 
-    /** Other masters of a cluster may still have to answer on it. */
+    /**
+     * Closes a link once it is idle, as other masters of a cluster may still answer on
+     * it.
+     */
     private void closeOnceIdle(MasterPipelines old, long retired) {
         CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS).execute(() -> {
             if (old.isIdle() || System.nanoTime() - retired > this.limit.toNanos()) {

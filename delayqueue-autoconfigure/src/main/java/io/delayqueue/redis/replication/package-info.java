@@ -1,6 +1,4 @@
-/**
- * Sends over dedicated connections that wait for replicas.
- */
+/** Sends over dedicated connections that wait for replicas. */
 @NullMarked
 package io.delayqueue.redis.replication;
 

@@ -14,15 +14,14 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
- * Runs scripts through Spring Data's own commands: the way for clients other than
- * Lettuce. Takes a connection from the factory for each call, and not through a
- * {@code RedisTemplate}, which inside a Redis transaction of the caller's would put the
- * script into the transaction.
+ * Runs scripts through Spring Data's own commands, for clients other than Lettuce. Takes
+ * a connection from the factory for each call instead of using a {@code RedisTemplate},
+ * which would add the script to a Redis transaction of the caller.
  * <p>
  * <strong>Threads.</strong> Any; {@code run} waits for the answer, so its future is
- * always complete. The time limit is the client's own, and on a cluster it repeats,
- * unseen, what a lost connection has not answered: there no refusal says what was
- * changed.
+ * always complete. The time limit is the client's own. On a cluster the client silently
+ * repeats calls whose connection was lost, so an error reply there does not prove that
+ * nothing was changed.
  */
 public final class BlockingScriptRunner implements ScriptRunner {
 

@@ -15,9 +15,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /**
  * Counts the connections that a link has lost. A connection to a cluster, or to master
- * and replicas, tells only of its own: those to the nodes, on which calls travel, tell
- * the client. So there all that the client loses counts, other links' included.
- * Thread-safe.
+ * and replicas, reports only its own loss; the connections to the nodes, which carry the
+ * calls, report to the client. For these, all losses of the client count, including those
+ * of other links. Thread-safe.
  */
 final class ConnectionLossCounter implements RedisConnectionStateListener {
 
@@ -27,7 +27,10 @@ final class ConnectionLossCounter implements RedisConnectionStateListener {
 
     private final boolean many;
 
-    /** Tells of the connections to nodes; {@code null} if nobody does, or none are. */
+    /**
+     * Reports lost connections to nodes; {@code null} if there are none, or no such
+     * client.
+     */
     private final @Nullable AbstractRedisClient client;
 
     ConnectionLossCounter(StatefulConnection<?, ?> connection, RedisConnectionFactory factory) {
@@ -45,8 +48,9 @@ final class ConnectionLossCounter implements RedisConnectionStateListener {
     }
 
     /**
-     * How many so far: a call that was sent at one number, and answered at another, may
-     * have been sent twice. Where nobody tells, no number comes twice.
+     * Returns the number of losses so far: a call may have been sent twice if the number
+     * changed before its answer. If losses are not reported, each call returns a new
+     * number.
      */
     int count() {
         return (this.many && this.client == null) ? this.lost.incrementAndGet() : this.lost.get();

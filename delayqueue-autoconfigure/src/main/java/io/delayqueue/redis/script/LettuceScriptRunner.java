@@ -28,25 +28,21 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * Runs scripts on the asynchronous connection that Lettuce shares among all threads, so
- * that calls of many threads travel together and nobody waits who need not.
+ * that concurrent calls are pipelined and no thread blocks.
  * <p>
- * The connection comes from the application's connection factory but not through a
- * {@code RedisTemplate}: inside a Redis transaction of the caller's that would put the
- * script into the transaction.
+ * The connection comes from the application's connection factory but not through a {@code
+ * RedisTemplate}, which would add the script to a Redis transaction of the caller.
  * <p>
- * A call whose time is up cancels its command, which takes it out of what Lettuce sends
- * again after a reconnect. Lettuce's timer says so, up to a few tenths of a second late.
+ * A call that times out cancels its command, so that Lettuce does not send it again after
+ * a reconnect. Lettuce's timer may fire a few tenths of a second late.
  * <p>
- * <strong>Threads.</strong> {@code run} may be called from any thread. While a connection
- * is there it does not wait. Getting one does wait for the network, so it happens on a
- * thread of its own, one attempt at a time; calls that come meanwhile are sent in their
- * order, and before any later one.
+ * <strong>Threads.</strong> {@code run} may be called from any thread and does not block
+ * while a connection is open. A thread of its own makes connections, one attempt at a
+ * time; calls made meanwhile are sent in order, before any later call.
  */
 public final class LettuceScriptRunner implements ScriptRunner {
 
-    /**
-     * How long a link that is not open is used before the factory is asked for another.
-     */
+    /** How long an unopened link is used before the factory is asked for another. */
     private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final RedisConnectionFactory factory;
@@ -55,10 +51,10 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Calls that came while there was no link, the first first; guarded by the lock. */
+    /** Calls made while there was no link, in order; guarded by the lock. */
     private final Deque<Call> waiting = new ArrayDeque<>();
 
-    /** Whether a thread gets a link; guarded by the lock. */
+    /** Whether a thread is making a link; guarded by the lock. */
     private boolean connecting;
 
     /** Changed under the lock only. */
@@ -87,7 +83,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
         return call.answer();
     }
 
-    /** The link; {@code null} if there is none, and the call waits for one. */
+    /** Returns the link; {@code null} if there is none and the call was queued. */
     private @Nullable Link linkOrWait(Call call) {
         this.lock.lock();
         try {
@@ -110,7 +106,10 @@ public final class LettuceScriptRunner implements ScriptRunner {
         }
     }
 
-    /** Without a thread, the calls that wait fail, and the next one tries again. */
+    /**
+     * Starts the thread; if that fails, the queued calls fail and the next call starts
+     * one.
+     */
     private void start(Thread thread) {
         try {
             thread.start();
@@ -125,7 +124,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
             Link fresh = Link.to(this.factory);
             List<Call> calls = waitingOr(fresh);
             while (!calls.isEmpty()) {
-                // Before the link is there for others, or later calls would overtake.
+                // Before the link is visible to others, or later calls would overtake.
                 calls.forEach((call) -> call.send(fresh));
                 calls = waitingOr(fresh);
             }
@@ -141,7 +140,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
         }
     }
 
-    /** The calls that wait; if there are none, or no link, the connecting is over. */
+    /** Returns the queued calls; ends the connecting if there are none, or no link. */
     private List<Call> waitingOr(@Nullable Link fresh) {
         this.lock.lock();
         try {
@@ -171,7 +170,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
         return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
     }
 
-    /** A call under way. */
+    /** Holds the state of a call. */
     private final class Call {
 
         private final RedisScript script;
@@ -182,7 +181,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
         private final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
 
-        /** Whether it was sent, or gave up waiting for that. */
+        /** Whether the call was sent, or timed out before that. */
         private final AtomicBoolean begun = new AtomicBoolean();
 
         private volatile @Nullable RedisFuture<?> command;
@@ -191,7 +190,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
         private volatile @Nullable Link sentBy;
 
-        /** How often the link had lost its connection before. */
+        /** How many connections the link had lost before the call. */
         private volatile int losses;
 
         Call(RedisScript script, byte[][] keys, byte[][] arguments) {
@@ -208,8 +207,8 @@ public final class LettuceScriptRunner implements ScriptRunner {
             this.sentBy = link;
             try {
                 // Unlike that of orTimeout, this timer wakes no thread for each call. But
-                // it
-                // makes connections anew as well, so nobody else's code may run on it.
+                // it also makes connections, so only short tasks of Lettuce may run on
+                // it.
                 this.timeout = link.timer.newTimeout((timeout) -> link.expirer.execute(this::expire),
                         LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS);
                 RedisFuture<List<Object>> sent = link.commands.evalsha(this.script.sha(), ScriptOutputType.MULTI,
@@ -230,7 +229,10 @@ public final class LettuceScriptRunner implements ScriptRunner {
             }
         }
 
-        /** The server does not know the script, as after a restart: sends all of it. */
+        /**
+         * Sends the whole script, as the server does not know it, for example after a
+         * restart.
+         */
         private void load(Link link) {
             try {
                 RedisFuture<List<Object>> sent = link.commands.eval(this.script.text(), ScriptOutputType.MULTI,
@@ -244,7 +246,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
             }
         }
 
-        /** A call that is not sent at once has its time limit from the beginning. */
+        /** Starts the time limit of a call that is not sent at once. */
         void expireUnsent() {
             this.reply.orTimeout(LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS);
         }
@@ -293,7 +295,9 @@ public final class LettuceScriptRunner implements ScriptRunner {
             });
         }
 
-        /** Lettuce sends again what was under way when a connection was lost. */
+        /**
+         * Returns whether Lettuce may have sent the call twice, after a lost connection.
+         */
         private boolean mayBeRepeated() {
             Link link = this.sentBy;
             return link != null && link.lost.count() != this.losses;
@@ -301,7 +305,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
     }
 
-    /** A connection and its commands. */
+    /** Holds a connection and its commands. */
     private static final class Link {
 
         private final RedisConnection connection;
@@ -340,8 +344,8 @@ public final class LettuceScriptRunner implements ScriptRunner {
         }
 
         /**
-         * Whether to send with it. One that is not open may be about to connect again, or
-         * may be of a factory that was stopped and started since.
+         * Returns whether to send with it. A link that is not open may be reconnecting,
+         * or may belong to a factory that was restarted since.
          */
         boolean isUsable() {
             boolean gone = this.state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();

@@ -12,15 +12,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What prelude.lua declares, of which each script gets what it uses: to make a function
- * costs a script time in every call, whether it is called or not.
+ * Holds the declarations of prelude.lua and adds to each script those that it uses:
+ * creating a function costs a script time in every call, even if the function is never
+ * called.
  * <p>
- * Goes by layout: a declaration begins with {@code local} at the start of a line, and a
- * block of a script ends before the first line that is indented less.
+ * Relies on the layout: a declaration begins with {@code local} at the start of a line,
+ * and a block of a script ends before the first line that is indented less.
  */
 final class Prelude {
 
-    /** What is used by nothing but the block that begins with this line stands there. */
+    /** Marks where declarations go that only the block beginning with this line uses. */
     private static final String PLACE = "-- prelude";
 
     private static final Pattern DECLARATION = Pattern.compile("^local (?:function )?(\\w+).*");
@@ -38,7 +39,7 @@ final class Prelude {
         }
     }
 
-    /** Adds to a script what it uses. */
+    /** Adds to a script the declarations that it uses. */
     String complete(String script) {
         List<String> lines = script.lines().toList();
         Map<Integer, Set<String>> usedByBlocks = new HashMap<>();
@@ -82,7 +83,7 @@ final class Prelude {
         return names;
     }
 
-    /** Adds the names in a piece of text, and those in what they name. */
+    /** Adds the names in a piece of text, and the names in their declarations. */
     private void addUsed(String text, Set<String> names) {
         Matcher word = WORD.matcher(withoutComment(text));
         while (word.find()) {
@@ -97,7 +98,9 @@ final class Prelude {
         return line.replaceFirst("\\s*--.*", "");
     }
 
-    /** In the order of the prelude, where each stands behind what it uses. */
+    /**
+     * Returns declarations in the order of the prelude, where each follows those it uses.
+     */
     private String declare(Collection<String> names) {
         StringBuilder text = new StringBuilder();
         this.declarations.forEach((name, declaration) -> text.append(names.contains(name) ? declaration : ""));

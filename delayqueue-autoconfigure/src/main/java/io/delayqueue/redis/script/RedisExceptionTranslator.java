@@ -18,15 +18,13 @@ import io.delayqueue.store.StaleLayoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells from what a client threw whether Redis refused, and whether the effect is known.
- * Works by the words of Redis' error replies, as every client wraps them in classes of
- * its own.
+ * Classifies exceptions of a client by whether Redis rejected the call and whether its
+ * effect is known. Matches the words of Redis' error replies, as every client wraps them
+ * in classes of its own.
  */
 public final class RedisExceptionTranslator {
 
-    /**
-     * Error replies that pass by themselves. Redis gives them before it runs a script.
-     */
+    /** Codes of temporary errors. Redis returns them before it runs a script. */
     private static final Set<String> PASSING = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN",
             "READONLY", "NOREPLICAS", "MOVED", "ASK");
 
@@ -35,16 +33,20 @@ public final class RedisExceptionTranslator {
 
     private static final Set<String> ELSEWHERE = Set.of("READONLY", "MOVED", "MASTERDOWN", "CLUSTERDOWN");
 
-    /** As Redis before 7.0 words an error inside a script. */
+    /** Matches an error inside a script, as Redis before 7.0 words it. */
     private static final Pattern IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
 
-    /** Error replies to a write that another server, or this one later, would take. */
+    /**
+     * Codes that reject a write which another server, or this one later, would accept.
+     */
     private static final Set<String> NOT_NOW = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
 
-    /** By which our scripts refuse who goes by an older version of the partitions. */
+    /**
+     * Code with which our scripts reject a sender whose layout of partitions is outdated.
+     */
     private static final String STALE = "DQSTALE";
 
-    /** All of a record: without its end it would be another one, that is valid too. */
+    /** Matches a whole record; a truncated one might be valid too. */
     private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?\\+?");
 
     private static final String REPEATED = "it was sent before, and that may have taken effect";
@@ -54,39 +56,39 @@ public final class RedisExceptionTranslator {
     private RedisExceptionTranslator() {
     }
 
-    /** Whether the server does not know the script that was named by its digest. */
+    /** Returns whether the server does not know the script with this digest. */
     public static boolean isUnknownScript(Throwable failure) {
         return "NOSCRIPT".equals(errorCode(failure));
     }
 
-    /** Whether a part of the keys is on one node of a cluster and a part on another. */
+    /** Returns whether the keys are split between two nodes of a cluster. */
     static boolean isSlotMoving(Throwable failure) {
         return "TRYAGAIN".equals(errorCode(failure));
     }
 
     /**
-     * Whether a node said that another one has the slot. A client of clusters gives up
-     * when nodes send it to each other, which lasts for a moment.
+     * Returns whether a node redirected to another. A client of clusters gives up while
+     * two nodes redirect it to each other, which lasts a moment.
      */
     static boolean isSentElsewhere(Throwable failure) {
         String code = errorCode(failure);
         return "MOVED".equals(code) || "ASK".equals(code);
     }
 
-    /** Whether the server answered, with an error. */
+    /** Returns whether the server answered, with an error. */
     public static boolean isReply(Throwable failure) {
         return errorCode(failure) != null || errorText(failure).startsWith(STALE);
     }
 
     /**
-     * Whether another server has to be asked, or the same one on another connection. A
-     * slot of which only some keys have moved is still where it was.
+     * Returns whether the call belongs on another server or connection. A slot of which
+     * only some keys have moved is still in its place.
      */
     public static boolean isElsewhere(Throwable failure) {
         return !isReply(failure) || ELSEWHERE.contains(String.valueOf(errorCode(failure)));
     }
 
-    /** Whether the server does not let this user in at all. */
+    /** Returns whether the server rejects the login of this user. */
     public static boolean isLockedOut(Throwable failure) {
         String code = errorCode(failure);
         return "WRONGPASS".equals(code) || "NOAUTH".equals(code);
@@ -97,9 +99,9 @@ public final class RedisExceptionTranslator {
     }
 
     /**
-     * Says what a failure means.
-     * @param repeated whether the client may have sent the script before, and lost the
-     * answer: then it is not known what that one did, whatever this answer says
+     * Translates a failure.
+     * @param repeated whether the client may have sent the script before and lost the
+     * answer; then the effect of that attempt is unknown, whatever this answer says
      */
     public static DelayQueueException translate(RedisScript script, Throwable failure, Duration limit,
             boolean repeated) {
@@ -139,7 +141,7 @@ public final class RedisExceptionTranslator {
                 Effect.UNKNOWN, failure);
     }
 
-    /** Says what the failure of a command means that changes nothing. */
+    /** Translates a failure of a command that only reads. */
     public static DelayQueueException ofALook(String command, RuntimeException failure) {
         String code = errorCode(failure);
         if (code != null && REFUSALS.contains(code)) {
@@ -156,7 +158,7 @@ public final class RedisExceptionTranslator {
             return record.find() ? PartitionLayout.parse(record.group()) : null;
         }
         catch (IllegalArgumentException ex) {
-            // Somebody else wrote it; who reads it next says what is wrong.
+            // Another writer than this library wrote it; the next read reports the error.
             return null;
         }
     }
@@ -174,23 +176,21 @@ public final class RedisExceptionTranslator {
     }
 
     /**
-     * The first word of the error reply at the bottom of the failure, or null if none is.
+     * Returns the code of the error reply at the root of the failure, or null if none.
      */
     private static @Nullable String errorCode(Throwable failure) {
         String word = codeOf(errorText(failure));
         return (PASSING.contains(word) || REFUSALS.contains(word)) ? word : null;
     }
 
-    /**
-     * Whether an error reply says that the server cannot write, and nothing of rights.
-     */
+    /** Returns whether an error reply rejects a write for a reason other than rights. */
     public static boolean isNotNow(String error) {
         return NOT_NOW.contains(codeOf(error));
     }
 
     /**
-     * Whether the error came while the script ran and may have written. Redis looks for
-     * memory and for its right to write at the first write.
+     * Returns whether the error occurred after the script may have written. Redis checks
+     * memory and its permission to write at the first write.
      */
     private static boolean mayHaveBegun(String error) {
         return (error.contains("@user_script") || error.contains("user_script:")) && !isNotNow(error);
@@ -211,7 +211,8 @@ public final class RedisExceptionTranslator {
     }
 
     /**
-     * The last two things that were said, of which the first but last names the address.
+     * Returns the last two messages in the chain of causes; the first of them usually
+     * names the address.
      */
     private static String wayToRoot(Throwable failure) {
         List<String> said = new ArrayList<>();

@@ -8,7 +8,7 @@ import io.delayqueue.store.Partition;
 
 /**
  * Names the keys of one partition of a queue, in the order in which scripts take them;
- * what each holds stands in {@code prelude.lua}. No other class builds a key.
+ * {@code prelude.lua} describes the content of each. No other class builds a key.
  * <p>
  * The braces are a hash tag: Redis Cluster keeps all keys of a partition in one slot,
  * which scripts with several keys need.
@@ -18,7 +18,7 @@ public final class RedisKeys {
     private static final String[] KINDS = { "messages", "scheduled", "wake", "partitions", "leased", "details",
             "attempts", "renewed", "next", "dead", "letters" };
 
-    /** These stand behind the lanes. */
+    /** The kinds that follow the lanes. */
     private static final String[] LATER_KINDS = { "followers", "heads", "keeper" };
 
     private static final int SEND = 4;
@@ -54,40 +54,44 @@ public final class RedisKeys {
         this.ofSend = Arrays.copyOf(this.all, SEND);
     }
 
-    /** Keys that no queue can have: queue names do not begin so. */
+    /**
+     * Returns keys that no queue can have, as queue names do not begin with {@code _}.
+     */
     public static RedisKeys ofProbe(String namespace, int number) {
         return new RedisKeys(namespace, tagOfProbe(number));
     }
 
-    /** Probes differ in their slot. */
+    /** Returns the hash tag of a probe; each number has its own slot. */
     public static String tagOfProbe(int number) {
         return "_probe:" + number;
     }
 
-    /** Those of the namespace as a whole, in one slot. No queue can be called so. */
+    /**
+     * Returns the keys of the whole namespace, in one slot. No queue can have this name.
+     */
     public static byte[][] ofDirectory(String namespace) {
         String stem = namespace + ":{" + DIRECTORY + "}:";
         return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen"),
                 bytes(secretOf(namespace)) };
     }
 
-    /** The key of the secret that the processes of a namespace share. */
+    /** Returns the key of the secret that the processes of a namespace share. */
     public static String secretOf(String namespace) {
         return namespace + ":{" + DIRECTORY + "}:secret";
     }
 
-    /** All keys. Not to be changed. */
+    /** Returns all keys; the array must not be modified. */
     public byte[][] all() {
         return this.all;
     }
 
-    /** Those that send.lua takes. Not to be changed. */
+    /** Returns the keys that send.lua takes; the array must not be modified. */
     public byte[][] ofSend() {
         return this.ofSend;
     }
 
     /**
-     * A key in the slot of another one, for writes that mean nothing.
+     * Returns a key in the slot of another one, for writes without meaning.
      * @param key of any queue
      */
     public static byte[] markBeside(byte[] key) {
@@ -95,7 +99,7 @@ public final class RedisKeys {
         return bytes(name.substring(0, name.indexOf("}:") + 2) + "replicated");
     }
 
-    /** The channel of wake-ups, named like the wake mark. */
+    /** Returns the channel of wake-ups, named like the wake mark. */
     public String wake() {
         return this.stem + "wake";
     }

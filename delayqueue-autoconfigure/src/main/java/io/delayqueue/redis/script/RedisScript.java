@@ -6,11 +6,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * A Lua script as it is sent to Redis.
+ * Holds a Lua script as it is sent to Redis.
  *
  * @param name its file without the ending, for messages
- * @param text what it uses of the prelude, and the script; never varies at run time
- * @param sha what Redis knows it by
+ * @param text the declarations that it uses, and the script; constant at run time
+ * @param sha the digest by which Redis knows it
  */
 public record RedisScript(String name, String text, String sha) {
 

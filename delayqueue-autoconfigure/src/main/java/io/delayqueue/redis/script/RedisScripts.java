@@ -6,8 +6,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The scripts, read once from the class path, each with what it uses of the prelude. They
- * need Redis 6.2 or later (ZMSCORE, and ZRANGE with BYSCORE).
+ * Holds the scripts, read once from the class path, each with the declarations of the
+ * prelude that it uses. They need Redis 6.2 or later (ZMSCORE, and ZRANGE with BYSCORE).
  */
 public final class RedisScripts {
 

@@ -9,9 +9,10 @@ import java.util.function.Function;
 import io.delayqueue.store.UncertainEffects;
 
 /**
- * Calls again while a slot of the cluster moves to another node. As long as only a part
- * of its keys is there, Redis answers TRYAGAIN to every script; and for a moment two
- * nodes may send the client to each other until it gives up. Neither has run the script.
+ * Repeats calls while a slot of the cluster moves to another node. Redis answers TRYAGAIN
+ * to every script as long as only some of its keys have moved, and for a moment two nodes
+ * may redirect the client to each other until it gives up. In both cases the script did
+ * not run.
  * <p>
  * <strong>Threads.</strong> Any; a repetition runs on a thread of the common pool.
  */
@@ -26,9 +27,9 @@ public final class RetryingScriptRunner implements ScriptRunner {
     private final boolean cluster;
 
     /**
-     * Makes a runner.
+     * Creates a runner.
      * @param limit after which it gives up
-     * @param cluster whether the client follows nodes that send it elsewhere
+     * @param cluster whether the client follows redirections
      */
     public RetryingScriptRunner(ScriptRunner runner, Duration limit, boolean cluster) {
         this.runner = runner;
@@ -74,12 +75,12 @@ public final class RetryingScriptRunner implements ScriptRunner {
     }
 
     /**
-     * A call, to be made as often as it takes.
+     * Holds a call that may be repeated.
      *
      * @param script what to run
      * @param keys its keys
      * @param arguments its arguments
-     * @param begun when it was made first, by the monotonic clock
+     * @param begun when it was first made, by the monotonic clock
      */
     private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long begun) {
     }

@@ -18,7 +18,7 @@ import io.delayqueue.store.PrimaryPollerBid;
 import static io.delayqueue.redis.script.ScriptReplies.bytes;
 import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
 
-/** What scripts are called with; the headers of the scripts say what it means. */
+/** Builds the arguments of scripts, as the headers of the scripts define them. */
 public final class ScriptArguments {
 
     private static final int SEND_HEADER = 1;
@@ -38,7 +38,7 @@ public final class ScriptArguments {
     private ScriptArguments() {
     }
 
-    /** Of send.lua. */
+    /** Returns the arguments of send.lua. */
     public static byte[][] ofSend(PartitionTarget home, List<NewMessage> messages) {
         byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
         arguments[0] = version(home, messages);
@@ -51,7 +51,7 @@ public final class ScriptArguments {
         return arguments;
     }
 
-    /** Of schedule.lua. */
+    /** Returns the arguments of schedule.lua. */
     public static byte[][] ofSchedule(PartitionTarget home, List<NewMessage> messages, boolean ifHeld) {
         byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
         arguments[0] = ifHeld ? bytes(home.version()) : version(home, messages);
@@ -69,12 +69,14 @@ public final class ScriptArguments {
         return arguments;
     }
 
-    /** Of the partitions that the sender goes by; nothing if that is all the same. */
+    /**
+     * Returns the version of the sender's layout of partitions; empty if all ids are new.
+     */
     private static byte[] version(PartitionTarget home, List<NewMessage> messages) {
         return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
     }
 
-    /** Of claim.lua. */
+    /** Returns the arguments of claim.lua. */
     public static byte[][] ofClaim(ClaimRequest request) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.limit()), micros(request.leaseTime()),
                 micros(request.usualLease()), (request.policy() == ExpiryPolicy.DEAD_LETTER) ? BURY : DROP));
@@ -92,8 +94,8 @@ public final class ScriptArguments {
     }
 
     /**
-     * Of acknowledge.lua: the leases of one claim have one token, and mostly end
-     * together.
+     * Returns the arguments of acknowledge.lua: the leases of one claim share a token,
+     * and mostly end together.
      */
     public static byte[][] byToken(List<Lease> leases) {
         List<byte[]> arguments = new ArrayList<>(leases.size() + 2);
@@ -110,7 +112,7 @@ public final class ScriptArguments {
         return arguments.toArray(byte[][]::new);
     }
 
-    /** Of release.lua: all due again after a time. */
+    /** Returns the arguments of release.lua, with all leases due again after a delay. */
     public static byte[][] ofRelease(List<Lease> leases, Duration delay) {
         byte[] due = due(DueTime.after(delay));
         List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
@@ -118,7 +120,7 @@ public final class ScriptArguments {
         return arguments.toArray(byte[][]::new);
     }
 
-    /** Of release.lua: each due again when it was. */
+    /** Returns the arguments of release.lua, with each lease due at its earlier time. */
     public static byte[][] ofRelease(List<DueLease> leases) {
         List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
         leases.forEach((each) -> arguments.addAll(List.of(bytesOfName(each.lease().id()), bytes(each.lease().token()),
@@ -126,7 +128,7 @@ public final class ScriptArguments {
         return arguments.toArray(byte[][]::new);
     }
 
-    /** Those before, then id and token of each lease. */
+    /** Returns the arguments given first, then id and token of each lease. */
     public static byte[][] idsAndTokens(List<Lease> leases, byte[]... before) {
         byte[][] arguments = new byte[before.length + 2 * leases.size()][];
         System.arraycopy(before, 0, arguments, 0, before.length);
@@ -139,8 +141,9 @@ public final class ScriptArguments {
     }
 
     /**
-     * The stamp that names an operation, so that a repeated call is known, and the
-     * envelope. Seven of 64 characters: two sends to one id share it once in 4e12.
+     * Returns the envelope after a stamp that identifies the operation, so that a
+     * repeated call is recognized. The stamp has seven random characters of 64: two sends
+     * to one id share it once in 4e12.
      */
     public static byte[] stamped(long operation, byte[] envelope) {
         byte[] bits = new byte[6];

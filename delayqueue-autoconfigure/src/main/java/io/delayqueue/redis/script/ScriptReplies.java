@@ -13,10 +13,10 @@ import java.util.regex.Pattern;
 import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
 
-/** Turns what scripts take and answer into bytes and back. */
+/** Converts between Java values and the bytes that scripts take and return. */
 public final class ScriptReplies {
 
-    /** Length of what stands before the envelope in {@code messages}; see prelude.lua. */
+    /** Length of the stamp before the envelope in {@code messages}; see prelude.lua. */
     public static final int STAMP = 8;
 
     private static final double MOST = (1L << 53) - 1;
@@ -48,7 +48,7 @@ public final class ScriptReplies {
         return new String((byte[]) value, StandardCharsets.UTF_8);
     }
 
-    /** Bytes as characters, one of each, so that none is lost. */
+    /** Returns bytes as characters, one of each, so that none is lost. */
     public static String raw(Object value) {
         return new String((byte[]) value, StandardCharsets.ISO_8859_1);
     }
@@ -58,9 +58,9 @@ public final class ScriptReplies {
     }
 
     /**
-     * The name of a message, a group or a dead letter. Whoever writes to Redis without
-     * this library may give any bytes as one: what no caller could have given is escaped
-     * as in a URL, so that a name can be logged, and leads back to what it names.
+     * Returns the name of a message, a group or a dead letter. Writers other than this
+     * library may store any bytes as a name: bytes that no caller could have given are
+     * escaped as in a URL, so that the name can be logged and still identifies its entry.
      */
     public static String name(Object value) {
         byte[] bytes = (byte[]) value;
@@ -89,7 +89,7 @@ public final class ScriptReplies {
         return name.toString();
     }
 
-    /** As it is stored, from what {@link #name} made of it. */
+    /** Returns a name as it is stored, from the result of {@link #name}. */
     public static byte[] bytesOfName(String name) {
         if (name.indexOf(ESCAPE) < 0) {
             return bytes(name);
@@ -112,10 +112,7 @@ public final class ScriptReplies {
         return (value instanceof Long number) ? number : Long.parseLong(text(value));
     }
 
-    /**
-     * A score, rounded up: {@code 2} from {@code 1.5}, which only another producer
-     * writes.
-     */
+    /** Parses a score and rounds it up; only another producer writes fractions. */
     public static long ceil(Object score) {
         byte[] digits = (byte[]) score;
         long number = 0;
@@ -132,28 +129,28 @@ public final class ScriptReplies {
         return (long) Math.ceil(value(score));
     }
 
-    /** A score, rounded down. */
+    /** Parses a score and rounds it down. */
     public static long floor(Object score) {
         return (long) Math.floor(value(text(score)));
     }
 
-    /** As Redis writes it; not farther from now than a number that is exact. */
+    /** Parses a score as Redis writes it, bounded to the range of exact numbers. */
     private static double value(String score) {
         double value = score.endsWith("inf") ? MOST : Double.parseDouble(score);
         return Math.max(-MOST, Math.min(score.startsWith("-inf") ? -value : value, MOST));
     }
 
-    /** An instant from milliseconds, {@code null} from an empty text. */
+    /** Returns an instant from milliseconds, {@code null} from an empty text. */
     public static @Nullable Instant instantOrNull(Object millis) {
         return (((byte[]) millis).length == 0) ? null : Instant.ofEpochMilli(ceil(millis));
     }
 
-    /** A number of digits as a time in milliseconds, or as late as times may be. */
+    /** Parses digits as a time in milliseconds, bounded to the latest valid time. */
     public static long millis(String digits) {
         return (digits.length() <= MILLIS_DIGITS) ? Long.parseLong(digits) : LATEST;
     }
 
-    /** A number of digits as a count, or as much as is worth counting. */
+    /** Parses digits as a count, bounded to the largest that is displayed. */
     public static int count(String digits) {
         return (digits.length() <= COUNT_DIGITS) ? Integer.parseInt(digits) : MOST_COUNTED;
     }
@@ -162,7 +159,7 @@ public final class ScriptReplies {
         return Instant.ofEpochSecond(Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000);
     }
 
-    /** The answers 1 and 0 from {@code start} on. */
+    /** Returns the answers 1 and 0 from {@code start} on. */
     public static List<Boolean> flags(List<Object> reply, int start) {
         List<Boolean> flags = new ArrayList<>(reply.size());
         for (Object value : reply.subList(start, reply.size())) {
@@ -175,12 +172,14 @@ public final class ScriptReplies {
         return Arrays.copyOfRange(stamped, Math.min(STAMP, stamped.length), stamped.length);
     }
 
-    /** Failures, lapses and suspicion, from an entry of {@code attempts} or nothing. */
+    /**
+     * Holds failures, lapses and the redelivered mark of an entry of {@code attempts}.
+     */
     public record Attempts(int failures, int lapses, boolean suspect) {
 
         public static final Attempts NONE = new Attempts(0, 0, false);
 
-        /** What scripts take for one; anything else is nothing to them too. */
+        /** Matches entries that scripts accept; they ignore anything else too. */
         private static final Pattern FORM = Pattern.compile("(\\d+):(\\d+):(\\d):[A-Za-z]:\\d+:.*", Pattern.DOTALL);
 
         public static Attempts of(Object entry) {
@@ -194,19 +193,19 @@ public final class ScriptReplies {
 
     }
 
-    /** Due time, expiry, lane and group, from an entry of {@code details} or nothing. */
+    /** Holds due time, expiry, lane and group of an entry of {@code details}. */
     public record Details(@Nullable Instant dueAt, @Nullable Instant expiresAt, int lane, @Nullable String group) {
 
         public static final Details NONE = new Details(null, null, MessageLimits.NORMAL_PRIORITY, null);
 
-        /** As {@link Attempts}. */
+        /** Matches entries that scripts accept, as in {@link Attempts}. */
         private static final Pattern FORM = Pattern.compile("(\\d+):(\\d+):(\\d):?(.*)", Pattern.DOTALL);
 
         public static Details of(Object entry) {
             if (((byte[]) entry).length == 0) {
                 return NONE;
             }
-            // Names are read as bytes, of which some may be no characters.
+            // Names are read as bytes, some of which may be no characters.
             Matcher fields = FORM.matcher(raw(entry));
             if (!fields.matches()) {
                 return NONE;

@@ -3,21 +3,18 @@ package io.delayqueue.redis.script;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * Runs scripts on Redis, whatever the client. The tests put one in front that pins the
- * server's time.
- */
+/** Runs scripts on Redis with any client. The tests wrap it to pin the server's time. */
 public interface ScriptRunner extends AutoCloseable {
 
     /**
-     * Runs a script, loading it where the server does not know it yet.
+     * Runs a script, and loads it if the server does not know it yet.
      * @param keys not changed
      * @return the reply, of {@code byte[]} and {@code Long}, within the time limit; fails
      * with a {@link io.delayqueue.DelayQueueException}
      */
     CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments);
 
-    /** Whether {@link #run} waits for the answer. */
+    /** Returns whether {@link #run} waits for the answer. */
     default boolean waits() {
         return false;
     }

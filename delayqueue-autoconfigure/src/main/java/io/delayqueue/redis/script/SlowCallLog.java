@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs calls that Redis answered late but before their time limit, at most once a minute:
- * nothing fails then, and without a line nobody would know why messages were late.
+ * such calls do not fail, and the log explains why messages were late.
  * <p>
  * <strong>Threads.</strong> Any.
  */
@@ -28,7 +28,7 @@ public final class SlowCallLog {
 
     private final Executor log;
 
-    /** Guarded by this object, like those below. */
+    /** Guarded by this object, like the fields below. */
     private boolean logged;
 
     private long loggedAt;
@@ -36,10 +36,10 @@ public final class SlowCallLog {
     private long others;
 
     /**
-     * Starts with none.
-     * @param late how long a call takes that is late
+     * Creates a log without late calls.
+     * @param late from which duration a call is late
      * @param nanoTime the monotonic clock
-     * @param log runs what writes a line
+     * @param log runs the task that writes a line
      */
     public SlowCallLog(Duration late, LongSupplier nanoTime, Executor log) {
         this.late = late.toNanos();
@@ -51,7 +51,7 @@ public final class SlowCallLog {
         return this.nanoTime.getAsLong();
     }
 
-    /** Notes how long a call took that was answered. */
+    /** Records how long an answered call took. */
     void answered(String script, long nanos) {
         if (nanos < this.late) {
             return;

@@ -6,8 +6,8 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.store.MessageEventListener;
 
 /**
- * Reports how long calls took, from here to the answer: with the network, and with what
- * waited before them.
+ * Reports the duration of calls up to the answer, including the network and the time that
+ * they waited to be sent.
  */
 public final class TimedScriptRunner implements ScriptRunner {
 
@@ -27,7 +27,7 @@ public final class TimedScriptRunner implements ScriptRunner {
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
         long start = this.slow.now();
         CompletableFuture<List<Object>> answer = this.runner.run(script, keys, arguments);
-        // Not what this returns: who cancels means the call itself.
+        // Not the dependent future: cancelling must reach the call itself.
         answer.whenComplete((reply, failure) -> {
             long nanos = this.slow.now() - start;
             this.events.called(script.name(), nanos, failure == null);
