@@ -8,9 +8,9 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.store.MessageStore;
 
 /**
- * Takes what is due out of the lanes for one claim, and removes what has expired, as
- * {@code claim.lua} does: as many as asked for, as long as their contents are not too
- * large, and no more than {@link MessageStore#BATCH_LIMIT} expired ones. Guarded as
+ * Takes due messages out of the lanes for one claim, and removes expired ones, as {@code
+ * claim.lua} does: at most the requested number, until their contents are too large, and
+ * no more than {@link MessageStore#BATCH_LIMIT} expired ones. Guarded as
  * {@link MemoryQueue} is.
  */
 final class DueMessages {
@@ -34,7 +34,7 @@ final class DueMessages {
     }
 
     /**
-     * Goes through the lanes, and begins again where something expired, as the next
+     * Goes through the lanes, and starts over after an expired message, as the next
      * message of its group may be due in a higher lane.
      * @param remove removes a message that has expired
      */

@@ -7,8 +7,8 @@ import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.admin.IntegrityReport;
 
 /**
- * Finds nothing: a message in this process is one object, which is where it is, and
- * nobody else can reach it. So an application that asks works without Redis as well.
+ * Reports no findings: a message in this process is one object, which no other writer can
+ * reach. Lets an application that uses the checker run without Redis.
  */
 public final class InMemoryIntegrityChecker implements DelayQueueIntegrityChecker {
 

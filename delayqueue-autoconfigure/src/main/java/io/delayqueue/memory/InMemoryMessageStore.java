@@ -44,13 +44,13 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages in this process, for unit tests and trials without Redis. They end with it,
- * and no other process sees them; apart from that, all that is promised of a queue holds.
- * Counting takes time in proportion to the messages that are due or leased.
+ * Stores messages in this process, for unit tests and trials without Redis. They end with
+ * it, and no other process sees them; all other guarantees of a queue hold. Counting
+ * takes time in proportion to the messages that are due or leased.
  * <p>
  * <strong>Threads.</strong> All methods may be called from any thread. One transition of
  * a queue takes place at a time, under the lock of that queue; queues do not wait for
- * each other. Futures are complete when a method returns, and alarms have rung.
+ * each other. Futures are complete when a method returns, and listeners have been called.
  */
 public class InMemoryMessageStore implements MessageStore, MessageInspector, WakeUps {
 
@@ -69,8 +69,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     private final LongSupplier epochMicros;
 
     /**
-     * Makes an empty store.
-     * @param codec reads messages that somebody looks at
+     * Creates an empty store.
+     * @param codec reads messages for inspection
      * @param epochMicros the store's time, in microseconds since the epoch
      */
     public InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros) {
@@ -125,7 +125,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         });
     }
 
-    /** All who look are of one process: each keeps what it listens to. */
+    /**
+     * Does nothing: in one process, every poller is the primary poller of its partitions.
+     */
     @Override
     public CompletableFuture<Boolean> resign(Partition partition, String node) {
         return CompletableFuture.completedFuture(true);
@@ -200,7 +202,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
             .map((message) -> stored(home.partition(), message, now)));
     }
 
-    /** A lease that ran out shows as it will be once somebody notices. */
+    /** Returns a message whose lease ran out in the state after the lease is ended. */
     private StoredMessage stored(Partition partition, MemoryMessage message, long now) {
         boolean leased = message.leased && message.deadline > now;
         long due = message.leased ? message.dueAfterLapse() : message.due;
@@ -243,12 +245,12 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return this.alarms.listen(partition, listener);
     }
 
-    /** How its queues are spread. */
+    /** Returns the layouts of its partitions. */
     public PartitionLayoutStore partitionRecords() {
         return this.records;
     }
 
-    /** Looks at its queues as a whole. */
+    /** Returns the inspector of its queues. */
     public QueueInspector queueInspector() {
         return new MemoryQueueInspector(new MemoryQueueInspector.Look() {
             @Override
@@ -258,17 +260,17 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         }, this.records);
     }
 
-    /** The list of its queues. */
+    /** Returns the list of its queues. */
     public QueueRegistry queueDirectory() {
         return this.directory;
     }
 
-    /** What the nodes that use it tell of themselves. */
+    /** Returns the reports of the nodes that use it. */
     public NodeRegistry nodeDirectory() {
         return this.nodes;
     }
 
-    /** Whether this store holds nothing at all: for tests that look for leaks. */
+    /** Returns whether this store is empty, for tests that check for leaks. */
     boolean isEmpty() {
         return this.queues.isEmpty();
     }
@@ -318,7 +320,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return values.stream().map(transition).toList();
     }
 
-    /** A transition of one queue, or a look at it. */
+    /** Changes or reads one queue, under its lock. */
     private interface Transition<T> {
 
         T apply(MemoryQueue held, long now);

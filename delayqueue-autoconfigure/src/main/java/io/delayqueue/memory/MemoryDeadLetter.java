@@ -13,14 +13,14 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dead letter. Times are in milliseconds.
+ * Holds a dead letter. Times are in milliseconds.
  *
- * @param timeToLive how long its message might live, 0 for ever
+ * @param timeToLive of its message, 0 for none
  */
 record MemoryDeadLetter(String letterId, String id, long died, long due, int failures, int lapses, long timeToLive,
         int lane, @Nullable String group, String cause, String firstFailure, byte[] envelope) {
 
-    /** The longest dead first. */
+    /** Orders by time of death, the oldest first. */
     static final Comparator<MemoryDeadLetter> BY_DEATH = Comparator.comparingLong(MemoryDeadLetter::died)
         .thenComparing(MemoryDeadLetter::letterId);
 
@@ -33,14 +33,14 @@ record MemoryDeadLetter(String letterId, String id, long died, long due, int fai
                 (content != null) ? content.headers() : Map.of());
     }
 
-    /** Its message, to be sent again. */
+    /** Returns its message, to be sent again. */
     NewMessage toMessage() {
         return NewMessage.of(this.letterId, this.lane,
                 (this.timeToLive != MemoryMessage.NONE) ? Duration.ofMillis(this.timeToLive) : null, this.group,
                 this.envelope);
     }
 
-    /** An unreadable message died of that; its letter is to be seen all the same. */
+    /** Returns null for an unreadable message, whose dead letter must stay visible. */
     private @Nullable Envelope readOrNull(EnvelopeCodec codec) {
         try {
             return codec.read(this.envelope);

@@ -10,14 +10,14 @@ import java.util.stream.Stream;
 import io.delayqueue.store.DeadLetterCursor;
 import org.jspecify.annotations.Nullable;
 
-/** The dead letters of one queue. Guarded as {@link MemoryQueue} is. */
+/** Holds the dead letters of one queue. Guarded as {@link MemoryQueue} is. */
 final class MemoryDeadLetters {
 
     private final Map<String, MemoryDeadLetter> byId = new HashMap<>();
 
     private final NavigableSet<MemoryDeadLetter> byDeath = new TreeSet<>(MemoryDeadLetter.BY_DEATH);
 
-    /** Adds a letter, in place of one of the same name. */
+    /** Adds a dead letter; replaces one of the same name. */
     void add(MemoryDeadLetter letter) {
         remove(letter.letterId());
         this.byId.put(letter.letterId(), letter);
@@ -28,13 +28,13 @@ final class MemoryDeadLetters {
         return this.byId.get(letterId);
     }
 
-    /** Removes a letter; {@code false} if there is none of that name. */
+    /** Removes a dead letter; {@code false} if there is none of that name. */
     boolean remove(String letterId) {
         MemoryDeadLetter letter = this.byId.remove(letterId);
         return letter != null && this.byDeath.remove(letter);
     }
 
-    /** Removes letters up to that time of death, the oldest first; returns how many. */
+    /** Removes dead letters up to that time, the oldest first; returns how many. */
     int removeUpTo(long died, int limit) {
         List<MemoryDeadLetter> old = this.byDeath.stream()
             .takeWhile((letter) -> letter.died() <= died)
@@ -44,7 +44,7 @@ final class MemoryDeadLetters {
         return old.size();
     }
 
-    /** Those after the page that ended at the cursor, the latest death first. */
+    /** Returns the dead letters after the cursor, the latest first. */
     List<MemoryDeadLetter> page(@Nullable DeadLetterCursor cursor, int limit) {
         Stream<MemoryDeadLetter> page = this.byDeath.descendingSet().stream();
         if (cursor != null) {

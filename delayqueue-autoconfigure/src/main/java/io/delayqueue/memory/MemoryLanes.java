@@ -14,9 +14,10 @@ import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one queue that wait: in the lanes those that may be claimed, and behind
- * them the followers. A group has one head, in its lane or leased, whose followers wait
- * until it is gone. Guarded as {@link MemoryQueue} is.
+ * Holds the waiting messages of one queue: in the lanes those that may be claimed, and
+ * behind them those that wait in their group. A group has one head, in its lane or
+ * leased, and the others of the group wait until it is gone. Guarded as
+ * {@link MemoryQueue} is.
  */
 final class MemoryLanes {
 
@@ -31,7 +32,7 @@ final class MemoryLanes {
 
     /**
      * Adds a message.
-     * @return whether it may be claimed when it is due; otherwise it waits for its turn
+     * @return whether it may be claimed when it is due; otherwise it waits in its group
      */
     boolean add(MemoryMessage message) {
         Group group = (message.group != null) ? this.groups.computeIfAbsent(message.group, (name) -> new Group(message))
@@ -46,8 +47,8 @@ final class MemoryLanes {
     }
 
     /**
-     * Makes a message the head of its group if the one that is it waits and its turn is
-     * later. One that was given back keeps its place.
+     * Makes a message the head of its group if the present head waits and its turn is
+     * later. A head that was given back stays the head.
      */
     private boolean overtakes(MemoryMessage message, Group group) {
         MemoryMessage head = group.head;
@@ -65,18 +66,18 @@ final class MemoryLanes {
         return group != null && this.groups.containsKey(group);
     }
 
-    /** Takes a message out to be leased. It stays the head of its group. */
+    /** Removes a message from its lane to be leased. It stays the head of its group. */
     void take(MemoryMessage message) {
         lane(message).remove(message);
     }
 
-    /** Puts back a message that was leased, in its place in its group. */
+    /** Returns a leased message to its lane; it keeps its turn in its group. */
     void giveBack(MemoryMessage message) {
         lane(message).add(message);
     }
 
     /**
-     * Removes a message that waits, or one that was leased and is done with.
+     * Removes a message that waits, or a leased one that is settled.
      * @return whether another of its group may be claimed now
      */
     boolean remove(MemoryMessage message) {
@@ -101,34 +102,34 @@ final class MemoryLanes {
         return true;
     }
 
-    /** What may be claimed, the highest lane and the longest due first. */
+    /** Returns due messages, the highest lane and the longest due first. */
     Stream<MemoryMessage> due(long nowMillis) {
         return IntStream.rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
             .mapToObj((i) -> due(MessageLimits.MAX_PRIORITY - i, nowMillis))
             .flatMap(Function.identity());
     }
 
-    /** Returns what may be claimed of one lane, the longest due first. */
+    /** Returns the due messages of one lane, the longest due first. */
     Stream<MemoryMessage> due(int lane, long nowMillis) {
         return this.lanes.get(lane).stream().takeWhile((message) -> message.due <= nowMillis);
     }
 
-    /** The earliest due time of each lane. */
+    /** Returns the earliest due time of each lane. */
     LongStream heads() {
         return this.lanes.stream().filter((lane) -> !lane.isEmpty()).mapToLong((lane) -> lane.first().due);
     }
 
-    /** How many wait, followers included. */
+    /** Returns how many wait, those that wait in their group included. */
     long size() {
         return this.followers + this.lanes.stream().mapToLong(NavigableSet::size).sum();
     }
 
-    /** All that may be claimed once it is due, in no order. */
+    /** Returns all that may be claimed once they are due, in no order. */
     Stream<MemoryMessage> waiting() {
         return this.lanes.stream().flatMap(NavigableSet::stream);
     }
 
-    /** All that wait behind the head of their group, in no order. */
+    /** Returns all that wait in their group, in no order. */
     Stream<MemoryMessage> waitingBehind() {
         return this.groups.values().stream().flatMap((group) -> group.followers.stream());
     }
@@ -141,7 +142,7 @@ final class MemoryLanes {
         return this.lanes.get(message.lane);
     }
 
-    /** The messages of one group. */
+    /** Holds the messages of one group. */
     private static final class Group {
 
         private final NavigableSet<MemoryMessage> followers = new TreeSet<>(MemoryMessage.BY_TURN);

@@ -10,21 +10,21 @@ import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that a queue holds, and what is known of its attempts. {@link MemoryQueue}
- * changes it, and alone knows which of its sets it is in.
+ * Holds a message of a queue and the state of its attempts. {@link MemoryQueue} changes
+ * it, and alone knows which of its sets it is in.
  */
 final class MemoryMessage {
 
-    /** Messages of one lane in the order in which they are claimed. */
+    /** Orders the messages of one lane as they are claimed. */
     static final Comparator<MemoryMessage> BY_DUE_TIME = Comparator
         .comparingLong((MemoryMessage message) -> message.due)
         .thenComparing((message) -> message.id);
 
-    /** Messages of one group in the order in which they are handled. */
+    /** Orders the messages of one group as they are handled. */
     static final Comparator<MemoryMessage> BY_TURN = Comparator.comparingLong((MemoryMessage message) -> message.wanted)
         .thenComparing((message) -> message.id);
 
-    /** Leased messages in the order in which their leases run out. */
+    /** Orders leased messages by the end of their leases. */
     static final Comparator<MemoryMessage> BY_DEADLINE = Comparator
         .comparingLong((MemoryMessage message) -> message.deadline)
         .thenComparing((message) -> message.id);
@@ -40,13 +40,15 @@ final class MemoryMessage {
 
     final @Nullable String group;
 
-    /** From when on it may be claimed, ms; of a leased message, when it was. */
+    /**
+     * The time from which it may be claimed, ms; of a leased message, before the claim.
+     */
     long due;
 
-    /** The due time that its sender wanted, ms: not moved by retries and releases. */
+    /** The due time that its sender requested, ms: not moved by retries and releases. */
     long wanted;
 
-    /** From when on it must not be handled, ms. */
+    /** The time from which it must not be handled, ms. */
     long expiry = NONE;
 
     /** The token of its lease or, while it waits, of its last one. */
@@ -72,7 +74,7 @@ final class MemoryMessage {
     /** Whether it must not be retried when its lease ends. */
     boolean cancelled;
 
-    /** What takes its place when its lease ends. */
+    /** The message that replaces it when its lease ends. */
     @Nullable MemoryMessage successor;
 
     private MemoryMessage(String id, byte[] envelope, int lane, @Nullable String group, long due) {
@@ -101,7 +103,7 @@ final class MemoryMessage {
         return message;
     }
 
-    /** When something is due that shall be, in milliseconds; the past means now. */
+    /** Returns a due time in milliseconds; a time in the past becomes now. */
     static long dueMillis(DueTime due, long now) {
         long millis = Micros.ceilToMillis(now);
         return due.relative() ? millis + due.millis() : Math.max(millis, due.millis());
@@ -117,25 +119,25 @@ final class MemoryMessage {
     }
 
     /**
-     * When it is due after its lease ran out, for who does not know how long leases are.
-     * One that may expire or has a lane of its own or a group keeps its due time until it
-     * fails, others were due by then.
+     * Returns when it is due after its lease ran out, without the usual lease time. A
+     * message with an expiry, a lane of its own or a group keeps its due time until it
+     * fails; others are due at the end of the lease.
      */
     long dueAfterLapse() {
         return keepsItsDueTime() ? this.wanted : Micros.floorToMillis(this.deadline);
     }
 
     /**
-     * The same for who knows how long leases usually are, in microseconds: others were
-     * due when their lease was given.
+     * Returns when it is due after its lease ran out, with the usual lease time in
+     * microseconds: a plain or failed message is due when its lease was given.
      */
     long dueAfterLapse(long leaseTime) {
         return keepsItsDueTime() ? this.wanted : Micros.floorToMillis(Math.min(this.token - leaseTime, this.deadline));
     }
 
     /**
-     * When it is due, as a sender is answered. Of a leased message a store remembers that
-     * only if it is not plain; else it was due by now.
+     * Returns its due time as a sender sees it. Stores do not keep that of a leased plain
+     * message, for which now is returned.
      */
     long dueForSender(long now) {
         return !this.leased ? this.due : isPlain() ? Micros.floorToMillis(now) : this.wanted;
@@ -149,18 +151,18 @@ final class MemoryMessage {
         return this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY && this.group == null;
     }
 
-    /** Whether something other than a next attempt follows its lease. */
+    /** Returns whether its lease is followed by something other than a next attempt. */
     boolean isSuperseded() {
         return this.cancelled || this.successor != null;
     }
 
-    /** Whether what is sent to its id, and does not replace, would be its successor. */
+    /** Returns whether a send to its id that does not replace becomes its successor. */
     boolean isFollowedBy(NewMessage sent, long now) {
         boolean asked = sent.onDuplicate() != OnDuplicate.KEEP || this.cancelled;
         return asked && this.leased && this.deadline > now && this.successor == null;
     }
 
-    /** Whether it waits for another time than its own, as it was given back. */
+    /** Returns whether it waits for another time than its own, as it was given back. */
     boolean isPutOff() {
         return this.due != this.wanted;
     }
@@ -169,7 +171,7 @@ final class MemoryMessage {
         return this.expiry != NONE && this.expiry <= nowMillis;
     }
 
-    /** How long it may live from its due time on, ms. */
+    /** Returns its time to live from its due time on, ms. */
     long timeToLive() {
         return (this.expiry != NONE) ? this.expiry - this.wanted : NONE;
     }
@@ -182,16 +184,16 @@ final class MemoryMessage {
         return Long.toString(this.token).equals(token);
     }
 
-    /** What its last lease tells about whether it may kill its process. */
+    /** Classifies a message by whether its last lease may have killed the process. */
     enum Suspicion {
 
-        /** Its last lease was ended by its holder, if it had one. */
+        /** The holder ended its last lease, if it had one. */
         NONE,
 
         /** Its last lease ran out. */
         SUSPECT,
 
-        /** It is a suspect, and its handler has been started in this lease. */
+        /** Its last lease ran out, and its handler was started in the present lease. */
         STARTED
 
     }

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 
 import io.delayqueue.store.NodeRegistry;
 
-/** What nodes of this process tell of themselves. Thread-safe. */
+/** Holds the reports of the nodes of this process. Thread-safe. */
 final class MemoryNodeRegistry implements NodeRegistry {
 
     private final Map<String, Report> reports = new ConcurrentHashMap<>();

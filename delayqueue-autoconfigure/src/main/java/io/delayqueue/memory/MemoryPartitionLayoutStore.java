@@ -19,10 +19,11 @@ import io.delayqueue.store.StaleLayoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of partitions in this process. Settings: they stay when the messages are gone.
+ * Stores the layouts of partitions in this process. They are settings, which remain when
+ * the messages are gone.
  * <p>
- * <strong>Threads.</strong> Any. A partition looks at its record, and changes it, under
- * its own lock.
+ * <strong>Threads.</strong> Any. A partition reads and changes its layout under its own
+ * lock.
  */
 final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
 
@@ -77,7 +78,9 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
             });
     }
 
-    /** No claim goes on meanwhile, so that none takes a message after a pause. */
+    /**
+     * Changes a layout under the lock, so that no claim takes a message after a pause.
+     */
     private CompletableFuture<Optional<PartitionLayout>> change(Partition partition,
             UnaryOperator<@Nullable PartitionLayout> change) {
         CompletableFuture<Optional<PartitionLayout>> recorded = this.exclusively.in(partition, (holdsMessages,
@@ -91,10 +94,12 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
         return this.exclusively.in(Partition.first(queue), (holdsMessages, now) -> now);
     }
 
-    /** Does something while nothing else happens in a partition. */
+    /** Runs an action while nothing else happens in a partition. */
     interface Exclusively {
 
-        /** What to do is told whether the partition holds anything, and the time. */
+        /**
+         * Calls {@code change} with whether the partition holds anything, and the time.
+         */
         <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change);
 
     }

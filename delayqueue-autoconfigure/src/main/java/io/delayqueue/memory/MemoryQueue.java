@@ -31,18 +31,18 @@ import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages and dead letters of one queue, and the transitions. A message waits in the
- * lanes or is among the leased, never both.
+ * Holds the messages and dead letters of one queue, and the transitions. A message waits
+ * in the lanes or is leased, never both.
  * <p>
  * Each transition takes the store's time in microseconds. Those for senders first end the
- * lease of their message if it has run out; its holder may still settle it as long as
- * nobody has noticed.
+ * lease of their message if it has run out; until a transition ends it, its holder may
+ * still settle it.
  * <p>
- * <strong>Threads.</strong> Whoever calls a method holds {@link #lock}.
+ * <strong>Threads.</strong> The caller of a method holds {@link #lock}.
  */
 final class MemoryQueue {
 
-    /** Most leases that one claim finds run out. */
+    /** Limit of lapsed leases that one claim ends. */
     private static final int LAPSE_LIMIT = 100;
 
     final ReentrantLock lock = new ReentrantLock();
@@ -67,7 +67,7 @@ final class MemoryQueue {
         return this.messages.isEmpty() && this.dead.size() == 0;
     }
 
-    /** Whether workers should look, since this was last asked. */
+    /** Returns whether workers should poll, and resets that. */
     boolean takeWakeUp() {
         boolean taken = this.wakeUp;
         this.wakeUp = false;
@@ -78,7 +78,7 @@ final class MemoryQueue {
         return this.name.queue();
     }
 
-    /** Whether it has the id of a message, or others of its group. */
+    /** Returns whether it holds a message of this id, or others of its group. */
     boolean holds(NewMessage sent, long now) {
         return find(sent.id(), now) != null || this.lanes.holds(sent.group());
     }
@@ -115,7 +115,7 @@ final class MemoryQueue {
         lapsed.forEach((message) -> lapse(message, message.dueAfterLapse(usualLease)));
     }
 
-    /** Leases messages, with a token that is later than all that they had. */
+    /** Leases messages, with a token later than all of their earlier ones. */
     private void lease(List<MemoryMessage> taken, long until) {
         long token = taken.stream().mapToLong((message) -> message.token + 1).reduce(until, Math::max);
         for (MemoryMessage message : taken) {
@@ -188,7 +188,7 @@ final class MemoryQueue {
         return true;
     }
 
-    /** Ends a lease by its holder: another attempt, unless something else follows. */
+    /** Ends a lease for its holder: schedules another attempt, or the successor. */
     private void giveBack(MemoryMessage message, long due) {
         if (message.isSuperseded()) {
             end(message);
@@ -264,7 +264,7 @@ final class MemoryQueue {
                     message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
     }
 
-    /** The message of that id, whose lease is ended first if it has run out. */
+    /** Returns the message of that id; first ends its lease if it has run out. */
     @Nullable MemoryMessage waitingOrLeased(String id, long now) {
         MemoryMessage message = this.messages.get(id);
         if (message != null && message.leased && message.deadline <= now) {
@@ -274,21 +274,22 @@ final class MemoryQueue {
         return message;
     }
 
-    /** The message of a lease, run out or not, if nobody has ended it. */
+    /** Returns the message of a lease that was not ended, even if it has run out. */
     private @Nullable MemoryMessage heldBy(Lease lease) {
         MemoryMessage message = this.messages.get(lease.id());
         return (message != null && message.leased && message.hasToken(lease.token())) ? message : null;
     }
 
     /**
-     * Whether this very lease was ended by its holder: then the call is a repeated one.
+     * Returns whether the holder has given back this lease: then the call is a repeated
+     * one.
      */
     private boolean hasGivenBack(Lease lease) {
         MemoryMessage message = this.messages.get(lease.id());
         return message != null && message.givenBack && message.hasToken(lease.token());
     }
 
-    /** Ends a lease because it ran out. */
+    /** Ends a lease that ran out. */
     private void lapse(MemoryMessage message, long due) {
         if (message.isSuperseded()) {
             end(message);
@@ -309,7 +310,7 @@ final class MemoryQueue {
         this.wakeUp = true;
     }
 
-    /** Ends the life of a leased message, and begins that of its successor. */
+    /** Removes a leased message, and adds its successor. */
     private void end(MemoryMessage message) {
         remove(message);
         if (message.successor != null) {
@@ -328,7 +329,9 @@ final class MemoryQueue {
         this.wakeUp |= this.lanes.remove(message);
     }
 
-    /** The message of that id, or what its lease leaves if that has run out. */
+    /**
+     * Returns the message of that id; if its lease has run out, what follows the lease.
+     */
     @Nullable MemoryMessage find(String id, long now) {
         MemoryMessage message = this.messages.get(id);
         if (message == null || !message.leased || message.deadline > now || !message.isSuperseded()) {

@@ -13,7 +13,7 @@ import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at queues in this process. Thread-safe, as each look holds the queue's lock. */
+/** Reads queues in this process. Thread-safe, as each read holds the queue's lock. */
 final class MemoryQueueInspector implements QueueInspector {
 
     private final Look look;
@@ -41,7 +41,7 @@ final class MemoryQueueInspector implements QueueInspector {
         return this.look.at(partition, (view) -> view.messages(listing, after, limit));
     }
 
-    /** Looks while nothing happens in a partition. */
+    /** Reads a partition while nothing else happens in it. */
     interface Look {
 
         <T> CompletableFuture<T> at(Partition partition, Function<MemoryQueueView, T> question);

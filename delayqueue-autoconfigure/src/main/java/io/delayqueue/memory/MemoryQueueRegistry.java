@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import io.delayqueue.QueueName;
 import io.delayqueue.store.QueueRegistry;
 
-/** The list of queues in this process. Thread-safe. */
+/** Holds the list of queues in this process. Thread-safe. */
 final class MemoryQueueRegistry implements QueueRegistry {
 
     private final ConcurrentSkipListSet<String> names = new ConcurrentSkipListSet<>();

@@ -20,11 +20,12 @@ import io.delayqueue.store.Pause;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A look at what one {@link MemoryQueue} holds. Guarded as that is, and not kept.
+ * Reads the content of one {@link MemoryQueue}. Guarded as that is, and only used for the
+ * read.
  *
  * @param queue its name
- * @param lanes what waits
- * @param leased what is leased
+ * @param lanes the waiting messages
+ * @param leased the leased messages
  * @param dead dead letters
  * @param now the store's time, microseconds
  */

@@ -9,15 +9,14 @@ import io.delayqueue.SendResult;
 import io.delayqueue.store.NewMessage;
 
 /**
- * Applies the messages of one send to what a queue holds. Guarded as {@link MemoryQueue}
- * is.
+ * Applies the messages of one send to a queue. Guarded as {@link MemoryQueue} is.
  *
  * @param queue where they go
  * @param now the time of the send, in microseconds
  */
 record MemorySend(MemoryQueue queue, long now) {
 
-    /** Refuses to replace a message by one of another group, or to follow it by that. */
+    /** Rejects a message that would replace or succeed one of another group. */
     void requireSameGroup(NewMessage sent) {
         MemoryMessage there = this.queue.find(sent.id(), this.now);
         boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
@@ -27,7 +26,7 @@ record MemorySend(MemoryQueue queue, long now) {
         }
     }
 
-    /** Stores a message, or leaves or changes what is there. */
+    /** Stores a message; keeps or replaces one that has its id. */
     SendResult apply(NewMessage sent) {
         MemoryMessage fresh = MemoryMessage.of(sent, this.now);
         MemoryMessage there = this.queue.waitingOrLeased(fresh.id, this.now);

@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who wants to be told when something is put into a queue.
+ * Notifies listeners when a message is added to a queue.
  * <p>
- * <strong>Threads.</strong> Any. Alarms ring on the thread that changed the queue, which
- * holds no lock of the store then.
+ * <strong>Threads.</strong> Any. Listeners are called on the thread that changed the
+ * queue, which holds no lock of the store then.
  */
 final class MemoryWakeUps {
 
@@ -35,7 +35,7 @@ final class MemoryWakeUps {
         }
     }
 
-    /** Not a record: two registrations of one listener are two. */
+    /** Not a record, as two registrations of one listener are distinct. */
     private static final class Registration {
 
         private final Partition queue;
@@ -47,7 +47,10 @@ final class MemoryWakeUps {
             this.listener = listener;
         }
 
-        /** The transition is done: an alarm that throws must not make it look failed. */
+        /**
+         * Calls the listener; a failure must not make the completed transition look
+         * failed.
+         */
         void ring() {
             try {
                 this.listener.heard(WakeUpSignal.LOOK);

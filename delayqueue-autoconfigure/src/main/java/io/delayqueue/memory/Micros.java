@@ -9,9 +9,9 @@ import io.delayqueue.store.DueTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store's time, in microseconds since the epoch, as milliseconds and back. What makes
- * messages due is rounded up and what they are compared with is rounded down, so that
- * nothing is early.
+ * Converts the store's time, in microseconds since the epoch, to milliseconds and back.
+ * Rounds due times up and the times that they are compared with down, so that nothing is
+ * early.
  */
 final class Micros {
 
@@ -38,7 +38,7 @@ final class Micros {
         return Instant.ofEpochSecond(Math.floorDiv(micros, SECOND), Math.floorMod(micros, SECOND) * 1_000);
     }
 
-    /** The earliest of these milliseconds; {@code null} if there are none. */
+    /** Returns the earliest of these milliseconds; {@code null} if there are none. */
     static @Nullable Instant earliest(LongStream some, LongStream others) {
         OptionalLong first = LongStream.concat(some, others).min();
         return first.isPresent() ? Instant.ofEpochMilli(first.getAsLong()) : null;

@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * The time of a store that lives in this process, in microseconds since the epoch.
+ * Measures the time of a store in this process, in microseconds since the epoch.
  * <p>
- * Elsewhere the time is that of the Redis server, and no JVM's clock takes part. This
- * store is its own server, so this is its {@code TIME}, and the only place in the library
- * that reads the wall clock: once, when made. From then on it counts elapsed time, so
- * that it never steps.
+ * With Redis the time is the server's, and the clocks of JVMs are not used. This store is
+ * its own server, so this class is its {@code TIME}, and the only place in the library
+ * that reads the wall clock: once, at creation. Later it adds the elapsed time, so that
+ * it never steps.
  * <p>
  * <strong>Threads.</strong> Any; it does not change.
  */
