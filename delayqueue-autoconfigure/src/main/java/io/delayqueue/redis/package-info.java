@@ -1,8 +1,7 @@
 /**
  * Stores messages in Redis: the first adapter of
- * {@link io.delayqueue.engine.MessageStore},
- * {@link io.delayqueue.engine.MessageInspector} and {@link io.delayqueue.engine.WakeUps}.
- * No other package accesses Redis.
+ * {@link io.delayqueue.store.MessageStore}, {@link io.delayqueue.store.MessageInspector}
+ * and {@link io.delayqueue.store.WakeUps}. No other package accesses Redis.
  * <p>
  * Start reading at {@code RedisMessageStore}: each of its methods runs the Lua script of
  * the same name from {@code resources/io/delayqueue/redis}, and the header of that script

@@ -48,7 +48,7 @@ final class ConnectionLossCounter implements RedisConnectionStateListener {
     }
 
     /**
-     * Returns the number of losses so far: a call may have been sent twice if the number
+     * Returns the current number of losses: a call may have been sent twice if the number
      * changed before its answer. If losses are not reported, each call returns a new
      * number.
      */

@@ -30,24 +30,23 @@ import org.springframework.data.redis.listener.PatternTopic;
 import org.springframework.data.redis.listener.Topic;
 
 /**
- * Subscribes to any number of channels and patterns with a client that waits while it is
- * subscribed, as Jedis does: on one connection and one thread, however many they are, or
- * they would use up the pool.
+ * Subscribes to any number of channels and patterns with a client that blocks a thread
+ * while it is subscribed, as Jedis does. Uses one connection and one thread for all of
+ * them, as more would exhaust the pool.
  * <p>
- * With such a client nobody but the thread that waits may subscribe and unsubscribe. It
- * gives the connection back to its pool as soon as it has read the last answer, and a
- * thread that sent a command from outside may not have left the connection's buffer by
- * then: it is sent once more, and whoever has the connection next gets the answers of
- * somebody else. So there is a control channel, subscribed to before all else. Others
- * note what they want and send a message there, at which the thread that waits makes up
- * the difference, or ends. The request of the {@link SubscriptionHeartbeat} is such a
- * message, too.
+ * With such a client only the subscribed thread may subscribe and unsubscribe. It returns
+ * the connection to its pool once it has read the last answer, when another thread that
+ * sent a command may not have cleared the connection's buffer yet: the command would be
+ * sent twice, and the next user of the connection would read the wrong answers. So there
+ * is a control channel, which is subscribed first. Other threads record the topics that
+ * they want and send a message there; then the subscribed thread applies the difference,
+ * or ends. The {@link SubscriptionHeartbeat} also sends its request there.
  * <p>
- * The thread that waits on a connection which carries nothing any more cannot be ended:
- * the client gives the connection to nobody. It is left alone, with its place in the
- * pool, until the operating system ends the connection, and another thread subscribes on
- * another one. Of those that were left there are two at most; then the subscription
- * counts as lost until something is received.
+ * A thread that waits on a silent connection cannot be ended, as the client does not
+ * expose the connection. It is abandoned, with its connection of the pool, until the
+ * operating system ends the connection, and another thread subscribes on another one. At
+ * most two are abandoned; then the subscription counts as lost until something is
+ * received.
  * <p>
  * <strong>Threads.</strong> One, {@code delayqueue-subscription}, subscribes, calls the
  * listeners and, after a failure, subscribes again. Any one thread at a time adds,
@@ -59,7 +58,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
 
     private static final Duration RETRY = Duration.ofMillis(500);
 
-    /** Whom a message does not reach in this time looks at the next, or reconnects. */
+    /** After these, the change is applied at the next message or reconnect. */
     private static final int MOST_ATTEMPTS = 60;
 
     private static final int MOST_LEFT = 2;
@@ -78,10 +77,10 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
 
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** How many links were left alone and still wait. */
+    /** Number of abandoned links that still wait. */
     private final AtomicInteger left = new AtomicInteger();
 
-    /** Whether nothing is received, and the link was not left. */
+    /** Whether nothing is received, although the link was not abandoned. */
     private volatile boolean deaf;
 
     private volatile boolean away;
@@ -93,7 +92,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
 
     /**
      * Prepares a subscription, which begins with the first topic.
-     * @param control a channel that nobody else uses
+     * @param control a channel of this subscription only
      * @param timer runs the heartbeat
      * @param period of the heartbeat
      */
@@ -142,7 +141,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         }
     }
 
-    /** Makes the thread that waits look at what is wanted. */
+    /** Makes the subscribed thread apply the topics that are wanted. */
     private void tell() {
         tell(MOST_ATTEMPTS);
     }
@@ -156,8 +155,8 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
     }
 
     /**
-     * Waits until Redis has it. Where it may not be sent, or Redis is away, nobody knows
-     * why nothing is received.
+     * Publishes to the control channel and waits for Redis. If Redis rejects that or is
+     * away, missing messages prove nothing.
      */
     @Override
     public boolean request() {
@@ -200,7 +199,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         }
     }
 
-    /** Reports the end of all that was subscribed. */
+    /** Reports all topics as unsubscribed. */
     private void lost() {
         this.wanted.forEach((topic, listener) -> {
             if (listener instanceof SubscriptionListener subscriptions) {
@@ -228,7 +227,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         }
     }
 
-    /** What is received late shows that the connection is not lost after all. */
+    /** Records a message; a late one shows that the connection is not lost after all. */
     private void received() {
         this.heartbeat.received();
         if (this.deaf) {
@@ -257,16 +256,16 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** A thread that waits, and one connection after the other that it waits on. */
+    /** Runs the subscribed thread, on one connection after another. */
     private final class Link implements MessageListener, SubscriptionListener {
 
-        /** What the present connection has been told to subscribe to. */
+        /** Topics that this connection has subscribed to. */
         private final Set<Topic> subscribed = ConcurrentHashMap.newKeySet();
 
-        /** While it is subscribed, or about to be. */
+        /** Set while the connection is subscribed, or about to be. */
         private volatile @Nullable RedisConnection connection;
 
-        /** Another one has taken its place. */
+        /** Whether another link has replaced this one. */
         private volatile boolean left;
 
         private volatile boolean ended;
@@ -276,8 +275,8 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
                 this.subscribed.clear();
                 try (RedisConnection fresh = BlockingSubscription.this.factory.getConnection()) {
                     byte[] control = bytes(BlockingSubscription.this.control);
-                    // Needs the same right: once refused a subscription, Jedis gives back
-                    // a connection with an answer still to come.
+                    // Needs the same right: after a rejected subscription, Jedis returns
+                    // a connection to the pool with an answer still to come.
                     fresh.publish(control, new byte[0]);
                     this.connection = fresh;
                     fresh.subscribe(this, control);
@@ -348,7 +347,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
             }
         }
 
-        /** Makes what is subscribed what is wanted; called by the thread that waits. */
+        /** Applies the topics that are wanted; called by the subscribed thread. */
         private void adjust() {
             RedisConnection ours = this.connection;
             Subscription subscription = (ours != null) ? ours.getSubscription() : null;

@@ -34,26 +34,26 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.listener.Topic;
 
 /**
- * A subscription to patterns on every master of a cluster, which the notifications of
- * keys need: only the node that holds a key tells of it.
+ * Subscribes to patterns on every master of a cluster, as keyspace notifications require:
+ * only the node that holds a key publishes them.
  * <p>
- * Each master has a link of its own, and one more link asks who the masters are, every
- * few seconds: clients are not told of a failover, and this one looks by itself only
- * where the application says so. When the masters have changed, all links are made anew,
- * or a master that became a replica would be heard besides its successor. Listeners are
- * told of the subscription on each master, so what came meanwhile is looked for. A link
- * that is lost is made again by the client, which subscribes again; until that is
- * confirmed for every such link, listeners count as not subscribed.
+ * Each master has a link of its own. One more link reads the masters every few seconds:
+ * the server does not report a failover to clients, and this client refreshes the
+ * topology only where the application configures that. When the masters have changed, all
+ * links are replaced, as a master that became a replica would notify besides its
+ * successor. Listeners receive the subscription on each master, so that they poll for
+ * messages that they missed. The client reopens a lost link and subscribes again; until
+ * that is confirmed for every such link, listeners count as not subscribed.
  * <p>
  * <strong>Threads.</strong> One, given at construction, adds, removes and closes, and
- * takes up every answer of Redis; it waits for nothing but the end. Listeners are called
- * by the client's threads, for several masters at a time.
+ * handles every answer of Redis; it waits only when it closes. Listeners are called by
+ * the client's threads, for several masters at a time.
  */
 final class ClusterSubscription implements TopicSubscription {
 
     private static final Logger logger = LoggerFactory.getLogger(ClusterSubscription.class);
 
-    /** How long a new master may be unheard, if nobody looks before. */
+    /** Longest time for which a new master is not subscribed to. */
     private static final Duration CHECK = Duration.ofSeconds(5);
 
     private static final Duration RETRY = Duration.ofMillis(500);
@@ -66,20 +66,22 @@ final class ClusterSubscription implements TopicSubscription {
 
     private final ScheduledExecutorService thread;
 
-    /** Of heartbeats. */
+    /** Period of the heartbeats. */
     private final Duration period;
 
     private final Map<String, MessageListener> wanted = new ConcurrentHashMap<>();
 
-    /** Those for which the connection was made: ids and addresses. */
+    /** Ids and addresses of the masters for which the connection was made. */
     private Map<String, String> masters = Map.of();
 
-    /** To those that are heard or soon will be, by the master's id. */
+    /**
+     * Links to the masters that are or soon will be subscribed to, by the master's id.
+     */
     private final Map<String, CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>>> links = new HashMap<>();
 
     private @Nullable CompletableFuture<StatefulRedisClusterPubSubConnection<byte[], byte[]>> connection;
 
-    /** Of the links of the present connection. */
+    /** Monitors the links of the present connection. */
     private volatile @Nullable SubscriptionMonitor watch;
 
     private boolean started;
@@ -91,7 +93,7 @@ final class ClusterSubscription implements TopicSubscription {
     /**
      * Prepares a subscription, which begins with the first topic.
      * @param factory of connections to a cluster
-     * @param thread the one that calls, and a single one
+     * @param thread the single thread that makes all calls
      * @param period of the heartbeat of each link
      */
     ClusterSubscription(LettuceConnectionFactory factory, ScheduledExecutorService thread, Duration period) {
@@ -132,7 +134,7 @@ final class ClusterSubscription implements TopicSubscription {
         }
     }
 
-    /** Finds out who the masters are; ends with a plan to do so again. */
+    /** Reads the masters, and schedules the next read. */
     private void look() {
         if (this.closed) {
             return;
@@ -148,7 +150,7 @@ final class ClusterSubscription implements TopicSubscription {
             .whenCompleteAsync(this::looked, this.thread);
     }
 
-    /** The client's own view may be old: it is renewed for every connection. */
+    /** Connects; refreshes the client's topology first, as it may be outdated. */
     private CompletableFuture<StatefulRedisClusterPubSubConnection<byte[], byte[]>> connect() {
         try {
             RedisClusterClient client = (RedisClusterClient) this.factory.getRequiredNativeClient();
@@ -250,7 +252,7 @@ final class ClusterSubscription implements TopicSubscription {
         }
     }
 
-    /** Tells that not every master is heard. */
+    /** Reports that not every master is subscribed to. */
     private void lost() {
         this.wanted.forEach(ClusterSubscription::lost);
     }
@@ -266,7 +268,7 @@ final class ClusterSubscription implements TopicSubscription {
         return ours == null || ours.isWhole();
     }
 
-    /** Leaves nothing under way: what connects is waited for, and then ended. */
+    /** Disconnects; waits for connections under way before it closes them. */
     private CompletableFuture<Void> disconnect() {
         CompletableFuture<StatefulRedisClusterPubSubConnection<byte[], byte[]>> ours = this.connection;
         CompletableFuture<Void> joined = CompletableFuture.allOf(this.links.values().toArray(CompletableFuture[]::new));
@@ -293,7 +295,7 @@ final class ClusterSubscription implements TopicSubscription {
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Passes on what the masters tell. */
+    /** Passes on messages and subscriptions of the masters. */
     private final class Told extends RedisClusterPubSubAdapter<byte[], byte[]> {
 
         @Override
@@ -318,7 +320,7 @@ final class ClusterSubscription implements TopicSubscription {
 
     }
 
-    /** Learns of links that the client has lost; called by its threads. */
+    /** Handles the links that the client has lost; called by its threads. */
     private final class LinkObserver implements SubscriptionMonitor.Observer {
 
         @Override
@@ -336,7 +338,7 @@ final class ClusterSubscription implements TopicSubscription {
             ClusterSubscription.this.thread.execute(SubscriptionHeartbeat::warn);
         }
 
-        /** If the master refuses the subscription, the client does not say so. */
+        /** Checks later, as the client does not report that a master rejects it. */
         @Override
         public void reconnected() {
             SubscriptionMonitor ours = ClusterSubscription.this.watch;

@@ -16,8 +16,8 @@ import org.springframework.data.redis.listener.Topic;
 
 /**
  * Subscribes by Spring Data's container, on one connection of Lettuce. After a lost
- * connection the client subscribes again. What the container does not survive is a Redis
- * that is away or refuses when a topic is added: then {@link #add} throws, and a new
+ * connection the client subscribes again. The container cannot recover if Redis is away
+ * or rejects the subscription when a topic is added: then {@link #add} throws, and a new
  * subscription is needed.
  * <p>
  * <strong>Threads.</strong> One thread adds, removes and closes, and waits for Redis
@@ -35,7 +35,7 @@ final class ContainerSubscription implements TopicSubscription {
 
     /**
      * Starts a container, which connects with the first topic.
-     * @param observer learns of lost connections
+     * @param observer receives lost connections
      * @param retry how long the container waits after a failure
      * @param limit longest time to wait for the first topic
      * @param period of the heartbeat

@@ -22,12 +22,12 @@ import org.springframework.data.redis.connection.SubscriptionListener;
 import org.springframework.data.redis.listener.Topic;
 
 /**
- * Who listens to one partition: tells them what Redis publishes, and to look at every
- * subscription, as something may have been missed before.
+ * Notifies the listeners of one partition of each message that Redis publishes, and makes
+ * them poll after every subscription, as they may have missed messages before.
  * <p>
- * <strong>Threads.</strong> Any thread adds and removes; the connection's thread tells,
- * and notes what the server confirms. The state of the subscription is touched by one
- * thread only, which subscribes.
+ * <strong>Threads.</strong> Any thread adds and removes; the connection's thread
+ * notifies, and records the server's confirmation. One thread subscribes, and alone
+ * touches that state.
  */
 final class PartitionSubscription implements MessageListener, SubscriptionListener {
 
@@ -42,23 +42,23 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
 
     private final List<WakeUps.Listener> listeners = new CopyOnWriteArrayList<>();
 
-    /** Where keys and not scripts tell: runs a task after a short while. */
+    /** Runs a task after a short while; set for keyspace notifications. */
     private final @Nullable Consumer<Runnable> later;
 
     private final AtomicBoolean pausing = new AtomicBoolean();
 
     private boolean subscribed;
 
-    /** Whether the server has said so, and the connection was not lost since. */
+    /** Whether the server confirmed, and the connection was not lost since. */
     private volatile boolean confirmed;
 
     private @Nullable ScheduledFuture<?> leaving;
 
     /**
-     * Creates it without listeners.
+     * Creates a subscription without listeners.
      * @param topic the channel of the scripts, or the pattern of Redis' own notifications
      * @param later runs a task after a short while, so that the many notifications of
-     * Redis itself are told at once; {@code null} if scripts tell
+     * Redis itself are passed on as one; {@code null} if scripts publish
      */
     public PartitionSubscription(Partition partition, Topic topic, @Nullable Consumer<Runnable> later) {
         this.partition = partition;
@@ -86,7 +86,7 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
         return this.listeners.isEmpty();
     }
 
-    /** Asked by any thread. */
+    /** Returns whether the server confirmed; called by any thread. */
     boolean isConfirmed() {
         return this.confirmed;
     }
@@ -102,12 +102,12 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
         }
     }
 
-    /** Nothing is heard until the server confirms again; called by any thread. */
+    /** Awaits another confirmation of the server; called by any thread. */
     void lost() {
         this.confirmed = false;
     }
 
-    /** Whoever has listened again: no end is near. */
+    /** Cancels the pending end, as there is a listener again. */
     void stay() {
         if (this.leaving != null) {
             this.leaving.cancel(false);
@@ -137,7 +137,8 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
     }
 
     /**
-     * What a script published, as prelude.lua lists it; anything else says to look.
+     * Parses a message of a script, in the forms that prelude.lua lists; any other is a
+     * signal to poll.
      */
     public static WakeUpSignal signalOf(byte[] body) {
         Matcher text = BODY.matcher(new String(body, StandardCharsets.ISO_8859_1));

@@ -30,31 +30,33 @@ import org.springframework.data.redis.listener.ChannelTopic;
 import org.springframework.data.redis.listener.PatternTopic;
 
 /**
- * Wake-ups by Redis' pub/sub. One connection serves all queues of the process, or one to
- * every master where the keys of a cluster tell: only their node hears them. A queue's
- * subscription, and the connection, outlive the last who listens by a short while: who
- * waits for messages in a loop would else connect at every turn.
+ * Subscribes to wake-ups by Redis' pub/sub. One connection serves all queues of the
+ * process; keyspace notifications of a cluster need one to every master, as each node
+ * publishes its own only. A queue's subscription and the connection are closed a little
+ * after the last listener leaves, so that receiving in a loop does not reconnect each
+ * time.
  * <p>
- * After a lost connection Spring Data subscribes again and says so, which rings all
- * alarms: something may have been missed. What Spring Data does not survive is a Redis
- * that is away at the first subscription; then everything is subscribed anew until it
- * works.
+ * After a lost connection Spring Data subscribes again and reports that, which wakes all
+ * listeners, as they may have missed messages. Spring Data does not recover if Redis is
+ * away at the first subscription; then this class retries all subscriptions until they
+ * succeed.
  * <p>
  * Ends its connection with the application's life cycle, before the connection factory
- * ends; a restart subscribes again whoever still listens.
+ * ends; a restart renews the subscriptions that have listeners.
  * <p>
- * <strong>Threads.</strong> {@code listen} and {@code close} only note what is wanted;
- * one thread, {@code delayqueue-wake-ups}, does what waits for Redis, and alone touches
- * the subscriptions. PartitionSubscription ring on a connection's thread, or on that one.
+ * <strong>Threads.</strong> {@code listen} and {@code close} only record what is wanted;
+ * one thread, {@code delayqueue-wake-ups}, makes the calls that wait for Redis, and alone
+ * touches the subscriptions. Listeners are called on a connection's thread, or on that
+ * one.
  */
 public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
 
-    /** While Redis is away, however long: what it tells then is heard soon. */
+    /** Pause while Redis is away; constant, so that wake-ups resume soon after. */
     private static final Duration RETRY = Duration.ofMillis(500);
 
-    /** While Redis is there and does not permit it. */
+    /** Longest pause while Redis answers and rejects the subscription. */
     private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(2);
@@ -63,7 +65,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private static final Duration LINGER = Duration.ofSeconds(30);
 
-    /** In keyspace mode every write is an event: at most one look in this time. */
+    /** In keyspace mode every write is an event: at most one poll in this time. */
     private static final Duration KEYSPACE_PAUSE = Duration.ofMillis(10);
 
     /** After the connection factory (0), before the workers. */
@@ -77,7 +79,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final Duration linger;
 
-    /** Of heartbeats. */
+    /** Period of the heartbeats. */
     private final Duration period;
 
     private final Map<Partition, PartitionSubscription> alarms = new ConcurrentHashMap<>();
@@ -94,7 +96,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private Duration pause = RETRY;
 
-    /** One for all queues: they share the connection that could not be had. */
+    /** One retry serves all queues, as they share the connection that failed. */
     private boolean retryPlanned;
 
     private volatile boolean running = true;
@@ -228,7 +230,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         if (this.mode == WakeUpMode.KEYSPACE && RedisScriptExecutor.isLettuceCluster(this.factory)) {
             return new ClusterSubscription(lettuce, this.thread, this.period);
         }
-        // If the server is away Spring Data would log its stack each time.
+        // If the server is away, Spring Data would log a stack trace each time.
         this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
         return new ContainerSubscription(lettuce, new LossObserver(), RETRY, SUBSCRIPTION_LIMIT, this.period);
     }
@@ -242,7 +244,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         return new PartitionSubscription(partition, ChannelTopic.of(keys.wake()), null);
     }
 
-    /** A container whose subscription failed is in no state to go on with. */
+    /** Retries on a new container, as one whose subscription failed is not usable. */
     private void subscribeAllLater(PartitionSubscription queue, RuntimeException failure) {
         if (!this.away) {
             this.away = true;
@@ -251,7 +253,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
         disconnect();
         if (!(failure instanceof CompletionException)) {
-            // The server answers and will not have it, which may last.
+            // The server answers and rejects the subscription, which may last.
             this.pause = (this.pause.compareTo(LONGEST_RETRY) < 0) ? this.pause.multipliedBy(2) : LONGEST_RETRY;
         }
         this.retryPlanned = later(() -> {
@@ -271,7 +273,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
-    /** The server may not have what the client has asked for once, and will not again. */
+    /** Subscribes again if the server confirms nothing, as the client asks only once. */
     private void checkReconnected() {
         this.alarms.values()
             .stream()
@@ -300,7 +302,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         submit(this::subscribeAll);
     }
 
-    /** Waits, but not for long, until the connection has ended. */
+    /** Waits a short time until the connection has ended. */
     @Override
     public void stop() {
         this.running = false;
@@ -333,7 +335,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         submit(this.thread::shutdown);
     }
 
-    /** What follows from a lost connection; called by the client's threads. */
+    /** Handles a lost connection; called by the client's threads. */
     private final class LossObserver implements SubscriptionMonitor.Observer {
 
         @Override

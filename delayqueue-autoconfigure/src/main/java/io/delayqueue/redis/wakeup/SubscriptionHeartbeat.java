@@ -6,20 +6,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects a subscribed connection that is open but carries nothing any more: a firewall
- * has forgotten it, or the host behind it has vanished. Both ends would wait for ever.
+ * Detects a subscribed connection that is open but silent: a firewall has dropped its
+ * state, or the host behind it has vanished. Both ends would wait indefinitely.
  * <p>
  * Counts the beats of a timer since anything was received on the connection. After two of
- * them it requests an answer that comes on that connection, and if two more bring none,
- * the connection is dropped. Beats are counted and not clock time, so a process that was
- * suspended reads what has arrived meanwhile before it judges.
+ * them it requests an answer on that connection, and if there is none after two more, the
+ * connection is dropped. It counts beats instead of clock time, so that a process that
+ * was suspended reads the messages that arrived meanwhile before it decides.
  * <p>
  * <strong>Threads.</strong> One thread at a time calls {@code beat}; any thread reports
- * what was received.
+ * received messages.
  */
 final class SubscriptionHeartbeat {
 
-    /** Two of them without an answer: a connection that died is dropped within 10 s. */
+    /** A broken connection is dropped within 10 s, after two beats without an answer. */
     static final Duration PERIOD = Duration.ofSeconds(2);
 
     private static final Logger logger = LoggerFactory.getLogger(SubscriptionHeartbeat.class);
@@ -38,7 +38,7 @@ final class SubscriptionHeartbeat {
         this.line = line;
     }
 
-    /** Notes that something was received on the connection. */
+    /** Records that something was received on the connection. */
     void received() {
         this.received = true;
     }
@@ -60,13 +60,13 @@ final class SubscriptionHeartbeat {
         }
     }
 
-    /** Logs that a connection is dropped; not to be called on the client's threads. */
+    /** Logs that a connection is dropped; must not be called on the client's threads. */
     static void warn() {
         logger.warn("Nothing is received on the connection that is subscribed to wake-ups, not even the answer to "
                 + "a request; it is closed and opened again, meanwhile messages are found by the safety poll");
     }
 
-    /** A subscribed connection. */
+    /** Requests answers on a subscribed connection, or drops it. */
     interface Line {
 
         /**

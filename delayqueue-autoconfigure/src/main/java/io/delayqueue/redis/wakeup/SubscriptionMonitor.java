@@ -25,16 +25,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Watches the connections of a Lettuce client that our subscriptions are on, and reports
- * which of them are lost. Lettuce connects again and subscribes once more; a refusal of
- * that by the server it reports to nobody. A connection that carries nothing any more is
- * dropped, by the {@link SubscriptionHeartbeat} that each has: its request is a
+ * Monitors the connections of a Lettuce client that our subscriptions are on, and reports
+ * which of them are lost. Lettuce reconnects and subscribes once more, and does not
+ * report it if the server rejects that. Each connection has a
+ * {@link SubscriptionHeartbeat}, which drops it if it is silent; its request is a
  * {@code PING}, which a subscribed connection may send. The client may have subscriptions
- * of the application as well, on connections of their own: what a connection subscribes
- * to says whether it is ours.
+ * of the application as well, on connections of their own: the topics of a connection
+ * show whether it is ours.
  * <p>
  * <strong>Threads.</strong> Those of the client, which must not be blocked; any other
- * thread begins and ends it.
+ * thread starts and closes it.
  */
 final class SubscriptionMonitor implements RedisConnectionStateListener {
 
@@ -44,12 +44,12 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
 
     private final Observer observer;
 
-    /** What listens to each connection that is open. */
+    /** Listeners of the open connections. */
     private final Map<RedisChannelHandler<?, ?>, Ear<?, ?>> ears = new ConcurrentHashMap<>();
 
     /**
-     * Those of ours that were lost and have not subscribed again: the client connects the
-     * same ones.
+     * Our connections that were lost and have not subscribed again; the client reopens
+     * the same objects.
      */
     private final Set<RedisChannelHandler<?, ?>> lost = ConcurrentHashMap.newKeySet();
 
@@ -61,7 +61,7 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
     }
 
     /**
-     * Begins to watch the client that a factory has by now.
+     * Starts to monitor the present client of a factory.
      * @param period of the heartbeats
      * @return {@code null} if it has none
      */
@@ -78,7 +78,7 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
         return watch;
     }
 
-    /** Reports nothing from now on, and drops nothing. */
+    /** Stops reporting and dropping connections. */
     void close() {
         this.client.removeListener(this);
         if (this.beats != null) {
@@ -88,7 +88,7 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
         this.lost.clear();
     }
 
-    /** Whether no connection of ours is lost. */
+    /** Returns whether no connection of ours is lost. */
     boolean isWhole() {
         return this.lost.isEmpty();
     }
@@ -136,31 +136,31 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
         }
     }
 
-    /** Learns of losses. */
+    /** Receives losses of connections. */
     interface Observer {
 
-        /** Whether this channel or pattern is one of ours. */
+        /** Returns whether this channel or pattern is one of ours. */
         boolean isOurs(String topic);
 
-        /** A connection of ours is lost. */
+        /** Called when a connection of ours is lost. */
         void lost();
 
-        /** A connection of ours is about to be dropped, as it carries nothing. */
+        /** Called before a silent connection of ours is dropped. */
         void dropped();
 
         /**
-         * The connection is there again, and has asked for its subscriptions or soon
-         * will.
+         * Called when a connection is open again and has requested its subscriptions, or
+         * soon will.
          */
         void reconnected();
 
-        /** Every connection that was lost has subscribed again. */
+        /** Called when every lost connection has subscribed again. */
         default void restored() {
         }
 
     }
 
-    /** Receives what a connection subscribes to and what comes on it. */
+    /** Receives the subscriptions and messages of a connection. */
     private final class Ear<K, V> extends RedisPubSubAdapter<K, V> implements SubscriptionHeartbeat.Line {
 
         private final RedisChannelHandler<?, ?> connection;
@@ -206,7 +206,7 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
             this.heartbeat.received();
         }
 
-        /** Any answer will do: an error shows as well that the network carries it. */
+        /** Sends a ping; even an error as the answer shows that the network works. */
         @Override
         public boolean request() {
             this.line.async().ping().whenComplete((pong, failure) -> {
@@ -218,9 +218,9 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
         }
 
         /**
-         * Closes the channel beneath the connection, so that the client connects again as
-         * after any loss. To close the connection would end it for good, and to
-         * unsubscribe first would wait for an answer that does not come.
+         * Closes the channel beneath the connection, so that the client reconnects as
+         * after any loss. Closing the connection would end it for good, and unsubscribing
+         * first would wait for an answer that does not come.
          */
         @Override
         public void drop() {

@@ -5,14 +5,14 @@ import org.springframework.data.redis.listener.Topic;
 
 /**
  * Subscribes to any number of channels and patterns. Some implementations retry by
- * themselves until they are closed; one that cannot throws when a topic is added, and is
- * to be closed and replaced.
+ * themselves until they are closed; one that cannot throws when a topic is added, and
+ * must be closed and replaced.
  */
 interface TopicSubscription extends AutoCloseable {
 
     /**
      * Subscribes to one more topic, soon.
-     * @param listener receives messages; and subscriptions, and their ends with the
+     * @param listener receives messages; also subscriptions, and their ends with the
      * connection, if it is a {@code SubscriptionListener}
      * @throws RuntimeException if that failed and is not retried
      */
@@ -23,7 +23,7 @@ interface TopicSubscription extends AutoCloseable {
 
     /**
      * Ends the subscription: soon, or, if Redis is away, when the connection ends. May
-     * wait for that, but not for long.
+     * wait a short time for that.
      */
     @Override
     void close();
