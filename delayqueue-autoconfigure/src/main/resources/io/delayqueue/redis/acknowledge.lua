@@ -4,12 +4,12 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV  token, n, then n ids that were leased with it; as often as there are tokens. An id that
---       stands there twice is refused the second time
+-- ARGV  token, n, then n ids that were leased with it; repeated for each token. A second
+--       occurrence of an id is rejected
 --
 -- Returns  { refused, done, done, ... }, without the rest if all were done
 --          done: 1, 0 if the message is no longer the caller's and nothing changed, or 2 if
---          nothing changed as successors of others are large: ask again for those
+--          nothing changed as successors of others are large: repeat the call for those
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
@@ -23,7 +23,7 @@ while at < #ARGV do
 end
 
 local deadlines = redis.call('ZMSCORE', LEASED, unpack(ids))
--- Where none of these exists, all leases are plain: never renewed, and followed by nothing.
+-- Where none of these exists, all leases are plain: never renewed, and without a successor.
 local plain = redis.call('EXISTS', RENEWED, NEXT, DETAILS, ATTEMPTS) == 0
 local renewed = plain and {} or redis.call('HMGET', RENEWED, unpack(ids))
 

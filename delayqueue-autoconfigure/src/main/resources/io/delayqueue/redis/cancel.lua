@@ -8,7 +8,7 @@
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  id
--- ARGV[2]  version  of the partitions that the sender goes by, '' to ask whatever it is
+-- ARGV[2]  version  of the sender's layout of partitions, '' to skip the check
 --
 -- Returns  { refused, outcome }, or the error DQSTALE
 --          outcome: 0 cancelled, 1 leased, 2 not found
@@ -28,7 +28,7 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   tidy()
   return { 0, 2 }
 end
--- Where none of these exists, all messages are plain, and nothing else is known of this one.
+-- Where none of these exists, all messages are plain, without any other entry.
 if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) == 0 then
   redis.call('HDEL', MESSAGES, PROBE)
   redis.call('ZREM', SCHEDULED, id)

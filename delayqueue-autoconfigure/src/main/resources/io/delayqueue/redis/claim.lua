@@ -6,18 +6,19 @@
 --   SCHEDULED -> gone, DEAD  those found expired, by policy, at most REMOVALS; DEAD those
 --                            without an envelope
 --
--- The token of a lease is its deadline, in microseconds. Where a message was leased before
--- for longer, a token later than its last one serves the whole call, noted in `renewed`.
+-- The token of a lease is its deadline, in microseconds. If a message had a longer lease
+-- before, the whole call uses a token later than that one, recorded in `renewed`.
 --
--- A message whose lease ran out is due when that was given (a first attempt that is not plain:
--- when it was), if the lease was as long as is usual: so it comes before what became due since.
+-- A message whose lease ran out is due at the time when the lease was given, if the lease was
+-- as long as usual: so it comes before messages that became due later. A first attempt that is
+-- not plain keeps its due time.
 --
--- While the queue is paused nothing leaves its place, leases that ran out included, and the
--- wake mark stays as it is: so senders wake workers about once a second, in vain.
+-- While the queue is paused no message moves, not even if its lease ran out, and the wake mark
+-- stays as it is: so senders wake workers about once a second, in vain.
 --
--- The wake mark: a keeper that had room looks again at `next_at`, so senders need not wake
--- it for anything later. Who leaves due messages behind has the others look, once a second
--- at most. Who is just full, or not the keeper, promises nothing.
+-- The wake mark: a primary poller with free permits polls again at `next_at`, so senders need
+-- not wake it for a later message. A caller that leaves due messages behind wakes the others,
+-- once a second at most. A caller without free permits, or a standby node, sets no mark.
 --
 -- KEYS  see prelude.lua, all
 --
@@ -25,14 +26,15 @@
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  usual_lease  microseconds; of the queue, so that of most leases that ran out
 -- ARGV[4]  expired     'drop' or 'bury'
--- then, from who would keep the partition:
--- ARGV[5]  bid         'hold': it is the keeper, and said so a moment ago; 'confirm': it will be
---                      if nobody else is; 'share': or if the keeper has two partitions more
--- then, unless it holds it:
+-- then, from a node that bids for the role of the primary poller:
+-- ARGV[5]  bid         'hold': it has the role, and confirmed it a moment ago; 'confirm': it
+--                      takes the role if it is free; 'share': or if its owner has two
+--                      partitions more
+-- then, except for 'hold':
 -- ARGV[6]  node        its name, letters and digits
--- ARGV[7]  others      how many other partitions it keeps
--- ARGV[8]  term        ms, how long it keeps this one
--- ARGV[9]  grace       ms; if it finds what has been due for longer, the keeper is away
+-- ARGV[7]  others      of how many other partitions it is the primary poller
+-- ARGV[8]  term        ms, how long it has the role
+-- ARGV[9]  grace       ms; if a message has been due for longer, the primary poller is away
 --
 -- Returns  { now, next_at, token, expired, refused, version, keeper, n, id, due, id, due, ...,
 --            value, value, ... }
@@ -40,14 +42,14 @@
 --          or paused without an end;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          version: of the partitions; a busy worker has no other way to learn of it;
---          keeper: 1 if that is the caller; n: how many messages there are, each with
---          due: the score, in ms, which another producer may have given a fraction;
+--          keeper: 1 if the caller is the primary poller; n: how many messages there are, each
+--          with due: the score, in ms, which another producer may have given a fraction;
 --          value: stamp + envelope
---          and behind it, if any of what was due had more than that,
+--          then, unless all due messages have only these,
 --          { attempts, ... }, { details, ... }, { letter, failures, cause, ... }
 --          attempts, details: as stored, '' for none; then the dead letters that the call
---          added, their failures as a string. A list costs more than what is in it, so
---          there are none where one can do without
+--          added, their failures as a string. A list costs more than its content, so the
+--          lists are left out where possible
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O((limit + REMOVALS) * log N), N messages in the queue
@@ -93,9 +95,9 @@ local looked, reply = {}, {} -- looked: lists of id, due, id, due and so on
 local attempts, details, buried, returned
 
 -- Contents are read before anything moves, one by one until they have BYTES: several at once
--- could be of any size. What is due and not read stays in its place. Leases are added before
--- lanes are cleared, and a removal that takes nothing is tried before both: so a right that is
--- missing costs no message its place, and a Redis that is full lets them go.
+-- could be of any size. Due messages that are not read stay in their lane. Leases are added
+-- before lanes are cleared, and both after a removal that takes nothing: so a missing right
+-- removes no message from its lane, and a full Redis accepts the writes.
 if plain and not paused then
   local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
   local most, bytes = #due / 2, 0
@@ -172,7 +174,7 @@ if not plain and not paused then
         if n > start then redis.call('ZADD', LEASED, unpack(leases)) end
         redis.call('ZREMRANGEBYRANK', lane, 0, count - 1)
 
-        -- SCHEDULED -> gone or DEAD. What is next in the group may be in another lane, and due.
+        -- SCHEDULED -> gone or DEAD. The next of the group may be in another lane, and due.
         for _, i in ipairs(gone or {}) do
           local id, cause = ids[i], contents[i] and 'expired' or 'missing'
           removed = removed + 1
@@ -207,15 +209,15 @@ if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) 
 -- Another producer may have given any score; 0 stands for an empty queue.
 if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 
--- Whether the caller keeps the partition; if it asks, it is written down, and told.
+-- Whether the caller is the primary poller; a successful bid is recorded and published.
 local bid, node = ARGV[5], ARGV[6]
 local keeper, told = bid == 'hold', false
 if bid == 'confirm' or bid == 'share' then
   local kept = redis.pcall('GET', KEEPER) or ''
   local owner, load = string.match(kept.err and '' or kept, '^(%w+) (%d+)$')
   local oldest = now_ms
-  -- One whose lease ran out was in good hands until then, whenever it was due. When another
-  -- came back from a lease is not stored: its due time may be older than that.
+  -- A message whose lease ran out was not waiting until then, whenever it was due. The time at
+  -- which another came back from a lease is not stored: its due time may be older than that.
   for _, due in ipairs(looked) do
     for i = 1, #due, 2 do
       local id = due[i]
@@ -234,7 +236,7 @@ if behind and not paused then
   -- prelude
   refused = wake(now_ms, now, '!')
 elseif not paused then -- of a pause workers are told when it is over, or know
-  -- A Redis that is full may refuse the mark, where nothing was removed before it.
+  -- A full Redis may reject the mark unless something was removed before it.
   local marked = keeper and next_at and n < limit
     and not redis.pcall('SET', WAKE, next_at, 'PX', math.max(0, next_at - now_ms) + WAKE_GRACE).err
   if not marked and (n > 0 or expired > 0 or lapsed_at) then

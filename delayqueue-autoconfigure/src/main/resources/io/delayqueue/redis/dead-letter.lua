@@ -1,8 +1,8 @@
--- dead-letter.lua: ends a lease because trying is over.
+-- dead-letter.lua: ends a lease because the message is not retried any further.
 --
 --   LEASED -> DEAD, and the successor SCHEDULED if there is one
 --
--- The letter is named by the lease, so a repeated call finds it there.
+-- The dead letter is named by the lease, so a repeated call finds it there.
 --
 -- KEYS  see prelude.lua, all
 --

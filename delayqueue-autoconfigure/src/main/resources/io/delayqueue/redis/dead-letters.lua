@@ -1,22 +1,22 @@
--- dead-letters.lua: reads a page of dead letters, the latest death first; changes nothing.
+-- dead-letters.lua: reads a page of dead letters, the latest first; changes nothing.
 --
--- A page begins behind the time and name where the one before ended, whether or not that
--- letter is here: it may be gone, or in another partition of the queue.
+-- A page begins after the time and name where the previous one ended, whether or not that
+-- dead letter is here: it may be gone, or in another partition of the queue.
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  letter where the page before ended, '' for the first page
--- ARGV[2]  time of its death, ms
+-- ARGV[1]  letter where the previous page ended, '' for the first page
+-- ARGV[2]  time at which it was dead-lettered, ms
 -- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last; 0 for the
---          letter itself and no page
+--          dead letter itself and no page
 --
 -- Returns  { letter, died, content, letter, died, content, ..., more }
 --          died: its score, ms; content: see bury in prelude.lua. Another writer may have
---          given them anything
+--          stored anything in these
 --          more: '' if the page ends early, as contents are large; else missing
 --
 -- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond; answers
---          with 1 MiB, or with one letter
+--          with 1 MiB, or with one dead letter
 
 if ARGV[3] == '0' then
   local content = redis.call('HGET', LETTERS, ARGV[1])

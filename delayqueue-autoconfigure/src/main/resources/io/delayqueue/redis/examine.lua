@@ -1,22 +1,22 @@
--- examine.lua: tells all that is known of some messages at one moment, for an examination;
+-- examine.lua: reads all entries of some messages at one moment, for an integrity check;
 -- changes nothing.
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  key     which of KEYS to go through
--- ARGV[2]  cursor  of HSCAN or ZSCAN, '0' to begin; '' to look at the members named
+-- ARGV[1]  key     which of KEYS to read
+-- ARGV[2]  cursor  of HSCAN or ZSCAN, '0' to begin; '' to read the members named
 -- ARGV[3]  count   about how many at once, 1..100 (all of a small key, in compact form), and
---                  fewer where contents are large; or the members to look at, at most 100
+--                  fewer where contents are large; or the members to read, at most 100
 --
 -- Returns  { now, cursor, facts, facts, ... }   now: microseconds; cursor: '0' at the end
 --          facts of a dead letter: { name, value, there }   there: whether it is in the other
 --          of dead and letters
 --          facts of another member: { member, value, id, stored, details, attempts, renewed,
---          next, deadline, head, first, follows, lane, due, lane, due, ... }   nil for what is
---          not there; stored: 1 if messages has it, else 0; next: 'S' for a successor, 'C' for
---          a cancelled message; head, first: of its group, or
---          of that which the member names, and first of its followers; follows: 1 if it is one
---          in the group of its details, else 0
+--          next, deadline, head, first, follows, lane, due, lane, due, ... }   nil for absent
+--          entries; stored: 1 if messages has it, else 0; next: 'S' for a successor, 'C' for
+--          a cancelled message; head, first: of its group, or of the group that the member
+--          names, and first of its followers; follows: 1 if it is one in the group of its
+--          details, else 0
 --
 -- Cost     O(count * log N), N members of the largest set
 

@@ -2,8 +2,8 @@
 --
 --   LEASED -> LEASED   until `lease_time` from now, if that is later than its end so far
 --
--- The token stays what claim gave, so it is noted in `renewed` once the deadline is another.
--- A lease that ran out and that nobody has noticed is alive again.
+-- The token stays the one of the claim, so it is recorded in `renewed` once the deadline
+-- differs. A lease that ran out is live again unless another call has ended it.
 --
 -- KEYS  see prelude.lua, all
 --

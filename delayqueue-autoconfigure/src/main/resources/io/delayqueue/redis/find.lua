@@ -1,12 +1,12 @@
--- find.lua: looks at a message; changes nothing.
+-- find.lua: reads a message; changes nothing.
 --
--- A lease that ran out shows as what it leaves: the message SCHEDULED, or its successor, or
--- nothing if it was cancelled.
+-- A lease that ran out is shown as ended: the message SCHEDULED, or its successor, or nothing
+-- if it was cancelled.
 --
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  id
--- ARGV[2]  version  of the partitions that the caller goes by, '' to ask whatever it is
+-- ARGV[2]  version  of the caller's layout of partitions, '' to skip the check
 --
 -- Returns  {} if the partition does not hold it, else { state, time, attempts, details, value };
 --          or the error DQSTALE

@@ -1,11 +1,12 @@
--- horizon.lua: counts what is due when; changes nothing.
+-- horizon.lua: counts messages by due time; changes nothing.
 --
--- Leases that ran out are due, whatever they leave.
+-- Leases that ran out count as due, even if their message was cancelled.
 --
 -- KEYS  see prelude.lua, all
 --
 -- Returns  { due, minute, hour, day, week, all, followers }
---          due now, then within that time from now, those before included; all: in the lanes
+--          due now, then within that time from now, including the earlier ones; all: in the
+--          lanes; followers: those that wait in their group
 --
 -- Cost     O(log N)
 

@@ -1,17 +1,18 @@
 -- messages.lua: lists some messages; changes nothing.
 --
--- A page begins behind the position where the one before ended, whether or not that message
+-- A page begins after the position where the previous one ended, whether or not that message
 -- is here: it may have moved, or be in another partition of the queue.
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  listing  'SCHEDULED' all lanes, 'DUE' what of them is due, 'LEASED', 'FOLLOWERS'
--- ARGV[2]  score where the page before ended, '' for the first page
+-- ARGV[1]  listing  'SCHEDULED' all lanes, 'DUE' the due messages in them, 'LEASED',
+--                   'FOLLOWERS'
+-- ARGV[2]  score where the previous page ended, '' for the first page
 -- ARGV[3]  member of its set there
 -- ARGV[4]  limit  1..101: one more than the page, to know whether it is the last
 --
 -- Returns  { now, member, score, attempts, details, member, score, attempts, details, ... }
---          now: microseconds; member: the id, or of a follower what stands for it there;
+--          now: microseconds; member: the id, or the member of followers;
 --          attempts, details: as stored, '' for none
 --
 -- Cost     O(L * (limit + log N * log M)), N messages in the queue, M of them of one
@@ -22,7 +23,7 @@ local limit = tonumber(ARGV[4])
 local precedes = groups().precedes
 local members, scores, ids = {}, {}, {}
 
--- How many of a set stand before what comes next.
+-- Returns how many members of a set precede the page.
 local function passed(key)
   if ARGV[2] == '' then return 0 end
   local start = redis.call('ZCOUNT', key, '-inf', '(' .. ARGV[2])

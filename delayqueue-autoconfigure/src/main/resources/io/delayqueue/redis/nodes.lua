@@ -1,18 +1,18 @@
--- nodes.lua: what nodes tell of themselves: keeps it, forgets one, or tells of all.
+-- nodes.lua: stores the report of a node, removes one, or lists all.
 --
--- KEYS[2]  nodes  HASH  node -> what it said
--- KEYS[3]  seen   ZSET  node -> when it was heard of, ms; settings of the namespace, in one
+-- KEYS[2]  nodes  HASH  node -> its report
+-- KEYS[3]  seen   ZSET  node -> time of its last report, ms; settings of the namespace, in one
 --                       slot with the list of queues
 --
 -- ARGV[1]  what    'report', 'remove' or 'list'
--- ARGV[2]  age     ms; who was not heard of for so long is gone
+-- ARGV[2]  age     ms; a node whose last report is older is gone
 -- ARGV[3]  limit   of a list, 1..1000
 -- ARGV[4]  node    letters and digits; not of a list
 -- ARGV[5]  report  of a report
 --
 -- Returns  {}, or of a list { node, seen, report, ... }   seen: ms
 --
--- Cost     O(limit + log N), N nodes; a report forgets 100 that are gone at most
+-- Cost     O(limit + log N), N nodes; a report removes 100 that are gone at most
 
 local NODES, SEEN = KEYS[2], KEYS[3]
 local now_ms = math.floor(clock() / 1000)

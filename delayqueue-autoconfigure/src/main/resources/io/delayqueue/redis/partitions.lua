@@ -1,16 +1,15 @@
--- partitions.lua: records how the queue is spread, and whether it is paused, or tells what
--- is recorded.
+-- partitions.lua: reads or changes the record of the queue's partitions and its pause.
 --
--- Every partition of a queue has a record; that of the first is the truth. No message is
--- touched: they stay where they are.
+-- Every partition of a queue has a record; that of the first is authoritative. Messages are
+-- not touched: they stay where they are.
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  expected  what must be recorded, '' for nothing, '*' for any earlier version
--- ARGV[2]  record    what to record then, '' to tell only
--- ARGV[3]  held      what to record instead if messages, or dead letters, are here
+-- ARGV[1]  expected  the required present record, '' for none, '*' for any earlier version
+-- ARGV[2]  record    the new record, '' to read only
+-- ARGV[3]  held      the new record if messages, or dead letters, are here
 --
--- Returns  { record, now }   what is recorded now, '' for nothing; ms, rounded up
+-- Returns  { record, now }   the record after the call, '' for none; ms, rounded up
 --
 -- Cost     O(1)
 

@@ -1,27 +1,27 @@
--- prelude.lua: what scripts share. The loader puts in front of each what it uses, as every
--- function there costs time in each call, and leaves out what it does not use.
+-- prelude.lua: functions that scripts share. The loader puts in front of each script those
+-- that it uses, as every function costs a script time in each call.
 --
--- A script that has a rare case needs more for it: what only a block uses that begins by the
--- line `-- prelude` stands there, and costs nothing where the block is not entered.
+-- Functions that only a rare case of a script uses stand at the start of its block, at the
+-- line `-- prelude`, and cost nothing where the block is not entered.
 --
 -- All scripts take the same keys in the same order, so that functions here can share them.
 --
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
---                            (scheduled, or replaced what was there), then 7 that name the
---                            send that stored it
+--                            (scheduled, or replaced an earlier message), then 7 that
+--                            identify the send that stored it
 -- KEYS[2]  scheduled  ZSET   id -> due time, ms; the normal lane
--- KEYS[3]  wake       STRING the earliest time, ms, at which workers with room plan to look;
---                            the channel of wake-ups has the same name. Published there:
---                            '+<ms>' a message is due after that time; '!' look now;
---                            'k<ms>:<load>:<node>' the keeper looked, and will again after
---                            that time, '' for an empty queue; 'v' there is no keeper
--- KEYS[4]  partitions STRING 'version|counts', how the queue is spread, as engine.Partitions
+-- KEYS[3]  wake       STRING the earliest time, ms, at which workers with free permits plan to
+--                            poll; the channel of wake-ups has the same name. Published there:
+--                            '+<ms>' a message is due after that time; '!' poll now;
+--                            'k<ms>:<load>:<node>' the primary poller polled, and will again
+--                            after that time, '' for an empty queue; 'v' there is none
+-- KEYS[4]  partitions STRING 'version|counts', the layout of partitions, as PartitionLayout
 --                            writes it, then 'p' if it is paused, and until when, ms; a
 --                            setting, which outlives messages. Absent: one partition,
 --                            version 0
 -- KEYS[5]  leased     ZSET   id -> end of its lease, microseconds
 -- KEYS[6]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
---                            for no expiry, and ':group' behind it for one of a group; only
+--                            for no expiry, followed by ':group' if it has a group; only
 --                            where there is an expiry, another lane or a group
 -- KEYS[7]  attempts   HASH   id -> 'failures:lapses:suspect:by:token:first failure'; only
 --                            once it came back from a lease. suspect: 0 no, 1 its last lease
@@ -31,14 +31,14 @@
 --                            it was extended, or where the last token was a later time
 -- KEYS[9]  next       HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
 --                            'S' + details + '|' + stamp + envelope, its successor
--- KEYS[10] dead       ZSET   letter -> time of death, ms; a letter is named id~token
--- KEYS[11] letters    HASH   letter -> see bury
+-- KEYS[10] dead       ZSET   dead letter -> when it was dead-lettered, ms; named id~token
+-- KEYS[11] letters    HASH   dead letter -> see bury
 -- KEYS[12] to [20]    ZSET   id -> due time, ms; the lanes 0-3 and 5-9
--- KEYS[21] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; what
---                            waits behind the head of its group, in the order of its turn
+-- KEYS[21] followers  ZSET   group + ' ' + original due time, 15 digits + ':' + id -> 0; the
+--                            messages that wait in their group, in the order of their turn
 -- KEYS[22] heads      HASH   group -> id of its head, which is in its lane or leased
--- KEYS[23] keeper     STRING 'node load': who looks first, and how many partitions it keeps;
---                            a setting, which goes by itself when its node does
+-- KEYS[23] keeper     STRING 'node load': the primary poller, and how many partitions it polls
+--                            first; a setting, which expires when its node is gone
 
 local MESSAGES = KEYS[1]
 local SCHEDULED = KEYS[2]
@@ -60,14 +60,14 @@ local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them
 local REMOVALS = 100 -- most messages that a claim removes
 
--- Microseconds since the epoch, of this server.
+-- Returns microseconds since the epoch, of this server.
 local function clock()
   local time = redis.call('TIME')
   return time[1] * 1000000 + time[2]
 end
 
--- Digits only: tostring and .. would print 17 digits as 1.79e+15. A number that is itself
--- an argument of redis.call needs none of this.
+-- Returns digits only: tostring and .. would print 17 digits as 1.79e+15. A number that is
+-- itself an argument of redis.call needs none of this.
 local function digits(number)
   return string.format('%.0f', number)
 end
@@ -78,7 +78,7 @@ local function lane_key(lane)
   return KEYS[11 + lane]
 end
 
--- The lanes in which messages may be, the highest first.
+-- Returns the lanes in which messages may be, the highest first.
 local function lanes_in_use()
   if redis.call('EXISTS', unpack(KEYS, 12, 20)) == 0 then return { SCHEDULED } end
   local lanes = {}
@@ -86,8 +86,8 @@ local function lanes_in_use()
   return lanes
 end
 
--- The time, ms, that `spec` names ('+1500' from now, '1790000000000' since the epoch), but
--- not before `now` in microseconds; rounded up, so that nothing is early.
+-- Returns the time, ms, that `spec` names ('+1500' from now, '1790000000000' since the epoch),
+-- but not before `now` in microseconds; rounded up, so that nothing is early.
 local function due_time(spec, now)
   local now_ms = math.ceil(now / 1000)
   if string.sub(spec, 1, 1) == '+' then return now_ms + tonumber(string.sub(spec, 2)) end
@@ -103,8 +103,8 @@ local function to_details(due, expiry, lane, group)
   return group == '' and details or details .. ':' .. group
 end
 
--- Original due time, nil where there are no details that can be read, expiry (0 none), lane
--- and group ('' none).
+-- Returns original due time (nil without readable details), expiry (0 none), lane and group
+-- ('' none).
 local function from_details(details)
   local due, expiry, lane, group = string.match(details or '', '^(%d+):(%d+):(%d):?(.*)$')
   if not due then return nil, 0, NORMAL, '' end
@@ -133,16 +133,16 @@ local function version_of(partitions)
   return tonumber(string.match(partitions or '', '^%d+') or 0)
 end
 
--- When the pause of a queue ends, ms; math.huge if somebody has to end it, nil if there is
+-- Returns when the pause of a queue ends, ms; math.huge for one without an end, nil if there is
 -- none.
 local function pause_end(partitions)
   local ends = string.match(partitions or '', 'p(%d*)')
   return ends and (tonumber(ends) or math.huge)
 end
 
--- Refuses senders that go by an older version of the partitions than this one knows: what
--- they look for may be elsewhere, and what they add may be there already. Returns the error
--- to answer with, else nil. `version`: '' for who need not know.
+-- Rejects senders whose layout of partitions is older than the record: their message may be in
+-- another partition already. Returns the error to answer with, else nil. `version`: '' to skip
+-- the check.
 local function stale(version)
   if version == '' then return nil end
   local partitions = redis.call('GET', PARTITIONS)
@@ -150,9 +150,9 @@ local function stale(version)
   return redis.error_reply('DQSTALE the partitions of this queue are ' .. partitions)
 end
 
--- Tries, without effect, what moves messages. A right that is missing, or a key of another
--- type, ends the script here, and not when a message has left one place and cannot enter
--- another. Senders begin with this; others remove something first, for a Redis that is full.
+-- Tries, without effect, the commands that move messages. A missing right, or a key of another
+-- type, ends the script here, and not when a message has left one key and cannot enter
+-- another. Senders begin with this; others remove something first, for a full Redis.
 local function rehearse()
   redis.call('ZADD', LEASED, 'XX', '0', PROBE)
   redis.call('HDEL', RENEWED, PROBE)
@@ -170,41 +170,41 @@ local function rehearse()
   for _, lane in ipairs(lanes_in_use()) do redis.call('ZSCORE', lane, PROBE) end
 end
 
--- As rehearse, for who takes messages from where they are.
+-- Like rehearse, for scripts that remove messages from a key.
 local function rehearse_removal()
   redis.call('ZREM', LEASED, PROBE)
   rehearse()
 end
 
--- The same for plain messages, which only go from one sorted set to another.
+-- The same for plain messages, which only move from one sorted set to another.
 local function rehearse_move()
   redis.call('ZREM', LEASED, PROBE)
   redis.call('ZADD', LEASED, 'XX', '0', PROBE)
 end
 
--- Whether `token` is that of the lease that `id` has now, run out or not.
+-- Returns whether `token` is that of the present lease of `id`, even if it ran out.
 local function holds(id, token)
   local deadline = redis.call('ZSCORE', LEASED, id)
   return deadline ~= false and token == (redis.call('HGET', RENEWED, id) or deadline)
 end
 
--- Whether the holder of `token` gave `id` back, and nobody has claimed it since: the answer
--- to a call that is repeated after its reply was lost.
+-- Returns whether the holder of `token` gave `id` back, and it was not claimed since: the
+-- answer to a call that is repeated after its reply was lost.
 local function gave_back(id, token)
   if redis.call('ZSCORE', LEASED, id) then return false end
   local entry = attempts_of(id)
   return entry.by == 'h' and entry.token == token
 end
 
--- What only messages of a group need; made when it is asked for, as each function that a
--- script has costs it time in every call.
+-- Returns functions that only messages of a group need; created on demand, as each function
+-- that a script has costs it time in every call.
 local function groups()
-  -- Where a message stands among the followers. No group and no id holds a blank.
+  -- Returns the member of followers for a message. No group and no id holds a blank.
   local function place(group, due, id)
     return group .. ' ' .. string.format('%015.0f', due) .. ':' .. id
   end
 
-  -- Whether one id stands before another, by bytes as in a sorted set; `<` goes by the locale.
+  -- Returns whether one id precedes another, by bytes as in a sorted set; `<` uses the locale.
   local function precedes(one, other)
     for i = 1, math.min(#one, #other) do
       local a, b = string.byte(one, i), string.byte(other, i)
@@ -213,9 +213,9 @@ local function groups()
     return #one < #other
   end
 
-  -- Whether the head of a group makes room for a message: if it waits and its turn is later,
-  -- or if it is lost. One that waits for another time than its own was given back, and keeps
-  -- its place.
+  -- Returns whether a message replaces the head of its group: if that waits and its turn is
+  -- later, or if it is lost. A head that waits for another time than its own was given back,
+  -- and stays the head.
   local function gives_way(head, id, due)
     if redis.call('ZSCORE', LEASED, head) then return false end
     local due_head, _, lane = details_of(head)
@@ -225,8 +225,8 @@ local function groups()
     return due < due_head or due == due_head and precedes(id, head)
   end
 
-  -- Whether a message follows the head of its group, among whose followers it is then.
-  -- Otherwise it is the head, and its lane the place for it.
+  -- Returns whether a message waits behind the head of its group, and adds it to followers.
+  -- Otherwise makes it the head, which the caller adds to its lane.
   local function follow(id, due, group)
     local head = redis.call('HGET', HEADS, group)
     if head and not gives_way(head, id, due) then
@@ -243,8 +243,8 @@ local function groups()
     return false
   end
 
-  -- Takes a message that is in no lane and not leased out of its group. If it was the head,
-  -- the follower whose turn is next is it now; returns when that one is due.
+  -- Removes a message that is in no lane and not leased from its group. If it was the head,
+  -- the message whose turn is next becomes the head; returns when that one is due.
   local function leave(id, due, group)
     if redis.call('HGET', HEADS, group) ~= id then
       redis.call('ZREM', FOLLOWERS, place(group, due, id))
@@ -266,7 +266,7 @@ local function groups()
   return { place = place, precedes = precedes, follow = follow, leave = leave }
 end
 
--- When a message that waits is due, and whether in its lane; nil if it waits nowhere.
+-- Returns when a waiting message is due, and whether it is in its lane; nil if it is not there.
 local function waits_until(id)
   local due, _, lane, group = details_of(id)
   local score = redis.call('ZSCORE', lane_key(lane), id)
@@ -275,7 +275,7 @@ local function waits_until(id)
   return nil, false
 end
 
--- Puts a message into its lane or, if its group has a head that stays, behind that. Returns
+-- Adds a message to its lane or, if its group has a head that stays, to followers. Returns
 -- its due time, nil if it is not its turn.
 local function enter(id, due, lane, group)
   if group ~= '' and groups().follow(id, due, group) then return nil end
@@ -283,9 +283,9 @@ local function enter(id, due, lane, group)
   return due
 end
 
--- Removes all that is known of messages that are in no lane and not leased any more, so that
--- later messages of these ids inherit nothing. Returns when what is next in their groups is
--- due, nil if nothing is.
+-- Removes all entries of messages that are no longer in a lane or leased, so that later
+-- messages of these ids inherit nothing. Returns the earliest due time of the next messages in
+-- their groups, nil if there are none.
 local function forget(ids)
   redis.call('HDEL', MESSAGES, unpack(ids))
   if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) == 0 then return nil end
@@ -308,10 +308,10 @@ local function tidy()
   if redis.call('EXISTS', MESSAGES) == 0 then redis.pcall('DEL', WAKE) end
 end
 
--- Puts a message that the queue does not hold into SCHEDULED. `value`: stamp + envelope.
--- Its content comes last: should a permission be missed on the way, what is half there is
--- found by a claim, in another lane once there are details, and not kept for ever by the
--- next send. Returns what enter does.
+-- Adds a message that the queue does not hold to SCHEDULED. `value`: stamp + envelope.
+-- Writes the content last: if a permission is missing in between, a claim finds the incomplete
+-- message, in another lane once there are details, and the next send does not keep it.
+-- Returns the result of enter.
 local function put(id, value, due, expiry, lane, group)
   local entered = enter(id, due, lane, group)
   if expiry > 0 or lane ~= NORMAL or group ~= '' then
@@ -321,7 +321,8 @@ local function put(id, value, due, expiry, lane, group)
   return entered
 end
 
--- Due time, expiry, lane, group, and stamp + envelope of a successor; nil if there is none.
+-- Returns due time, expiry, lane, group, and stamp + envelope of a successor; nil if there is
+-- none.
 local function successor_of(id)
   local successor = redis.call('HGET', NEXT, id)
   if not successor or successor == 'C' then return nil end
@@ -330,18 +331,18 @@ local function successor_of(id)
   return due, expiry, lane, group, value
 end
 
--- Ends the life of a message that has left LEASED, and begins that of its successor. Returns
--- when the first of what is in its lane because of that is due, nil if nothing is.
+-- Removes a message that has left LEASED, and adds its successor. Returns the earliest due time
+-- of the messages that entered a lane, nil if none did.
 local function succeed(id)
   local due, expiry, lane, group, value = successor_of(id)
   local next_due = forget({ id })
   return earlier(next_due, due and put(id, value, due, expiry, lane, group))
 end
 
--- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`. A message
--- with details that never failed is due when it was. When another was is not stored while it is
--- leased: it is due when its lease was given, which is `lease_time` before the token, where the
--- caller knows how long leases usually are; else at the deadline.
+-- LEASED -> SCHEDULED, or what follows: the lease of `id` ran out at `deadline`. A message with
+-- details that never failed keeps its due time, which is not stored for others while they are
+-- leased: they are due when their lease was given, which is `lease_time` before the token, if
+-- the caller knows how long leases usually are; else at the deadline.
 local function lapse(id, deadline, lease_time)
   local token, entry = redis.call('HGET', RENEWED, id) or deadline, attempts_of(id)
   redis.call('ZREM', LEASED, id)
@@ -361,7 +362,7 @@ local function lapse(id, deadline, lease_time)
   redis.call('ZADD', lane_key(lane), digits(due), id)
 end
 
--- Ends the lease of `id` if it has run out by `now`, for those who are not its holder.
+-- Ends the lease of `id` if it has run out by `now`, for callers other than its holder.
 -- Returns whether it has a live lease.
 local function is_leased(id, now)
   local deadline = redis.call('ZSCORE', LEASED, id)
@@ -372,10 +373,10 @@ local function is_leased(id, now)
   return false
 end
 
--- Adds a dead letter for a message that has left its set, and returns its failures. The
--- letter is 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + group
--- + cause + first failure + stamp + envelope; where there is a group, '+' and its length stand
--- behind the lane.
+-- Adds a dead letter for a message that has left its set, and returns its failures. Content:
+-- 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + group
+-- + cause + first failure + stamp + envelope; where there is a group, '+' and its length follow
+-- the lane.
 local function bury(id, letter, cause, died, due, failed)
   local entry = attempts_of(id)
   local original, expiry, lane, group = details_of(id)
@@ -389,8 +390,8 @@ local function bury(id, letter, cause, died, due, failed)
   return failures
 end
 
--- Sets the wake mark and publishes: when a message is due, or `body`. Returns 1 if this user
--- may not publish, else 0; the message is stored all the same.
+-- Sets the wake mark and publishes when a message is due, or `body`. Returns 1 if this user
+-- may not publish, else 0; the message is stored in both cases.
 local function announce(due, now, body)
   local ahead = math.max(0, due - math.floor(now / 1000))
   redis.pcall('SET', WAKE, digits(due), 'PX', digits(ahead + WAKE_GRACE))
@@ -398,8 +399,8 @@ local function announce(due, now, body)
   return type(reply) == 'table' and reply.err and 1 or 0
 end
 
--- Wakes the workers if a message became due before they plan to look. Returns what announce
--- does.
+-- Wakes the workers if a message became due before they plan to poll. Returns the result of
+-- announce.
 local function wake(due, now, body)
   local mark = tonumber(redis.pcall('GET', WAKE))
   if mark and due >= mark then return 0 end

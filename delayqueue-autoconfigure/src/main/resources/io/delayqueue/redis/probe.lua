@@ -1,4 +1,4 @@
--- probe.lua: asks what server this is, and whether its user may do what the scripts do.
+-- probe.lua: reads the server's properties, and checks that its user may do what scripts do.
 --
 -- Works on keys of a queue of its own and leaves none behind.
 --

@@ -4,9 +4,10 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  age    ms; those at least so old, the oldest first, 0 for all; ignored with a letter
+-- ARGV[1]  age    ms; removes those of at least this age, the oldest first, 0 for all; ignored
+--                 with a letter
 -- ARGV[2]  limit  1..100
--- ARGV[3]  letter  only this one; absent for those of that age
+-- ARGV[3]  letter  only this one; absent to remove by age
 --
 -- Returns  { removed }   how many
 --

@@ -1,13 +1,13 @@
--- queues.lua: the list of queues: adds one, strikes one off, or tells some.
+-- queues.lua: adds a queue to the list of queues, removes one, or lists some.
 --
 -- KEYS[1]  queues  ZSET  name -> 0, so in the order of names; a setting of the namespace, in
 --                        a slot of its own
 --
 -- ARGV[1]  what    'add', 'remove' or 'list'
--- ARGV[2]  name    of the queue; of a list where it begins, behind that, '' for the first
+-- ARGV[2]  name    of the queue; a list begins after this name, '' for the first
 -- ARGV[3]  limit   1..1001, of a list
 --
--- Returns  { done }   1 if the queue was not there, or was; or { name, ... }
+-- Returns  { done }   1 if the queue was added or removed, else 0; or { name, ... }
 --
 -- Cost     O(limit + log N), N queues
 

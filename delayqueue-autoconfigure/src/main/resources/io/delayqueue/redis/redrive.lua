@@ -1,14 +1,14 @@
--- redrive.lua: makes the message of a dead letter due now, with its attempts anew.
+-- redrive.lua: makes the message of a dead letter due now, with its attempts reset.
 --
--- Of a queue that was never spread: of others the message is sent, to where it belongs now.
+-- For a queue that was never partitioned: in others the message is sent to its partition.
 --
 --   DEAD -> SCHEDULED   its time to live counts from now, and so does its place in its group
 --
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  letter
--- ARGV[2]  stamp   of the message; a repeated call finds it there
--- ARGV[3]  version of the partitions that the caller goes by
+-- ARGV[2]  stamp   of the message, by which a repeated call recognizes it
+-- ARGV[3]  version of the caller's layout of partitions
 --
 -- Returns  { refused, outcome }, or the error DQSTALE
 --          outcome: 0 redriven, 1 its id is in use, 2 it has no message, 3 not found

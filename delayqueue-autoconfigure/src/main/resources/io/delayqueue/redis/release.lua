@@ -1,13 +1,13 @@
--- release.lua: gives messages back with no attempt burned.
+-- release.lua: gives messages back without counting an attempt.
 --
 --   LEASED -> SCHEDULED   due after a delay, or when its attempt was; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
 --
--- What nobody has begun to handle goes back to the due time of its attempt, which the claim
--- answered: so it comes before what became due later, and how late it is can be seen. Never
--- later than now, whatever the caller says.
+-- A message whose handling has not begun returns to the due time of its attempt, as the claim
+-- answered it: so it comes before messages that became due later, and its delay stays visible.
+-- A due time in the future becomes now.
 --
--- A suspect that was never started stays one.
+-- A redelivered message whose handler was not started stays marked as redelivered.
 --
 -- KEYS  see prelude.lua, all
 --

@@ -9,7 +9,7 @@
 --
 -- ARGV[1]  id
 -- ARGV[2]  due  '+delay' or epoch, ms
--- ARGV[3]  version  of the partitions that the sender goes by, '' to ask whatever it is
+-- ARGV[3]  version  of the sender's layout of partitions, '' to skip the check
 --
 -- Returns  { refused, outcome }, or the error DQSTALE
 --          outcome: 0 rescheduled, 1 leased and unchanged, 2 not found

@@ -1,13 +1,13 @@
--- resign.lua: ends that a node keeps a partition.
+-- resign.lua: ends a node's role as the primary poller of a partition.
 --
--- No message changes its state: the others hurry from now on, until one of them is keeper.
--- Nobody looks when the wake mark says any more, so senders wake the others again.
+-- No message changes its state: standby nodes poll at due times until one has the role. No node
+-- polls at the time of the wake mark, so it is removed and senders wake the others again.
 --
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  node  as in claim.lua
 --
--- Returns  { done }   1, or 0 if another keeps the partition or nobody does
+-- Returns  { done }   1, or 0 if another node or none is the primary poller
 --
 -- Keeps    I1 to I5 (see schedule.lua)
 -- Cost     O(1)

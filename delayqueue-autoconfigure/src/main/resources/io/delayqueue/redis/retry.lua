@@ -8,7 +8,7 @@
 -- ARGV[1]  id
 -- ARGV[2]  token
 -- ARGV[3]  delay    ms
--- ARGV[4]  failure  kept if it is the first
+-- ARGV[4]  failure  stored if it is the first
 --
 -- Returns  { refused, done }   done: 1, also for a repeated call that finds
 --          the message as the first one left it; 0 if the message is no

@@ -1,32 +1,32 @@
--- schedule.lua: adds messages, or applies them to what the queue holds under their ids; those
--- that send.lua cannot add.
+-- schedule.lua: adds messages that send.lua cannot add, or applies them to the messages that
+-- the queue holds under their ids.
 --
 --   absent    -> SCHEDULED
 --   SCHEDULED -> SCHEDULED   kept, or replaced in place
 --   LEASED    -> LEASED      kept, or with a successor in `next`
 --
--- KEEP is for sends that are repeated: it adds nothing while the id is held. Only to a lease
--- that was cancelled does it add a successor, as nothing else would follow. AFTER_CURRENT
--- keeps what waits, and adds the successor of a lease that has none; REPLACE replaces either.
+-- KEEP is for repeated sends: it adds nothing while the id is held. Only a cancelled lease
+-- gets a successor, as nothing else would follow. AFTER_CURRENT keeps a waiting message, and
+-- adds the successor of a lease that has none; REPLACE replaces either.
 --
--- No mode takes an id to another group: nothing is stored then.
+-- No mode moves an id to another group: nothing is stored then.
 --
--- If the queue is spread, an id, or a group, may be where it belonged before: there messages
--- are only applied to what is held, and added to groups that are not empty.
+-- If the queue is partitioned, an id, or a group, may still be in its former partition: there
+-- messages are only applied to held ids, and added to groups that are not empty.
 --
 -- A send that is repeated after its reply was lost finds its own stamp, and answers as the
--- first time. The due time of a message that is leased and plain is not known any more: it is
--- answered as now, as it is not later. A lease that ran out is ended first.
+-- first time. The due time of a plain message is not stored while it is leased: the answer is
+-- now, as it is not later. A lease that ran out is ended first.
 --
 -- KEYS  see prelude.lua, all
 --
--- ARGV[1]  version   of the partitions that the sender goes by, '' if all ids are new
+-- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV[2]  held      1 to leave out ids that are not held, else 0
 -- ARGV from [3] on, for each message, with ids that differ:
 --   +0  id
 --   +1  stamp + envelope   the stamp begins with 's'
 --   +2  due                '+delay' or epoch, ms
---   +3  time to live       ms, 0 for ever
+--   +3  time to live       ms, 0 for none
 --   +4  lane               0..9
 --   +5  mode               'KEEP', 'AFTER_CURRENT' or 'REPLACE'
 --   +6  group              '' for none
@@ -36,7 +36,7 @@
 --          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
 --          5 not held and left out
 --          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id:
---          take the place of a message of another group, or that after its lease
+--          replace or succeed a message of another group
 --
 -- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in followers, or in none of them
 --          I2  an id in any of them has an entry in messages, and the other way round
@@ -59,8 +59,8 @@ local earliest
 local ids = {}
 for i = FIRST, #ARGV, FIELDS do ids[#ids + 1] = ARGV[i] end
 
--- The group of what is held under an id, once a lease that ran out is ended; nil if nothing
--- will be.
+-- Returns the group of the message under an id, once a lease that ran out is ended; nil if
+-- there will be none.
 local function group_there(id)
   local deadline = redis.call('ZSCORE', LEASED, id)
   if deadline and tonumber(deadline) <= now and redis.call('HEXISTS', NEXT, id) == 1 then
@@ -71,7 +71,7 @@ local function group_there(id)
   return (deadline or waits_until(id)) and group or nil
 end
 
--- Whether what is sent to an id, and does not replace, would follow its lease.
+-- Returns whether a send to an id that does not replace would become the successor.
 local function follows(id, mode)
   local deadline = redis.call('ZSCORE', LEASED, id)
   if not deadline or tonumber(deadline) <= now then return false end
@@ -90,7 +90,7 @@ for i = 1, #ids do
   end
 end
 
--- Whether there is anything of an id that waits nowhere and is not leased.
+-- Returns whether there is any entry of an id that is not waiting and not leased.
 local function is_left(id)
   for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT }) do
     if redis.call('HEXISTS', hash, id) == 1 then return true end
@@ -100,7 +100,7 @@ end
 
 local rehearsed = false
 
--- Applies a message to what the queue holds under its id. Returns outcome and due time.
+-- Applies a message to the one that the queue holds under its id. Returns outcome and due time.
 local function admit(id, value, due, expiry, lane, group, mode)
   local leased = is_leased(id, now)
   local length = redis.call('HSTRLEN', MESSAGES, id)
@@ -114,12 +114,12 @@ local function admit(id, value, due, expiry, lane, group, mode)
     if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
     if not rehearsed then rehearse() end
     rehearsed = true
-    -- Only where there is need: after a removal, a Redis that is full takes what is new.
+    -- Only if necessary, as a full Redis accepts new messages after a removal.
     if is_left(id) then earliest = earlier(earliest, forget({ id })) end
     earliest = earlier(earliest, put(id, value, due, expiry, lane, group))
     return 0, due
   end
-  -- What is there may be large: it is read only if it may be what is sent.
+  -- The stored message may be large: it is read only if it may be the same send.
   local there = length == #value and redis.call('HGET', MESSAGES, id) or ''
   if string.sub(there, 2, 8) == string.sub(value, 2, 8) then
     return string.sub(there, 1, 1) == 'r' and 2 or 0, due_there

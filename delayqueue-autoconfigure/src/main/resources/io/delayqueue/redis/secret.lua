@@ -1,4 +1,4 @@
--- secret.lua: reads the secret of the namespace, or keeps the one given if there is none.
+-- secret.lua: reads the secret of the namespace, or stores the one given if there is none.
 --
 -- KEYS[4]  secret  STRING  random bytes; a setting of the namespace, in one slot with the
 --                          list of queues

@@ -1,15 +1,15 @@
--- send.lua: adds plain messages, of which the queue holds none: those without a lane, a time
--- to live or a group.
+-- send.lua: adds plain messages whose ids are not held: those without a lane, a time to live
+-- or a group.
 --
 --   absent -> SCHEDULED
 --
--- Most messages are plain and most ids are new, so this is the path that is made short: it
--- takes few keys and arguments, and leaves everything else to schedule.lua. It does so
--- too with a send that is repeated after its reply was lost.
+-- Most messages are plain and most ids are new, so this path is kept short: it takes few keys
+-- and arguments, and leaves everything else to schedule.lua, including a send that is repeated
+-- after its reply was lost.
 --
 -- KEYS[1] to [4]  see prelude.lua
 --
--- ARGV[1]  version   of the partitions that the sender goes by, '' if all ids are new
+-- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV from [2] on, for each message, with ids that differ:
 --   +0  id
 --   +1  stamp + envelope   the stamp begins with 's'
@@ -17,7 +17,7 @@
 --
 -- Returns  { due, due, ... }, of one message due alone; {} if an id is held and nothing was
 --          done; or the error DQSTALE
---          due: ms; and 'refused' behind them if this user may not publish wake-ups
+--          due: ms; then 'refused' if this user may not publish wake-ups
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n messages in the call, N in the queue
@@ -49,7 +49,7 @@ else
     values[2 * n - 1], values[2 * n] = id, ARGV[i + 1]
     if due < earliest then earliest = due end
   end
-  -- One by one: an HMGET would read what is held, which may be large.
+  -- One by one: an HMGET would read the held contents, which may be large.
   for _, id in ipairs(ids) do
     if redis.call('HEXISTS', MESSAGES, id) == 1 then return {} end
   end

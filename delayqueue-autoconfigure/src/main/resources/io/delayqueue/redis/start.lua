@@ -1,9 +1,9 @@
--- start.lua: records that the handler of a suspect is about to start.
+-- start.lua: records that the handler of a redelivered message is about to start.
 --
 --   LEASED -> LEASED   should this lease run out, that counts as a lapse
 --
 -- Begins its writes with a removal, as all scripts but send and schedule do: when its memory is full,
--- Redis refuses a script whose first write needs some, and a full Redis must still drain.
+-- Redis rejects a script whose first write needs some, and a full Redis must still drain.
 --
 -- KEYS  see prelude.lua, all
 --

@@ -1,7 +1,7 @@
--- statistics.lua: counts; changes nothing.
+-- statistics.lua: counts the messages of a partition; changes nothing.
 --
--- Leases that ran out count as due, whatever they leave; the next claim tells. Followers wait
--- for their turn, so they are scheduled and not due.
+-- Leases that ran out count as due; the next claim ends them. Messages that wait in their
+-- group are scheduled and not due.
 --
 -- KEYS  see prelude.lua, all
 --

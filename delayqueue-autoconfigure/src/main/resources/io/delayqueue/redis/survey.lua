@@ -1,11 +1,12 @@
--- survey.lua: looks at the keys of a partition as a whole, for an examination; changes nothing.
+-- survey.lua: reads the types and sizes of the keys of a partition, for an integrity check;
+-- changes nothing.
 --
 -- KEYS  see prelude.lua, all
 --
 -- Returns  { messages, letters, record, mark, left, type, type, ... }
---          messages, letters: how many, 0 where the key holds something else; record: how the
---          queue is spread, '' for none; mark: the wake mark, '' for none, and how long it
---          is left, ms, -1 for ever; type: as TYPE tells it, of each of KEYS
+--          messages, letters: how many, 0 where the key holds something else; record: of the
+--          partitions, '' for none; mark: the wake mark, '' for none; left: its time to live,
+--          ms, -1 for none; type: the reply of TYPE for each of KEYS
 --
 -- Cost     O(1)
 
