@@ -16,8 +16,8 @@ public final class InMemoryIntegrityChecker implements DelayQueueIntegrityChecke
 
     @Override
     public IntegrityReport examine(String queue) {
-        new QueueName(queue); // or a name that is not valid would only be told of on
-                              // Redis
+        // Rejects an invalid name here too, and not only with Redis.
+        new QueueName(queue);
         return SOUND;
     }
 

@@ -298,7 +298,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
             held.lock.lock();
             try {
                 if (this.queues.get(partition) != held) {
-                    continue; // removed, as it was empty, before we got in
+                    continue; // removed as empty before the lock was taken
                 }
                 T answer = transition.apply(held, this.epochMicros.getAsLong());
                 wakeUp = held.takeWakeUp();

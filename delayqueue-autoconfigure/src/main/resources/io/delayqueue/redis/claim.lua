@@ -72,7 +72,7 @@ if first and tonumber(first) <= now then
   lapsed_at = {}
   for i = 1, #lapsed, 2 do
     if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, lapsed[i]) end
-    if bytes > BYTES and i > 1 then break end -- successors, which are read
+    if bytes > BYTES and i > 1 then break end -- succeed reads successors
     lapse(lapsed[i], lapsed[i + 1], tonumber(ARGV[3]))
     lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000
   end
@@ -186,7 +186,7 @@ if not plain and not paused then
           end
           if forget({ id }) then lanes = lanes_in_use() end
         end
-        if removed > before then break end -- the highest lane first, again
+        if removed > before then break end -- start over at the highest lane
       end
     end
   until removed == before
@@ -235,14 +235,14 @@ local refused = 0
 if behind and not paused then
   -- prelude
   refused = wake(now_ms, now, '!')
-elseif not paused then -- of a pause workers are told when it is over, or know
+elseif not paused then -- workers know the end of a pause, or are notified
   -- A full Redis may reject the mark unless something was removed before it.
   local marked = keeper and next_at and n < limit
     and not redis.pcall('SET', WAKE, next_at, 'PX', math.max(0, next_at - now_ms) + WAKE_GRACE).err
   if not marked and (n > 0 or expired > 0 or lapsed_at) then
     redis.pcall('DEL', WAKE)
   elseif not marked then
-    redis.call('DEL', WAKE) -- nothing was written: a Redis that refuses that fails the claim
+    redis.call('DEL', WAKE) -- nothing was written: the claim fails if Redis rejects that
   end
 end
 if told then

@@ -28,7 +28,7 @@ if ARGV[1] ~= '' then
   local precedes = groups().precedes
   start = redis.call('ZCOUNT', DEAD, '(' .. ARGV[2], '+inf')
   local stop = redis.call('ZCOUNT', DEAD, ARGV[2], '+inf')
-  while start < stop do -- those that died in one millisecond stand by name, the last one first
+  while start < stop do -- those of one millisecond are in order of names, the last one first
     local middle = math.floor((start + stop) / 2)
     local letter = redis.call('ZREVRANGE', DEAD, middle, middle)[1]
     if precedes(letter, ARGV[1]) then stop = middle else start = middle + 1 end

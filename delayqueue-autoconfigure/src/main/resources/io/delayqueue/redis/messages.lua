@@ -28,7 +28,7 @@ local function passed(key)
   if ARGV[2] == '' then return 0 end
   local start = redis.call('ZCOUNT', key, '-inf', '(' .. ARGV[2])
   local stop = redis.call('ZCOUNT', key, '-inf', ARGV[2])
-  while start < stop do -- those of one score stand by name
+  while start < stop do -- those of one score are in order of names
     local middle = math.floor((start + stop) / 2)
     local member = redis.call('ZRANGE', key, middle, middle)[1]
     if precedes(ARGV[3], member) then stop = middle else start = middle + 1 end

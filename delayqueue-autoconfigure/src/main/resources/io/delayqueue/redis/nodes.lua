@@ -38,7 +38,7 @@ if #gone > 0 then
 end
 if ARGV[1] == 'report' then
   redis.call('ZREM', SEEN, '') -- a removal first: see start.lua
-  redis.call('ZADD', SEEN, digits(now_ms), ARGV[4]) -- first, as what is not seen is never forgotten
+  redis.call('ZADD', SEEN, digits(now_ms), ARGV[4]) -- first, as only nodes in it are ever removed
   redis.call('HSET', NODES, ARGV[4], ARGV[5])
 end
 return {}

@@ -20,6 +20,6 @@ if not ARGV[3] then
   letters = redis.call('ZRANGE', DEAD, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
 end
 if #letters == 0 then return { 0 } end
-redis.call('ZREM', DEAD, PROBE) -- a right that is missing must not part a letter from its name
+redis.call('ZREM', DEAD, PROBE) -- a missing right must not leave half a dead letter
 redis.call('HDEL', LETTERS, unpack(letters))
 return { redis.call('ZREM', DEAD, unpack(letters)) }

@@ -27,7 +27,7 @@ local refusal = stale(ARGV[3])
 if refusal then return refusal end
 local life, lane, length, cause, first, rest =
   string.match(content, '^[^:]*:[^:]*:%d+:%d+:(%d+):(%d)%+?(%d*):(%d+):(%d+):(.*)$')
-if not rest then return { 0, 2 } end -- another writer's, which nobody can read
+if not rest then return { 0, 2 } end -- not readable, by another writer
 local group = string.sub(rest, 1, tonumber(length) or 0)
 local envelope = string.sub(rest, #group + tonumber(cause) + tonumber(first) + 9)
 if envelope == '' then return { 0, 2 } end

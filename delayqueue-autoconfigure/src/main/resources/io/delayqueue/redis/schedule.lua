@@ -110,7 +110,7 @@ local function admit(id, value, due, expiry, lane, group, mode)
   else
     due_there, in_lane = waits_until(id)
   end
-  if length == 0 or not due_there then -- content that is in no set will never be claimed
+  if length == 0 or not due_there then -- content without an entry in a set is never claimed
     if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
     if not rehearsed then rehearse() end
     rehearsed = true

@@ -11,6 +11,6 @@
 
 local secret = redis.call('GET', KEYS[4])
 if secret then return { secret } end
-redis.call('DEL', KEYS[4]) -- a Redis that is full refuses a script whose first write needs memory
+redis.call('DEL', KEYS[4]) -- a full Redis rejects a script whose first write needs memory
 redis.call('SET', KEYS[4], ARGV[1])
 return { ARGV[1] }

@@ -266,7 +266,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         Map<QueueName, Integer> partitions = new LinkedHashMap<>();
         KeyNameCheck names = new KeyNameCheck(this.redis.namespace(), (queue) -> {
             if (partitions.size() > MOST_FINDINGS) {
-                partitions.clear(); // names may be many; then records are read again
+                partitions.clear(); // bounds the cache; records are then read again
             }
             return partitions.computeIfAbsent(queue, (name) -> records(name).spread().all(name).size());
         });

@@ -227,8 +227,9 @@ public final class RedisServerCheck {
     private static void requireVersion(String at, String info) {
         Matcher version = VERSION.matcher(info);
         if (!version.find()) {
-            return; // the user may not ask; a server that is too old refuses the first
-                    // script
+            // The user may not read it; a server that is too old rejects the first
+            // script.
+            return;
         }
         int major = Integer.parseInt(version.group(2));
         int minor = Integer.parseInt(version.group(3));

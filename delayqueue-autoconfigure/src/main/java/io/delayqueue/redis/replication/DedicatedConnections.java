@@ -131,7 +131,7 @@ public final class DedicatedConnections implements AutoCloseable {
         }
 
         @Override
-        @SuppressWarnings("deprecation") // of the interface, which wants it
+        @SuppressWarnings("deprecation") // required by the interface
         public boolean isVerifyPeer() {
             return this.application.isVerifyPeer();
         }

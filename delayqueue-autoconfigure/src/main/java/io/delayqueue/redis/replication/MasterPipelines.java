@@ -70,7 +70,7 @@ final class MasterPipelines {
         return new MasterPipeline(connectionTo(master), this.wait, this.limit, this::breaks);
     }
 
-    @SuppressWarnings("unchecked") // a connection is the one or the other
+    @SuppressWarnings("unchecked") // a connection is of one of the two types
     private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connectionTo(String master) {
         if (this.connection instanceof StatefulRedisClusterConnection<byte[], byte[]> cluster) {
             return master.isEmpty()

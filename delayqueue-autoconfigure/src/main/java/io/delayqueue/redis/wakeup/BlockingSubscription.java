@@ -282,7 +282,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
                     fresh.subscribe(this, control);
                     pause();
                     while (!isOver() && fresh.isSubscribed()) {
-                        pause(); // a client that does not wait
+                        pause(); // for a client that does not block
                     }
                 }
                 catch (RuntimeException ex) {

@@ -313,7 +313,7 @@ final class ClusterSubscription implements TopicSubscription {
                     listener.onPatternSubscribed(pattern, count);
                 }
                 else {
-                    listener.tell(WakeUpSignal.LOOK); // at least for what this master has
+                    listener.tell(WakeUpSignal.LOOK); // messages of this master at least
                 }
             }
         }
@@ -345,7 +345,7 @@ final class ClusterSubscription implements TopicSubscription {
             ClusterSubscription.this.thread.schedule(() -> {
                 if (ours != null && ours == ClusterSubscription.this.watch && !ours.isWhole()) {
                     failed(new IllegalStateException("A master has not subscribed this client again"));
-                    disconnect(); // the next look, which is planned, connects
+                    disconnect(); // the next read, which is planned, connects
                 }
             }, LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         }

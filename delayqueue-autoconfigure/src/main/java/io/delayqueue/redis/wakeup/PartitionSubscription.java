@@ -98,7 +98,7 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
     void subscribed(boolean subscribed) {
         this.subscribed = subscribed;
         if (!subscribed) {
-            lost(); // and no other write: the server may confirm meanwhile
+            lost(); // never sets true, as the server may confirm meanwhile
         }
     }
 

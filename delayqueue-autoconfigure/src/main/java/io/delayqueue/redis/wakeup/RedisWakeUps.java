@@ -134,7 +134,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         submit(() -> {
             ofQueue.stay();
             if (ofQueue.isSubscribed()) {
-                alarm.heard(WakeUpSignal.LOOK); // as all others at their subscription
+                alarm.heard(WakeUpSignal.LOOK); // as others do when they are subscribed
             }
             else {
                 subscribe(ofQueue);

@@ -101,9 +101,8 @@ final class SubscriptionMonitor implements RedisConnectionStateListener {
                 }
             }
             catch (RuntimeException ex) {
-                logger.debug("Cannot check a subscribed connection", ex); // or there
-                                                                          // would be no
-                                                                          // further beat
+                // Caught, as an exception would end the heartbeats.
+                logger.debug("Cannot check a subscribed connection", ex);
             }
         }
     }
