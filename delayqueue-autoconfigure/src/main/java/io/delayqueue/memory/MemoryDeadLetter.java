@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 record MemoryDeadLetter(String letterId, String id, long died, long due, int failures, int lapses, long timeToLive,
         int lane, @Nullable String group, String cause, String firstFailure, byte[] envelope) {
 
-    /** Orders by time of death, the oldest first. */
+    /** Orders dead letters by their time, the oldest first. */
     static final Comparator<MemoryDeadLetter> BY_DEATH = Comparator.comparingLong(MemoryDeadLetter::died)
         .thenComparing(MemoryDeadLetter::letterId);
 

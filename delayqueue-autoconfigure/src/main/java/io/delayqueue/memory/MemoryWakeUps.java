@@ -35,7 +35,7 @@ final class MemoryWakeUps {
         }
     }
 
-    /** Not a record, as two registrations of one listener are distinct. */
+    /** Holds a registration. Two of one listener are distinct, so it is no record. */
     private static final class Registration {
 
         private final Partition queue;
