@@ -7,12 +7,12 @@ import io.delayqueue.web.consume.HttpConsumerSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the API serves.
+ * Holds the collaborators of the API.
  *
- * @param operations sends and steers
- * @param inspector looks at queues; {@code null} for a store that has none
- * @param consumers hands out messages
- * @param consumed is told of which queues
+ * @param operations sends and manages messages
+ * @param inspector reads queues; {@code null} for a store that has none
+ * @param consumers claims and settles messages
+ * @param consumed records the queues that are consumed over HTTP
  */
 public record ApiServices(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector,
         HttpConsumerSupport consumers, RemoteConsumerQueues consumed) {

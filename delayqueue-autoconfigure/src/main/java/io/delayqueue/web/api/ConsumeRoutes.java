@@ -43,7 +43,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Hands messages out, and settles them for whoever holds their tokens. */
+/** Claims messages over HTTP, and settles them by their lease tokens. */
 final class ConsumeRoutes {
 
     private static final int MAX_TOKEN = 256;
@@ -52,7 +52,7 @@ final class ConsumeRoutes {
 
     private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
 
-    /** What the store may take longer than a claim may wait. */
+    /** Time that the store may take beyond the wait of a claim. */
     private static final Duration MARGIN = Duration.ofMinutes(2);
 
     private final LongPolling polls;
@@ -124,7 +124,7 @@ final class ConsumeRoutes {
                 wait.plus(MARGIN), request::failed);
     }
 
-    /** Leaves out what was leased for so short that it is over by now. */
+    /** Leaves out messages whose lease ran out in the meantime. */
     private ObjectNode claimed(List<ClaimedDelivery> messages) {
         long now = this.polls.claimer().now();
         ObjectNode json = JsonViews.object();
@@ -141,7 +141,7 @@ final class ConsumeRoutes {
                     .thenApply((all) -> SettlementResult.of(all.get(0))));
     }
 
-    /** Answers for each place of the list, also if a lease stands in it twice. */
+    /** Returns a result for each entry, even if a lease is listed twice. */
     private ServerResponse acknowledgeAll(ApiRequest request) {
         request.onlyQuery();
         AuditedOperation change = request.change("acknowledge", null);
@@ -168,7 +168,7 @@ final class ConsumeRoutes {
         return json;
     }
 
-    /** The same as {@link #verified}, but without a token where one does not verify. */
+    /** Verifies like {@link #verified}, but returns empty for each lost lease. */
     private CompletableFuture<List<Optional<LeaseToken>>> verifiedOrLost(AuditedOperation change,
             List<JsonFields> leases) {
         List<CompletableFuture<Optional<LeaseToken>>> tokens = leases.stream()
@@ -234,7 +234,7 @@ final class ConsumeRoutes {
         return settle(request, "dead-letter", body, (token) -> this.settlements.deadLetter(token, reason, false));
     }
 
-    /** Settles the lease that a body names, if its token is one that was handed out. */
+    /** Settles the lease in a body after verifying its token. */
     private ServerResponse settle(ApiRequest request, String operation, JsonFields body,
             Function<LeaseToken, CompletableFuture<SettlementResult>> settling) {
         request.onlyQuery();
@@ -256,9 +256,7 @@ final class ConsumeRoutes {
                 MARGIN, request::failed);
     }
 
-    /**
-     * The tokens of all the leases that a call names; fails if one was not handed out.
-     */
+    /** Verifies the tokens of all leases; fails if one does not verify. */
     private CompletableFuture<List<LeaseToken>> verified(AuditedOperation change, List<JsonFields> leases) {
         List<CompletableFuture<LeaseToken>> tokens = leases.stream()
             .map((lease) -> this.tokens.verified(change.queue(), id(lease), lease.text("token", MAX_TOKEN)))
@@ -272,7 +270,7 @@ final class ConsumeRoutes {
             });
     }
 
-    /** A token that does not verify may be an attack, so people shall learn of it. */
+    /** Audits a token that does not verify, because it may be an attack. */
     private void unverified(AuditedOperation change, Throwable failure) {
         if (failure.getCause() instanceof ProblemException) {
             this.settlements.refused(change.queue());

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Steps through the dead letters that a filter means. A count is bounded by the store's
- * time when it began and tells that bound: who then acts with it acts on no letter that
- * was not counted. Thread-safe.
+ * Counts, redrives or purges the dead letters that match a filter, step by step. A count
+ * returns its start on the store's clock as {@code diedBefore}: a change with that bound
+ * affects only dead letters that were counted. Thread-safe.
  */
 public final class DeadLetterBulkOperations {
 
@@ -30,8 +30,8 @@ public final class DeadLetterBulkOperations {
     private final AuditPublisher audit;
 
     /**
-     * Creates one.
-     * @param inspector tells the store's time; without it counts have no bound of their
+     * Creates the operations.
+     * @param inspector reads the store's time; without it counts have no bound of their
      * own
      */
     public DeadLetterBulkOperations(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector,
@@ -41,7 +41,7 @@ public final class DeadLetterBulkOperations {
         this.audit = audit;
     }
 
-    /** A step that only counts. */
+    /** Counts in one step. */
     ObjectNode count(QueueName queue, DeadLetterFilter filter, @Nullable String cursor) {
         DeadLetterFilter counted = filter;
         if (cursor == null && filter.diedBefore() == null && this.inspector != null) {
@@ -51,17 +51,17 @@ public final class DeadLetterBulkOperations {
         return json(counted, letters(queue).count(counted, cursor));
     }
 
-    /** A step that redrives. */
+    /** Redrives in one step. */
     ObjectNode redrive(ApiRequest request, DeadLetterFilter filter, @Nullable String cursor) {
         return change(request, "redrive", filter, cursor, DeadLetterOperations::redrive);
     }
 
-    /** A step that purges. */
+    /** Purges in one step. */
     ObjectNode purge(ApiRequest request, DeadLetterFilter filter, @Nullable String cursor) {
         return change(request, "purge", filter, cursor, DeadLetterOperations::purge);
     }
 
-    /** Told to the audit also if it fails, as a part may be done by then. */
+    /** Audits failures too, because part of the step may be done. */
     private ObjectNode change(ApiRequest request, String operation, DeadLetterFilter filter, @Nullable String cursor,
             Step step) {
         if (cursor == null && filter.diedBefore() == null) {
@@ -73,7 +73,10 @@ public final class DeadLetterBulkOperations {
         return json(filter, sweep);
     }
 
-    /** For the audit: what is not given is left out; bounded, as all that is given is. */
+    /**
+     * Formats the filter for the audit, without absent fields. Its length is bounded
+     * because all fields are.
+     */
     static String text(DeadLetterFilter filter, @Nullable String cursor) {
         ObjectNode json = JsonViews.object()
             .put("idPrefix", filter.idPrefix())
@@ -98,7 +101,7 @@ public final class DeadLetterBulkOperations {
         return this.operations.deadLetters(queue.value());
     }
 
-    /** What is done to those that are meant. */
+    /** Changes the matching dead letters. */
     @FunctionalInterface
     private interface Step {
 

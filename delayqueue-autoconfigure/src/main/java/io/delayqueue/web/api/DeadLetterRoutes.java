@@ -70,7 +70,10 @@ public final class DeadLetterRoutes {
         return Responses.json(json.put("nextCursor", page.nextCursor()));
     }
 
-    /** By the query, as the name begins with an id, which may hold slashes. */
+    /**
+     * Takes the id from the query, because it contains a message id, which may have
+     * slashes.
+     */
     private ServerResponse find(ApiRequest request) {
         request.onlyQuery("letterId");
         String letterId = request.required("letterId");
@@ -110,8 +113,8 @@ public final class DeadLetterRoutes {
     }
 
     /**
-     * One step through the letters that a filter means. To count is the default: who
-     * wants more than that says so.
+     * Runs one step over the dead letters that match a filter. Only counts by default: a
+     * change needs {@code dryRun} to be false.
      */
     private ServerResponse sweep(ApiRequest request, Step step) {
         request.onlyQuery();
@@ -124,7 +127,7 @@ public final class DeadLetterRoutes {
         return Responses.json(json.put("dryRun", dryRun));
     }
 
-    /** What a caller says was the end of a page. */
+    /** Validates a cursor from the caller. */
     public static @Nullable String cursor(@Nullable String given) {
         if (given != null) {
             ProblemException.valid(() -> DeadLetterCursor.parse(given));
@@ -132,7 +135,9 @@ public final class DeadLetterRoutes {
         return given;
     }
 
-    /** The filter that a body names. By causes only those search who may read them. */
+    /**
+     * Returns the filter in a body. Only callers that may read causes can search by them.
+     */
     public static DeadLetterFilter filter(ApiRequest request, JsonFields body) {
         JsonNode given = body.value("filter");
         if (given == null) {
@@ -151,7 +156,7 @@ public final class DeadLetterRoutes {
         return (fields.value(name) != null) ? fields.text(name, MAX_LETTER_ID) : null;
     }
 
-    /** Whatever somebody may have called a dead letter. */
+    /** Cleans the id, which may hold any text. */
     private static AuditedOperation change(ApiRequest request, String operation, String letterId) {
         return request.change(operation, Json.line(letterId, MAX_LETTER_ID));
     }
@@ -165,7 +170,7 @@ public final class DeadLetterRoutes {
                 new Problem(Kind.NOT_FOUND, "Queue '%s' has no dead letter of that name".formatted(queue)));
     }
 
-    /** One step of a sweep. */
+    /** Redrives or purges in one step. */
     @FunctionalInterface
     private interface Step {
 

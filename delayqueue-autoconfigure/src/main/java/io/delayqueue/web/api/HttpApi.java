@@ -22,7 +22,7 @@ import org.springframework.web.servlet.function.RouterFunctions;
 import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.util.ServletRequestPathUtils;
 
-/** Answers every request below the path of the API. Thread-safe. */
+/** Handles every request below the path of the API. Thread-safe. */
 public final class HttpApi {
 
     private final ApiSettings settings;
@@ -32,12 +32,12 @@ public final class HttpApi {
     private final RequestDispatcher dispatch;
 
     /**
-     * Makes the API.
+     * Creates the API.
      * @param settings its limits
-     * @param access who may do what
-     * @param ports what it serves
-     * @param events is told of every change, on the thread of the request; of what
-     * consumers do, their herald tells
+     * @param access checks permissions
+     * @param ports its collaborators
+     * @param events publishes changes, on the request thread; consumers have their own
+     * publisher
      */
     public HttpApi(ApiSettings settings, AccessControl access, ApiServices ports, ApplicationEventPublisher events) {
         this.settings = settings;
@@ -57,14 +57,14 @@ public final class HttpApi {
         this.dispatch = new RequestDispatcher(settings, access, routes);
     }
 
-    /** All of the API, for Spring MVC. */
+    /** Returns the whole API as one route of Spring MVC. */
     public RouterFunction<ServerResponse> router() {
         return RouterFunctions.route((request) -> answers(request.servletRequest()), this.dispatch::handle);
     }
 
     /**
-     * Whether it is for the API to answer. Asked by the filter chain and by Spring MVC,
-     * so that no other spelling of the path reaches the one and not the other.
+     * Returns whether the request is for the API. The filter chain and Spring MVC both
+     * use this method, so that no spelling of a path bypasses one of them.
      * @param request one that has not been dispatched yet
      */
     public boolean answers(HttpServletRequest request) {
@@ -73,8 +73,8 @@ public final class HttpApi {
     }
 
     /**
-     * The authorities of which a request needs one. Of what does not exist, any: who has
-     * one is told so, and nobody else.
+     * Returns the authorities of which the caller needs one. For an unknown path any will
+     * do: callers with none cannot find out which paths exist.
      */
     public Set<Authority> authorities(HttpServletRequest request) {
         return this.dispatch.authorities(request);
@@ -84,13 +84,13 @@ public final class HttpApi {
         return this.routes.all();
     }
 
-    /** What somebody is told who is not known. */
+    /** Returns the response body for an unauthenticated caller. */
     public static byte[] unknown() {
         return Json
             .bytes(new Problem(Kind.UNAUTHENTICATED, "Use the credentials of somebody who may do this").toJson());
     }
 
-    /** What somebody is told who has none of the authorities that a request needs. */
+    /** Returns the response body for a caller without the required authorities. */
     public byte[] refusal(HttpServletRequest request) {
         return this.dispatch.refusal(request);
     }

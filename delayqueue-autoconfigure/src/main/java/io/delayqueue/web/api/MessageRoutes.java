@@ -31,7 +31,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Finds, cancels and reschedules messages by their ids. */
+/** Finds, cancels and reschedules messages by id. */
 public final class MessageRoutes {
 
     private final DelayQueueOperations operations;
@@ -121,7 +121,7 @@ public final class MessageRoutes {
         return ids;
     }
 
-    /** What happened to each. The audit names them all. */
+    /** Returns the result of each message. The audit lists all ids. */
     private <R extends Enum<R>> ServerResponse many(ApiRequest request, Many asked, Supplier<Map<String, R>> call,
             Predicate<R> changed) {
         AuditedOperation change = request.change(asked.operation(), String.join(" ", new LinkedHashSet<>(asked.ids())));
@@ -138,10 +138,10 @@ public final class MessageRoutes {
     }
 
     /**
-     * What shall be done to many.
+     * Holds an operation on several messages.
      *
-     * @param operation what
-     * @param ids of the messages, which those who do it check
+     * @param operation the name of the operation
+     * @param ids of the messages, validated
      */
     private record Many(String operation, List<String> ids) {
     }

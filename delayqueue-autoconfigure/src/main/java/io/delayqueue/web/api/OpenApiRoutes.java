@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 
 import org.springframework.http.HttpMethod;
 
-/** Describes the API to programs. */
+/** Serves the OpenAPI description. */
 final class OpenApiRoutes {
 
     void addTo(ApiRoutes routes) {
@@ -25,7 +25,7 @@ final class OpenApiRoutes {
         });
     }
 
-    /** As it is written, with the path that the application has set. */
+    /** Returns the description with the configured path as its server. */
     private static JsonNode description(String path) {
         try (InputStream file = Objects.requireNonNull(OpenApiRoutes.class.getResourceAsStream("openapi.json"))) {
             JsonNode json = Json.read(file.readAllBytes());

@@ -30,7 +30,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Lists, counts, pauses, resumes and forgets queues, and tells who listens to them. */
+/** Lists, counts, pauses, resumes and forgets queues, and lists the nodes. */
 public final class QueueRoutes {
 
     private final DelayQueueOperations operations;

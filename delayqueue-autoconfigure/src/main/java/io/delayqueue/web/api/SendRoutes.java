@@ -37,7 +37,7 @@ import tools.jackson.databind.node.POJONode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Sends: one message, one under an id that the address names, or many. */
+/** Sends one message, one message under an id in the address, or a batch. */
 final class SendRoutes {
 
     private static final Set<String> FIELDS = Set.of("id", "payload", "delayMillis", "dueAt", "onDuplicate", "priority",
@@ -95,8 +95,8 @@ final class SendRoutes {
     }
 
     /**
-     * Sends, and tells the audit. What took the place of another message is told apart:
-     * that one may have been anybody's.
+     * Sends and audits. Replacements are audited separately, because the replaced message
+     * may be another sender's.
      */
     private List<SendResult> sent(ApiRequest request, @Nullable String id, List<DelayedMessage> messages,
             Supplier<List<SendResult>> call) {
@@ -130,22 +130,22 @@ final class SendRoutes {
     }
 
     /**
-     * What follows a message that is being handled takes the place of another successor
-     * only if the caller asked for that.
+     * A message sent after one in flight replaces an earlier successor only if the caller
+     * requested replacement.
      */
     private static boolean isReplacement(DelayedMessage message, SendResult result) {
         return result.outcome() == SendOutcome.REPLACED
                 || (result.outcome() == SendOutcome.AFTER_CURRENT && message.onDuplicate() == OnDuplicate.REPLACE);
     }
 
-    /** A message, with whatever is wrong with it told by its place in the body. */
+    /** Builds a message. Problems name the field by its position in the body. */
     private static DelayedMessage message(QueueName queue, JsonFields fields, Duration maxDelay, @Nullable String id) {
         JsonNode payload = fields.value("payload");
         if (payload == null) {
             throw ProblemException.invalid("Field '%spayload' is needed, and not null".formatted(fields.place()));
         }
         try {
-            // Its own text: the application's mapper shall not write it in another way.
+            // Pass the raw text, so that the application's mapper does not rewrite it.
             DelayedMessage.Builder builder = DelayedMessage.builder(queue.value(), ((POJONode) payload).getPojo());
             due(builder, fields, maxDelay);
             identity(builder, fields, id);

@@ -19,15 +19,13 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Publishes events, and logs, for callers that must not be blocked: the thread of the
- * store's connection, and the one that lets claims wait. Events of one kind are published
- * one after the other, in their order. What cannot be published, as a listener hangs and
- * too many events wait for it, is logged instead.
+ * Publishes events and logs lines for threads that must not block: those of the store's
+ * connection, and the polling thread. Events of one kind are published in order, one at a
+ * time. If a listener hangs and too many events wait, further ones are logged instead.
  * <p>
- * <strong>Threads.</strong> One for each kind of events, and one that logs, as an
- * appender may block; each ends when it has nothing to do. Any may call, and waits for
- * nothing. Its life ends after that of the web server, so that what the last requests did
- * is published too.
+ * <strong>Threads.</strong> One for each kind of event, and one that logs, because an
+ * appender may block; each ends when idle. Any thread may call; calls never block. Stops
+ * after the web server, so that the events of the last requests are published too.
  */
 public final class AsyncEventPublisher implements SmartLifecycle {
 
@@ -53,14 +51,14 @@ public final class AsyncEventPublisher implements SmartLifecycle {
 
     private volatile @Nullable Threads threads;
 
-    /** Makes one that tells nothing before its start. */
+    /** Creates a publisher, which only logs events before its start. */
     public AsyncEventPublisher(ApplicationEventPublisher events) {
         this(events, MOST_UNTOLD, STOP_LIMIT);
     }
 
     /**
-     * The same with other bounds.
-     * @param mostUntold most events of a kind that wait for their listeners
+     * Creates a publisher with other limits.
+     * @param mostUntold most pending events of a kind
      * @param stopLimit how long a stop waits for the listeners of a kind
      */
     AsyncEventPublisher(ApplicationEventPublisher events, int mostUntold, Duration stopLimit) {
@@ -69,13 +67,13 @@ public final class AsyncEventPublisher implements SmartLifecycle {
         this.stopLimit = stopLimit;
     }
 
-    /** For the audit: tells of a change. */
+    /** Publishes a change, for the audit. */
     public void tell(AuditedOperationEvent audited) {
         Threads current = this.threads;
         execute((current != null) ? current.audit() : null, audited, audited);
     }
 
-    /** Tells of a dead letter, whose death is logged already. */
+    /** Publishes a dead letter, which is logged already. */
     public void tell(DeadLetterEvent death) {
         Threads current = this.threads;
         execute((current != null) ? current.deaths() : null, death, "DeadLetterEvent of " + death.letterId());
@@ -96,7 +94,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
     }
 
     /**
-     * Has a line logged. If more lines wait for that than events may wait, it is only
+     * Logs a line on the logging thread. If too many lines are pending, it is only
      * counted.
      * @param line logs it
      */
@@ -125,7 +123,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
                 Json.line(String.valueOf(summary), MAX_LINE));
     }
 
-    /** How many events listeners are still to be told. */
+    /** Returns the number of events that are not published yet. */
     int untold() {
         return this.untold.get();
     }
@@ -147,7 +145,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
         return thread;
     }
 
-    /** Gives listeners some time for what they were not told yet, and logs the rest. */
+    /** Waits a limited time for pending events, and logs the rest. */
     @Override
     public void stop() {
         Threads last = this.threads;
@@ -163,7 +161,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
         }
     }
 
-    /** Ends a thread; returns what it has not done. */
+    /** Stops a thread; returns the tasks that it has not started. */
     private List<Runnable> end(ThreadPoolExecutor thread) {
         thread.shutdown();
         try {
@@ -187,7 +185,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
         return PHASE;
     }
 
-    /** Tells one event; whoever drops it can say which it was. */
+    /** Publishes one event; keeps a summary to log if it is dropped. */
     private final class Telling implements Runnable {
 
         private final Object event;
@@ -215,7 +213,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
     }
 
     /**
-     * One thread for each kind of events, and one that logs.
+     * Holds the threads: one for each kind of event, and one that logs.
      *
      * @param audit publishes changes
      * @param deaths publishes dead letters

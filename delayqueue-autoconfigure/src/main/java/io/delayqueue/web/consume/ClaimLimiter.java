@@ -9,9 +9,8 @@ import io.delayqueue.web.http.Problem.Kind;
 import io.delayqueue.web.http.ProblemException;
 
 /**
- * Bounds how many claims wait, or do not wait and are being answered, together and for
- * one queue, so that consumers of one do not take the places of all others. Guarded by
- * itself: both counts change as one.
+ * Limits concurrent claims, in total and per queue, so that one queue's consumers cannot
+ * starve the others. Guarded by itself: both counts change together.
  */
 final class ClaimLimiter {
 
@@ -24,8 +23,8 @@ final class ClaimLimiter {
     private int all;
 
     /**
-     * Makes places that are free.
-     * @param doing what those do that take them, for who finds none
+     * Creates a limiter with all permits free.
+     * @param doing what the counted claims are doing, for the problem detail
      */
     ClaimLimiter(WaitLimits limits, String doing) {
         this.limits = limits;
@@ -33,7 +32,7 @@ final class ClaimLimiter {
     }
 
     /**
-     * Takes a place.
+     * Takes a permit.
      * @throws ProblemException if there is none
      */
     synchronized void take(QueueName queue) {

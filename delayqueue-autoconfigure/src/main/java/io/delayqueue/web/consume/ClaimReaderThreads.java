@@ -12,9 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs work of claims that would hold up others, on a few threads of its own between
- * start and stop. Before and after, and where it has none, the caller's thread does it.
- * Thread-safe.
+ * Runs work of claims that would delay others, on a few threads of its own between start
+ * and stop. Otherwise, or if it has no threads, the calling thread runs it. Thread-safe.
  */
 final class ClaimReaderThreads implements Executor {
 
@@ -27,8 +26,8 @@ final class ClaimReaderThreads implements Executor {
     private volatile @Nullable ThreadPoolExecutor threads;
 
     /**
-     * Creates them; none runs yet.
-     * @param name what the names of the threads begin with
+     * Creates the executor; no thread runs yet.
+     * @param name prefix of the thread names
      * @param size how many; 0 for none
      */
     ClaimReaderThreads(String name, int size) {
@@ -47,7 +46,7 @@ final class ClaimReaderThreads implements Executor {
         }
     }
 
-    /** Completes as the call does, or with what it threw. */
+    /** Runs a call, and completes with its result or failure. */
     <T> CompletableFuture<T> call(Supplier<CompletableFuture<T>> call) {
         return CompletableFuture.supplyAsync(call, this).thenCompose(Function.identity());
     }
@@ -66,7 +65,7 @@ final class ClaimReaderThreads implements Executor {
         }
     }
 
-    /** What was asked for before is still done. */
+    /** Stops the threads once they have run the submitted work. */
     void stop() {
         ThreadPoolExecutor last = this.threads;
         this.threads = null;

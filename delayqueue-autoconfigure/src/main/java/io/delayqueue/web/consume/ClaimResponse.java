@@ -20,11 +20,10 @@ import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * One claim on its way to who asked: its messages are written to the caller, or given
- * back to the queue. If the request ends before there are any, nobody claims for it any
- * more.
+ * Writes the messages of one claim to the caller, or gives them back to the queue. If the
+ * request ends before there are any, the claim stops waiting.
  * <p>
- * <strong>Threads.</strong> Any may end the request; whoever is first decides.
+ * <strong>Threads.</strong> Any may end the request; the first one decides.
  */
 public final class ClaimResponse implements DeferredResultProcessingInterceptor {
 
@@ -44,10 +43,10 @@ public final class ClaimResponse implements DeferredResultProcessingInterceptor 
     }
 
     /**
-     * Follows a request to its end.
+     * Observes a request until it ends.
      * @param claim completes with its messages
-     * @param giveBack for messages that it did not take
-     * @param failed learns why no answer could be made
+     * @param giveBack releases messages that were not written
+     * @param failed receives the reason if no response could be built
      */
     public static ClaimResponse of(HttpServletRequest request, CompletableFuture<List<ClaimedDelivery>> claim,
             Consumer<List<ClaimedDelivery>> giveBack, Consumer<Throwable> failed) {
@@ -57,10 +56,11 @@ public final class ClaimResponse implements DeferredResultProcessingInterceptor 
     }
 
     /**
-     * The answer with the messages. All of it is made before any of it is written.
-     * @param body what is written of the messages
-     * @param told how it ended, once it has begun: of what was written in part nobody
-     * knows what the caller has seen
+     * Returns the response with the messages, built completely before any of it is
+     * written.
+     * @param body converts the messages
+     * @param told receives the outcome once the write has begun; a partial write has an
+     * unknown outcome
      */
     public ServerResponse answer(List<ClaimedDelivery> messages, Function<List<ClaimedDelivery>, JsonNode> body,
             Consumer<Outcome> told) {
@@ -92,7 +92,7 @@ public final class ClaimResponse implements DeferredResultProcessingInterceptor 
         told.accept(this.decided.compareAndSet(false, true) ? Outcome.DONE : Outcome.UNKNOWN);
     }
 
-    /** The request ended, or will end, without the messages. */
+    /** Ends the request without the messages. */
     private void giveUp() {
         if (!this.claim.complete(List.of()) && this.decided.compareAndSet(false, true)) {
             this.claim.thenAccept(this.giveBack);

@@ -9,18 +9,18 @@ import io.delayqueue.web.http.JsonViews;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A message on its way to who claimed it.
+ * Holds a claimed message on its way to the caller.
  *
  * @param claimed the message, without its content
- * @param token proves the lease, in the hands of the caller
+ * @param token the signed lease token
  * @param headers those given by its sender
- * @param payload what it says, as JSON
- * @param term how long it is the caller's
+ * @param payload the payload, as JSON
+ * @param term the time of the lease
  */
 public record ClaimedDelivery(ClaimedMessage claimed, String token, Map<String, String> headers, String payload,
         Term term) {
 
-    /** What is left of the lease at this time of the monotonic clock. */
+    /** Returns the rest of the lease at this time of the monotonic clock. */
     public Duration left(long now) {
         return this.term.lease().minusNanos(now - this.term.sent());
     }
@@ -39,10 +39,10 @@ public record ClaimedDelivery(ClaimedMessage claimed, String token, Map<String, 
     }
 
     /**
-     * The time of a lease.
+     * Holds the time of a lease.
      *
      * @param sent when the claim was sent, on the monotonic clock
-     * @param lease how long the message is the caller's, from then on
+     * @param lease its duration, from then on
      */
     record Term(long sent, Duration lease) {
     }

@@ -3,10 +3,10 @@ package io.delayqueue.web.consume;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 
 /**
- * Reads and writes what consumers over HTTP are handed.
+ * Holds the codec and token signer for HTTP consumers.
  *
  * @param codec reads stored messages
- * @param tokens signs the tokens of their leases, and verifies them
+ * @param tokens signs and verifies lease tokens
  */
 public record ConsumerFormat(EnvelopeCodec codec, LeaseTokens tokens) {
 }

@@ -9,9 +9,9 @@ import io.delayqueue.store.routing.DelayQueueStore;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * What those need that claim over HTTP. Its life ends before the web server waits for its
- * requests to end, so that claims that wait do not hold that up: they are answered with
- * no message.
+ * Bundles the services for HTTP consumers. Stops before the web server waits for its
+ * requests: waiting claims are answered with no message, so that they do not delay the
+ * shutdown.
  */
 public final class HttpConsumerSupport implements SmartLifecycle {
 
@@ -26,12 +26,12 @@ public final class HttpConsumerSupport implements SmartLifecycle {
     private final LeaseTokens tokens;
 
     /**
-     * Makes them. The one thread is there from the first claim on.
-     * @param ports where messages live
-     * @param format how messages and their leases are written
-     * @param settings how messages of a queue are handed out
+     * Creates the services. The polling thread starts with the first claim.
+     * @param ports the store
+     * @param format reads messages and signs leases
+     * @param settings returns the settings of a queue
      * @param limits how many claims may wait
-     * @param herald tells of dead letters, and of what consumers do
+     * @param herald publishes dead letters and the changes of consumers
      */
     public HttpConsumerSupport(DelayQueueStore ports, ConsumerFormat format,
             Function<QueueName, ConsumeSettings> settings, WaitLimits limits, AsyncEventPublisher herald) {

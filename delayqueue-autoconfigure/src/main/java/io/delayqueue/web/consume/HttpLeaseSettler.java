@@ -35,7 +35,7 @@ import io.delayqueue.web.http.Json;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Ends leases, and tells of deaths. Thread-safe; waits for nothing. */
+/** Settles leases, and publishes dead letters. Thread-safe; never blocks. */
 public final class HttpLeaseSettler {
 
     private static final Logger logger = LoggerFactory.getLogger(HttpLeaseSettler.class);
@@ -48,7 +48,7 @@ public final class HttpLeaseSettler {
 
     private static final String UNCONFIRMED = " (the reply was lost; logged again if it was not stored)";
 
-    /** A lease is never shortened, so that this changes none that lasts longer. */
+    /** Changes no lease that lasts longer: the store never shortens a lease. */
     private static final Duration AT_ALL = Duration.ofMillis(1);
 
     private final MessageStore store;
@@ -59,7 +59,7 @@ public final class HttpLeaseSettler {
 
     private final ExpiredMessagesLogs expirations = new ExpiredMessagesLogs(System::nanoTime);
 
-    /** Leases whose deaths this node has published; the last ones. */
+    /** The last leases whose dead-lettering this node has published. */
     private final Set<Lease> published = Collections
         .synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<Lease, Boolean>() {
 
@@ -88,8 +88,8 @@ public final class HttpLeaseSettler {
 
     /**
      * Acknowledges leases of any partitions, each once.
-     * @return whether each was held; if one partition fails, that is without effect only
-     * if all fail so
+     * @return whether each was held; a failure is without effect only if every partition
+     * failed without effect
      */
     public CompletableFuture<Map<Lease, Boolean>> acknowledgeAll(List<Lease> leases) {
         Map<Lease, Boolean> held = new ConcurrentHashMap<>();
@@ -117,7 +117,7 @@ public final class HttpLeaseSettler {
             .join();
     }
 
-    /** Where one partition failed without effect, and others did not. */
+    /** Marks the effect as unknown if only some partitions failed without effect. */
     private static Throwable partly(Throwable failure) {
         if (!(failure instanceof DelayQueueException known) || known.effect() != Effect.NONE) {
             return failure;
@@ -141,7 +141,7 @@ public final class HttpLeaseSettler {
             .thenApply((all) -> known(lease, all.get(0)));
     }
 
-    /** Counts the retry, but not if it is repeated. */
+    /** Retries the message. Counts the retry unless the call is repeated. */
     public CompletableFuture<SettlementResult> retry(Lease lease, Duration delay, String failure) {
         return isLive(lease).thenCompose((live) -> this.store.retry(lease, delay, failure).thenApply((retried) -> {
             SettlementResult settled = settled(lease, retried, live);
@@ -153,9 +153,9 @@ public final class HttpLeaseSettler {
     }
 
     /**
-     * Whether nothing has settled the lease yet. The store answers a repeated retry or
-     * dead letter as the first; asked before, it tells the one from the other. Of two
-     * that come at the very same time both may be taken for the first.
+     * Returns whether the lease is not settled yet. The store answers a repeated retry or
+     * dead-lettering like the first one; a check before it distinguishes them. Two
+     * simultaneous calls may both count as the first.
      */
     private CompletableFuture<Boolean> isLive(Lease lease) {
         return this.store.extend(lease.partition(), List.of(lease), AT_ALL).handle((all, failure) -> {
@@ -172,7 +172,7 @@ public final class HttpLeaseSettler {
                 : first ? SettlementResult.DONE : SettlementResult.REPEATED;
     }
 
-    /** Tells of a refusal: the message has passed on. */
+    /** Counts a refusal if the lease was no longer held. */
     private boolean known(Lease lease, boolean held) {
         if (!held) {
             refused(lease.queue());
@@ -180,15 +180,15 @@ public final class HttpLeaseSettler {
         return held;
     }
 
-    /** Counts a settlement that was turned away. */
+    /** Counts a settlement that was rejected. */
     public void refused(QueueName queue) {
         this.told.of(queue).refused();
     }
 
     /**
-     * Publishes the death, but not if this node has published it before. A repeated call
-     * whose first outcome this node does not know is published as well: the reply to
-     * another node may have been lost, or that node may have ended.
+     * Dead-letters a message, and publishes that unless this node already has. A repeated
+     * call is published too if this node does not know the outcome of the first: its
+     * reply from another node may have been lost, or that node may have ended.
      */
     public CompletableFuture<SettlementResult> deadLetter(LeaseToken token, String reason, boolean failed) {
         Lease lease = token.lease();
@@ -204,8 +204,8 @@ public final class HttpLeaseSettler {
     }
 
     /**
-     * Makes a message a dead letter that no caller shall have. Nobody repeats this call,
-     * so the death is published also where the answer was lost.
+     * Dead-letters a message that no caller may have. This call is never repeated, so it
+     * is published even if the reply was lost.
      */
     CompletableFuture<SettlementResult> bury(ClaimedMessage message, String reason) {
         Lease lease = message.lease();
@@ -228,8 +228,8 @@ public final class HttpLeaseSettler {
     }
 
     /**
-     * Counts, logs and publishes what a claim has found besides messages. Messages that
-     * have expired are logged in one line a minute.
+     * Counts, logs and publishes what a claim has found besides messages. Expired
+     * messages are logged in one line a minute.
      */
     void tell(QueueName queue, ClaimResult claim, ExpiryPolicy policy) {
         if (claim.expired() > 0) {
@@ -262,8 +262,8 @@ public final class HttpLeaseSettler {
     }
 
     /**
-     * Gives messages of one partition back that nobody has seen.
-     * @return completes when they are back; does not fail
+     * Releases messages of one partition that no caller has seen.
+     * @return completes when they are released; does not fail
      */
     CompletableFuture<Void> giveBack(List<DueLease> leases) {
         Lease first = leases.get(0).lease();

@@ -26,12 +26,12 @@ import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.web.http.Json;
 
 /**
- * Claims messages for callers, and leaves out what nobody may have: what died, what has
- * passed on, and what came too late. Thread-safe; waits for nothing.
+ * Claims messages for HTTP callers. Leaves out messages that are dead-lettered, whose
+ * lease was lost, or that were claimed too late. Thread-safe; never blocks.
  */
 public final class HttpMessageClaimer {
 
-    /** As many as a pool of connections has by the defaults of its clients. */
+    /** Default size of the connection pools of clients. */
     private static final int STORE_THREADS = 8;
 
     private static final int READERS = 2;
@@ -46,10 +46,10 @@ public final class HttpMessageClaimer {
 
     private final LongSupplier nanoTime;
 
-    /** For calls of a store that wait. */
+    /** Runs blocking calls of the store. */
     private final ClaimReaderThreads threads;
 
-    /** For reading what was claimed, which may be much, where nobody else waits. */
+    /** Reads claimed messages, which may be large, without blocking other work. */
     private final ClaimReaderThreads readers;
 
     HttpMessageClaimer(DelayQueueStore ports, ConsumerFormat format, HttpLeaseSettler settlements,
@@ -81,9 +81,9 @@ public final class HttpMessageClaimer {
         return this.threads.call(() -> this.router.all(queue, version));
     }
 
-    /** Claims for a poll. */
+    /** Claims for a waiting request. */
     CompletableFuture<Batch> claim(Partition partition, LongPollRequest poll, ConsumeSettings settings) {
-        // Without a seal nobody could settle what the claim brings.
+        // The messages could not be settled without a signature.
         return this.threads.call(this.format.tokens()::seal)
             .thenCompose((seal) -> this.threads.call(() -> claimNow(partition, poll,
                     new Terms(settings, seal, new ClaimedDelivery.Term(now(), poll.lease())))));
@@ -110,8 +110,9 @@ public final class HttpMessageClaimer {
     }
 
     /**
-     * The message for the caller; empty if it is not. Does not fail: a message that
-     * cannot be settled is left to its lease, so that the others have their caller.
+     * Returns the message for the caller; empty if it is left out. Does not fail: a
+     * message that cannot be settled is left to its lease, so that the caller gets the
+     * others.
      */
     private CompletableFuture<Optional<ClaimedDelivery>> accept(ClaimedMessage message, Instant now, Terms terms) {
         String death = message.deathBy(terms.settings().maxLapses(), terms.settings().maxAttempts());
@@ -132,8 +133,7 @@ public final class HttpMessageClaimer {
             return bury(message, String.valueOf(ex.getMessage()));
         }
         catch (RuntimeException ex) {
-            // Of what an application's codec may throw; the others shall have their
-            // caller.
+            // An application's codec may throw anything; the caller must get the others.
             return bury(message, CauseMasking.NO_JSON + ": " + ex.getClass().getName());
         }
         if (!message.suspect()) {
@@ -160,8 +160,8 @@ public final class HttpMessageClaimer {
     }
 
     /**
-     * Gives messages back that their caller will not see, with no attempt burned.
-     * @return completes when they are back; does not fail
+     * Releases messages that their caller will not see, without counting an attempt.
+     * @return completes when they are released; does not fail
      */
     public CompletableFuture<Void> giveBack(List<ClaimedDelivery> messages) {
         Map<Partition, List<DueLease>> leases = messages.stream()
@@ -174,14 +174,14 @@ public final class HttpMessageClaimer {
     }
 
     /**
-     * What a claim brought.
+     * Holds the result of a claim.
      *
      * @param claim the answer of the store
      * @param taken the messages for the caller
      */
     record Batch(ClaimResult claim, List<ClaimedDelivery> taken) {
 
-        /** Whether another claim of the partition would find something at once. */
+        /** Returns whether another claim of the partition would find something now. */
         boolean leavesMore() {
             Duration nextIn = this.claim.nextIn();
             boolean removed = this.claim.expired() > 0 || !this.claim.buried().isEmpty()
@@ -192,11 +192,11 @@ public final class HttpMessageClaimer {
     }
 
     /**
-     * How messages are handed over.
+     * Holds the terms of a claim.
      *
      * @param settings those of the queue
      * @param seal signs the tokens
-     * @param term how long messages are the caller's
+     * @param term the time of the leases
      */
     private record Terms(ConsumeSettings settings, LeaseTokenSignature seal, ClaimedDelivery.Term term) {
     }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Holds all that is needed to settle a message on any node. Callers get it signed by a
- * {@link LeaseTokenSignature}, so that nobody can make one up or change one; whether the
- * lease is still live is for the store to say.
+ * {@link LeaseTokenSignature}, so that it cannot be forged or changed; the store decides
+ * whether the lease is still live.
  *
  * @param lease the lease
  * @param failures handler failures before this attempt
@@ -35,14 +35,14 @@ public record LeaseToken(Lease lease, int failures, Instant dueAt) {
         return new LeaseToken(message.lease(), message.failures(), message.dueAt());
     }
 
-    /** All of it but the queue and the id, which its caller names. */
+    /** Returns all fields but the queue and the id, which the caller sends. */
     String fields() {
         return "2.%d.%d.%d.%s".formatted(this.lease.partition().index(), this.failures, this.dueAt.toEpochMilli(),
                 this.lease.token());
     }
 
     /**
-     * Reads the fields of a signed token, and does not check the signature.
+     * Parses the fields of a signed token, without checking the signature.
      * @return {@code null} if it has another form
      */
     static @Nullable LeaseToken unverified(QueueName queue, String id, String text) {
@@ -65,7 +65,7 @@ public record LeaseToken(Lease lease, int failures, Instant dueAt) {
         }
     }
 
-    /** Whether a text has the form of a token, of whatever version. */
+    /** Returns whether a text has the form of a token of any version. */
     static boolean isForm(String text) {
         Matcher parts = TEXT.matcher(text);
         if (text.length() > MAX_LENGTH || !parts.matches()) {

@@ -10,8 +10,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Signs lease tokens with the secret of the namespace, and verifies them: HMAC-SHA256, of
- * which 128 bits are kept, over the namespace, the queue, the id and all fields of the
+ * Signs and verifies lease tokens with the secret of the namespace: HMAC-SHA256,
+ * truncated to 128 bits, over the namespace, the queue, the id and all fields of the
  * token. Immutable.
  */
 final class LeaseTokenSignature {
@@ -31,22 +31,21 @@ final class LeaseTokenSignature {
         this.namespace = namespace;
     }
 
-    /** Writes a token as callers get it: its fields and their signature. */
+    /** Returns a token as callers get it: its fields and their signature. */
     public String text(LeaseToken token) {
         byte[] fields = token.fields().getBytes(StandardCharsets.US_ASCII);
         return ENCODER.encodeToString(fields) + "." + ENCODER.encodeToString(mac(token));
     }
 
     /**
-     * Whether a text is what {@link #text} writes for that token. Takes the same time
-     * wherever it differs.
+     * Returns whether a text is the signed form of a token. Compares in constant time.
      */
     boolean isOf(LeaseToken token, String text) {
         return MessageDigest.isEqual(text(token).getBytes(StandardCharsets.UTF_8),
                 text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** No field but the last one, the id, may be of any length and hold any character. */
+    /** Joins the fields unambiguously: only the last one, the id, may hold any text. */
     private byte[] mac(LeaseToken token) {
         String signed = String.join("\n", "delayqueue lease", this.namespace, token.lease().queue().value(),
                 token.fields(), token.lease().id());

@@ -15,14 +15,13 @@ import io.delayqueue.web.http.ProblemException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies the lease tokens that callers bring, and has the seal with which those are
- * signed that they get. The secret behind it is read again when it is older than ten
- * seconds, and once more, at most once a second, when a token does not verify: so all
- * nodes agree soon after it was lost or deleted, and made-up tokens cost the store
- * little. While the store does not answer, the last secret is used.
+ * Verifies the lease tokens of callers, and provides the signature for new ones. The
+ * secret is read again after ten seconds, and, at most once a second, when a token does
+ * not verify: all nodes agree soon after it was lost or deleted, and forged tokens cost
+ * the store little. While the store does not answer, the last secret is used.
  * <p>
- * <strong>Threads.</strong> Any. The lock is held to see what is known, not while the
- * store is asked; one read is under way at a time, and shared.
+ * <strong>Threads.</strong> Any. The lock guards the state, not the read of the store;
+ * one read is under way at a time, and shared.
  */
 public final class LeaseTokens {
 
@@ -40,17 +39,17 @@ public final class LeaseTokens {
 
     private @Nullable LeaseTokenSignature seal;
 
-    /** Of the last read, which may be under way. */
+    /** The last read, which may be under way. */
     private CompletableFuture<LeaseTokenSignature> read = CompletableFuture
         .failedFuture(new IllegalStateException("The secret has never been read"));
 
-    /** When that was begun. */
+    /** Start of the last read. */
     private long readAt;
 
     /**
-     * Creates one that has read nothing yet.
-     * @param secrets keeps the secret
-     * @param namespace what tokens are bound to
+     * Creates an instance that has read nothing yet.
+     * @param secrets stores the secret
+     * @param namespace part of each signature
      */
     public LeaseTokens(SecretStore secrets, String namespace) {
         this(secrets, namespace, System::nanoTime);
@@ -64,7 +63,7 @@ public final class LeaseTokens {
     }
 
     /**
-     * The seal to sign with.
+     * Returns the signature for new tokens.
      * @return fails only if the secret was never read, and cannot be read now
      */
     public CompletableFuture<LeaseTokenSignature> seal() {
@@ -87,8 +86,8 @@ public final class LeaseTokens {
 
     /**
      * Verifies the token of a lease.
-     * @return fails with a {@link ProblemException} if it is none, or was not signed for
-     * that message, or with what keeps the secret from being read
+     * @return fails with a {@link ProblemException} if it is not a token, or not signed
+     * for that message, or if the secret cannot be read
      */
     public CompletableFuture<LeaseToken> verified(QueueName queue, String id, String text) {
         LeaseToken token = LeaseToken.unverified(queue, id, text);
@@ -104,7 +103,7 @@ public final class LeaseTokens {
                 }));
     }
 
-    /** Signed with a secret that was lost or replaced, unless it was made up. */
+    /** Rejects a token that is forged, or signed with a lost or replaced secret. */
     private static ProblemException lost(String id) {
         return new ProblemException(new Problem(Kind.LEASE_LOST,
                 ("The token of message '%s' does not verify: it was signed with another secret, or is not of this message; "
@@ -116,7 +115,7 @@ public final class LeaseTokens {
         return ProblemException.invalid("Token is not valid: use the one that the claim answered with the message");
     }
 
-    /** By a read that began within the last second, or a new one. */
+    /** Returns a read that began within the last second, or a new one. */
     private CompletableFuture<LeaseTokenSignature> latest() {
         synchronized (this) {
             if (age() < PAUSE) {

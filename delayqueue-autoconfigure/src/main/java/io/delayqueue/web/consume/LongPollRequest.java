@@ -6,9 +6,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A request that claims messages, and waits if there are none.
+ * Represents a request that claims messages, and waits if there are none.
  * <p>
- * <strong>Threads.</strong> The answer may be completed by any; all else is the line's.
+ * <strong>Threads.</strong> Any may complete the answer; all else is confined to the
+ * polling thread.
  */
 final class LongPollRequest {
 
@@ -20,15 +21,15 @@ final class LongPollRequest {
 
     private final Answering answer;
 
-    /** The number of the look that it has waited for; a later one has seen all of it. */
+    /** The number of the last poll when it joined; only later ones count for it. */
     private long joined;
 
     /**
-     * A poll.
+     * Creates a request.
      * @param limit most messages
-     * @param lease how long they shall be the caller's
-     * @param deadline until when to wait, on the monotonic clock
-     * @param leave gives its place to another
+     * @param lease the lease of the messages
+     * @param deadline when to stop waiting, on the monotonic clock
+     * @param leave releases its permit
      */
     LongPollRequest(int limit, Duration lease, long deadline, Runnable leave) {
         this.answer = new Answering(leave);
@@ -53,7 +54,7 @@ final class LongPollRequest {
         this.joined = look;
     }
 
-    /** Whether a look that began after it joined has found nothing for it. */
+    /** Returns whether a poll that began after it joined has found nothing for it. */
     boolean isSeenBy(long look) {
         return look > this.joined;
     }
@@ -67,8 +68,8 @@ final class LongPollRequest {
     }
 
     /**
-     * The place is free before anybody hears of the answer, so that who claims again at
-     * once finds it.
+     * Releases the permit before it completes, so that the caller can claim again at
+     * once.
      */
     private static final class Answering extends CompletableFuture<List<ClaimedDelivery>> {
 

@@ -19,12 +19,13 @@ import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets requests wait for messages, any number of them on one thread. Those that wait for
- * a queue stand in line; the line looks when something may be due, as a listener does,
- * for the first of them.
+ * Lets any number of requests wait for messages, on one thread. A {@link QueueLongPoller}
+ * for each queue polls for its first request whenever something may be due, as a listener
+ * does.
  * <p>
- * <strong>Threads.</strong> Any may claim. Lines live on the one thread here, which never
- * waits for the store; how many wait is atomic. What starts and stops sets the thread.
+ * <strong>Threads.</strong> Any may claim. Pollers are confined to the one thread here,
+ * which never waits for the store; the limiters are thread-safe. Start and stop set the
+ * thread.
  */
 public final class LongPolling {
 
@@ -38,10 +39,10 @@ public final class LongPolling {
 
     private final ClaimLimiter waiting;
 
-    /** Of those that do not wait, and leave as soon as the store has answered. */
+    /** Limits requests that do not wait, and end as soon as the store has answered. */
     private final ClaimLimiter looking;
 
-    /** Of the thread alone. */
+    /** Confined to the thread. */
     private final Map<QueueName, QueueLongPoller> lines = new HashMap<>();
 
     private volatile @Nullable ScheduledThreadPoolExecutor thread;
@@ -58,10 +59,10 @@ public final class LongPolling {
     /**
      * Claims messages, or waits for the first.
      * @param limit most messages, 1 to 100
-     * @param lease how long they are the caller's
-     * @param wait longest time to wait; zero to take only what is due now
-     * @return completes with no message if there was none in time; who completes it ends
-     * the wait
+     * @param lease the lease of the messages
+     * @param wait longest time to wait; zero to take only messages that are due now
+     * @return completes with no message if there was none in time; completing it ends the
+     * wait
      */
     public CompletableFuture<List<ClaimedDelivery>> claim(QueueName queue, int limit, Duration lease, Duration wait) {
         ClaimLimiter places = wait.isZero() ? this.looking : this.waiting;
@@ -91,12 +92,12 @@ public final class LongPolling {
         return this.wakeUps;
     }
 
-    /** A line that nobody stands in any more. */
+    /** Removes a poller that has no requests. */
     void leave(QueueName queue, QueueLongPoller line) {
         this.lines.remove(queue, line);
     }
 
-    /** Has the thread do it; {@code false} if there is none. */
+    /** Runs a task on the thread; returns {@code false} if there is none. */
     boolean execute(Runnable task) {
         ScheduledThreadPoolExecutor current = this.thread;
         try {
@@ -106,12 +107,12 @@ public final class LongPolling {
             }
         }
         catch (RejectedExecutionException ex) {
-            // It ends.
+            // The thread is stopping.
         }
         return false;
     }
 
-    /** Has the thread do it later; returns what calls it off. */
+    /** Schedules a task on the thread; returns its cancellation. */
     Runnable schedule(Runnable task, long nanos) {
         ScheduledThreadPoolExecutor current = this.thread;
         try {
@@ -121,7 +122,7 @@ public final class LongPolling {
             }
         }
         catch (RejectedExecutionException ex) {
-            // It ends.
+            // The thread is stopping.
         }
         return () -> {
         };
@@ -147,7 +148,9 @@ public final class LongPolling {
         return this.thread != null;
     }
 
-    /** Answers all that wait; what claims still bring is given back by the end of it. */
+    /**
+     * Answers all waiting requests, and releases the messages that claims still return.
+     */
     void stop() {
         ScheduledThreadPoolExecutor last = this.thread;
         if (last == null) {
@@ -172,7 +175,7 @@ public final class LongPolling {
             Thread.currentThread().interrupt();
         }
         catch (ExecutionException | TimeoutException ex) {
-            // What it may have brought is left to its lease.
+            // The messages of that claim are left to their leases.
         }
         this.claimer.stop();
     }

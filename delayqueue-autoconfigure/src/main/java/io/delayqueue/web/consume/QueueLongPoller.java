@@ -24,13 +24,13 @@ import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those that wait for messages of a queue, in the order in which they came. A look goes
- * through the partitions and claims for the first in line; once it has what it can get it
- * leaves, and the look begins anew for the next. Between two looks the line rests until
- * the earliest of: the time that the last claims answered, a wake-up, the safety poll.
+ * Polls a queue for its waiting requests, in order of arrival. A poll claims from one
+ * partition after the other for the first request. Once that has its messages, a new poll
+ * begins for the next. Between polls it rests until the earliest of: the time that the
+ * last claims returned, a wake-up, the safety poll.
  * <p>
- * <strong>Threads.</strong> All is done on the one thread of {@link LongPolling}, but for
- * wake-ups, which leave a mark and a task for it.
+ * <strong>Threads.</strong> Confined to the one thread of {@link LongPolling}, except for
+ * wake-ups, which set a flag and submit a task to it.
  */
 final class QueueLongPoller {
 
@@ -38,7 +38,7 @@ final class QueueLongPoller {
 
     private static final long LONGEST_BACKOFF = Duration.ofMillis(500).toNanos();
 
-    /** Between two looks, though the store may answer "look again at once". */
+    /** Minimum between two polls, even if the store answers "poll again now". */
     private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
 
     private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
@@ -60,7 +60,7 @@ final class QueueLongPoller {
 
     private CompletableFuture<Void> underWay = NOTHING;
 
-    /** Counts the looks. */
+    /** Counts the polls. */
     private long look;
 
     private boolean looking;
@@ -75,7 +75,7 @@ final class QueueLongPoller {
 
     private long backoff = FIRST_BACKOFF;
 
-    /** Why the last look failed; {@code null} if it did not. */
+    /** Failure of the last poll; {@code null} if it succeeded. */
     private @Nullable Throwable outage;
 
     QueueLongPoller(QueueName queue, ConsumeSettings settings, LongPolling polls) {
@@ -92,7 +92,10 @@ final class QueueLongPoller {
         look();
     }
 
-    /** Answers all that wait with nothing. What a claim still brings is given back. */
+    /**
+     * Answers all requests with no message. Messages that a claim still returns are
+     * released.
+     */
     void close() {
         this.closed = true;
         this.line.forEach((poll) -> poll.answer().complete(List.of()));
@@ -127,9 +130,7 @@ final class QueueLongPoller {
         this.line.removeIf((poll) -> poll.answer().isDone());
     }
 
-    /**
-     * Looks into the partitions that are left, and then into those learnt of meanwhile.
-     */
+    /** Polls the remaining partitions, and then those discovered meanwhile. */
     private void lookOn(Set<Partition> done) {
         this.polls.claimer().partitions(this.queue, this.version).whenComplete((all, failure) -> run(() -> {
             if (failure != null) {
@@ -175,7 +176,7 @@ final class QueueLongPoller {
             .thenCompose(Function.identity());
     }
 
-    /** Completes when what was claimed last has its caller, or is given back. */
+    /** Completes when the messages claimed last are delivered or released. */
     CompletableFuture<Void> underWay() {
         return this.underWay;
     }
@@ -204,7 +205,7 @@ final class QueueLongPoller {
         goOn.run();
     }
 
-    /** Rests, as nothing is due anywhere. */
+    /** Rests, because nothing is due in any partition. */
     private void foundNothing(List<Partition> all) {
         this.looking = false;
         leaveThoseWhoseTimeIsOver();
@@ -212,7 +213,7 @@ final class QueueLongPoller {
             endIfEmpty();
         }
         else if (this.again || this.subscriptions.isEmpty()) {
-            // What came before the subscription is seen by one more look.
+            // One more poll finds messages sent before the subscription.
             listen(all);
             look();
         }
@@ -251,7 +252,7 @@ final class QueueLongPoller {
         });
     }
 
-    /** Or with why nobody knows whether there is something. */
+    /** Fails the request instead if the last poll failed. */
     private void answerWithNothing(LongPollRequest poll) {
         if (this.outage != null) {
             poll.answer().completeExceptionally(this.outage);
@@ -276,7 +277,7 @@ final class QueueLongPoller {
                 (name) -> this.polls.wakeUps().listen(name, this::heard)));
     }
 
-    /** On a thread of the store's connection. */
+    /** Runs on a thread of the store's connection. */
     private void heard(WakeUpSignal signal) {
         if (signal.kind() != WakeUpSignal.Kind.KEPT && this.rung.compareAndSet(false, true)) {
             this.polls.execute(() -> {

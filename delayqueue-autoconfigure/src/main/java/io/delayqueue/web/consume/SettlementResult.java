@@ -1,15 +1,15 @@
 package io.delayqueue.web.consume;
 
-/** What came of the settlement of a lease. */
+/** Lists the outcomes of the settlement of a lease. */
 public enum SettlementResult {
 
-    /** This call settled it. */
+    /** This call settled the lease. */
     DONE,
 
-    /** An earlier call did, in just that way; this one changed nothing. */
+    /** An earlier call settled it in the same way; this one changed nothing. */
     REPEATED,
 
-    /** The lease had passed on, and nothing was changed. */
+    /** The lease was no longer held, and nothing was changed. */
     REFUSED;
 
     public static SettlementResult of(boolean held) {

@@ -1,9 +1,9 @@
 package io.delayqueue.web.consume;
 
 /**
- * How many claims may wait at the same time in this process.
+ * Limits how many claims may wait at the same time in this process.
  *
- * @param all most of them
+ * @param all most in total
  * @param ofQueue most for one queue
  */
 public record WaitLimits(int all, int ofQueue) {

@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Something that is wrong, in words.
+ * Describes a problem, in words for operators.
  *
  * @param severity how bad it is
  * @param title what it is
- * @param queue the queue; {@code null} if it is not one queue's
- * @param detail how it shows
+ * @param queue the queue; {@code null} if it does not concern a single one
+ * @param detail the symptoms
  * @param action what to do
  */
 record Alert(Severity severity, String title, @Nullable String queue, String detail, String action) {
@@ -26,16 +26,16 @@ record Alert(Severity severity, String title, @Nullable String queue, String det
             .put("action", this.action);
     }
 
-    /** How bad it is, the worst first. */
+    /** Lists the severities, the worst first. */
     enum Severity {
 
         /** Messages are not handled, or may be lost. */
         ERROR,
 
-        /** Somebody should look. */
+        /** An operator should investigate. */
         WARNING,
 
-        /** Not wrong by itself. */
+        /** Not a problem by itself. */
         INFO
 
     }

@@ -26,10 +26,10 @@ import io.delayqueue.web.http.Json;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what is wrong with the queues. Some of it shows only over time, so it remembers
- * what it saw in the last minutes, each time that somebody looks.
+ * Derives alerts from the state of the queues. Some problems show only over time, so it
+ * remembers samples of the last minutes, taken when it is called.
  * <p>
- * <strong>Threads.</strong> One at a time; {@link OverviewCache} sees to that.
+ * <strong>Threads.</strong> One at a time, as {@link OverviewCache} ensures.
  */
 final class AlertEvaluator {
 
@@ -58,10 +58,10 @@ final class AlertEvaluator {
     }
 
     /**
-     * Finds what is wrong.
+     * Finds the current alerts.
      * @param read the queues
-     * @param nodes those that listen; {@code null} if that could not be read
-     * @param faults of the server
+     * @param nodes the active nodes; {@code null} if they could not be read
+     * @param faults issues of the server
      */
     List<Alert> find(QueueOverviews read, @Nullable List<NodeStatus> nodes, List<ServerIssue> faults, Moment moment) {
         List<QueueOverview> queues = read.overviews();
@@ -91,7 +91,7 @@ final class AlertEvaluator {
         return List.copyOf(troubles);
     }
 
-    /** What at least one node takes messages from. */
+    /** Returns the queues that at least one running listener polls. */
     private static Set<String> listened(List<NodeStatus> nodes) {
         return nodes.stream()
             .flatMap((node) -> node.listeners().stream())
@@ -101,8 +101,8 @@ final class AlertEvaluator {
     }
 
     /**
-     * Whether somebody takes messages of it who is no listener: over HTTP from here, or
-     * with leases that he has not settled yet.
+     * Returns whether anything other than a listener consumes the queue: over HTTP
+     * through this node, or by holding unsettled leases.
      */
     private boolean isConsumed(QueueOverview queue) {
         return queue.leased() > 0 || this.consumed.isConsumed(new QueueName(queue.queue()), MEMORY);
@@ -178,7 +178,7 @@ final class AlertEvaluator {
     private void watchClock(Moment moment, boolean known) {
         Moment last = this.clock;
         if (known && last != null) {
-            // Nobody knows when between question and answer the clock was read.
+            // The clock was read at an unknown time between request and reply.
             Duration between = Duration.between(last.now(), moment.now());
             Duration ahead = between.minusNanos(moment.nanos() - last.asked());
             Duration back = between.minusNanos(moment.asked() - last.nanos());
@@ -203,7 +203,7 @@ final class AlertEvaluator {
                         + " Have the clocks of the servers kept by NTP, which slews them instead of setting them.");
     }
 
-    /** Now and then, so that it is little; the first is what growth is counted from. */
+    /** Samples rarely, to keep little; growth is counted from the oldest sample. */
     private void remember(List<QueueOverview> queues, long nanos) {
         Letters latest = this.letters.peekLast();
         if (latest != null && nanos - latest.nanos() < STEP.toNanos()) {
@@ -216,7 +216,7 @@ final class AlertEvaluator {
         this.letters.addLast(new Letters(nanos, byQueue));
     }
 
-    /** In its two greatest units, as the page writes durations. */
+    /** Formats a duration in its two largest units, as the page does. */
     private static String words(Duration time) {
         Map<String, Integer> units = new LinkedHashMap<>();
         units.put("d", (int) time.toDaysPart());
@@ -233,21 +233,21 @@ final class AlertEvaluator {
         return words.isEmpty() ? "0 s" : words;
     }
 
-    /** How many dead letters there were at a time, of the queues that had some. */
+    /** Holds the number of dead letters at a time, of the queues that had some. */
     private record Letters(long nanos, Map<String, Long> byQueue) {
     }
 
     /**
-     * What the clock of Redis said.
+     * Holds a reading of the clock of Redis.
      *
      * @param now its time
-     * @param asked that of this process, before Redis was asked
-     * @param nanos and when the answer was there
+     * @param asked the local monotonic time before the request
+     * @param nanos the local monotonic time after the reply
      */
     record Moment(Instant now, long asked, long nanos) {
     }
 
-    /** That the clock of Redis jumped, by how far, and when it was seen. */
+    /** Holds a jump of the clock of Redis: its size, and when it was detected. */
     private record Jump(Duration by, long nanos) {
     }
 

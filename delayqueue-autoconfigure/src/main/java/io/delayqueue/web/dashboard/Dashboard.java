@@ -29,9 +29,9 @@ import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
- * The page for operators: its files, and below {@code data} what they ask for, by routes
- * of which most are the API's. The page names everything relative to itself, so it may be
- * served under a context path and behind a proxy that changes paths. Thread-safe.
+ * Serves the page for operators: its files, and below {@code data} its data, mostly by
+ * routes of the API. The page uses relative addresses only, so it works under a context
+ * path and behind a proxy that changes paths. Thread-safe.
  */
 public final class Dashboard {
 
@@ -48,11 +48,11 @@ public final class Dashboard {
     private final RequestDispatcher data;
 
     /**
-     * Makes the page.
-     * @param path where it is, without a slash at the end
-     * @param access who may do what
-     * @param sources what it shows
-     * @param events is told of every change
+     * Creates the dashboard.
+     * @param path its path, without a slash at the end
+     * @param access checks permissions
+     * @param sources its collaborators
+     * @param events publishes each change
      */
     public Dashboard(String path, AccessControl access, DashboardServices sources, ApplicationEventPublisher events) {
         this.path = path;
@@ -71,7 +71,9 @@ public final class Dashboard {
         this.data = new RequestDispatcher(settings, access, routes);
     }
 
-    /** All of it, for Spring MVC; what else is below the path is left to others. */
+    /**
+     * Returns a route for its files and data; other paths below it are left to others.
+     */
     public RouterFunction<ServerResponse> router() {
         return RouterFunctions.route(
                 (request) -> isPage(within(request.servletRequest())) || isData(within(request.servletRequest())),
@@ -79,7 +81,7 @@ public final class Dashboard {
     }
 
     /**
-     * Whether a request is for the page's filter chain: all that is below its path.
+     * Returns whether the filter chain of the dashboard applies: to all below its path.
      * @param request one that has not been dispatched yet
      */
     public boolean answers(HttpServletRequest request) {
@@ -87,12 +89,12 @@ public final class Dashboard {
         return asked.equals(this.path) || asked.startsWith(this.path + "/");
     }
 
-    /** The authorities of which a request needs one. */
+    /** Returns the authorities of which the caller needs one. */
     public Set<Authority> authorities(HttpServletRequest request) {
         return isData(within(request)) ? this.data.authorities(request) : Set.of(Authority.VIEW);
     }
 
-    /** What somebody is told who has none of these. */
+    /** Returns the response body for a caller without these authorities. */
     public byte[] refusal(HttpServletRequest request) {
         return this.data.refusal(request);
     }
@@ -127,9 +129,7 @@ public final class Dashboard {
         return Objects.requireNonNull(this.files.find(asked.substring(this.path.length() + 1))).answer(request);
     }
 
-    /**
-     * The names in the page are relative to it; so is this one, whatever a proxy does.
-     */
+    /** Redirects to a relative address, which is correct behind any proxy. */
     private ServerResponse withSlash() {
         String name = this.path.substring(this.path.lastIndexOf('/') + 1);
         return ServerResponse.status(308).header("Location", name + "/").header("Cache-Control", "no-store").build();

@@ -15,12 +15,12 @@ import org.springframework.web.servlet.function.ServerRequest;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * The files of the page. They are all named here and read once, so a path from outside
+ * Serves the files of the page. All are named here and read once, so a requested path
  * never becomes the name of a file. Thread-safe.
  */
 final class DashboardFiles {
 
-    /** What the page may do: run and show what comes from here, and nothing else. */
+    /** Restricts the page to scripts and content of this server. */
     static final String CONTENT_POLICY = String.join("; ", "default-src 'none'", "script-src 'self'",
             "style-src 'self'", "img-src 'self' data:", "connect-src 'self'", "font-src 'self'", "base-uri 'none'",
             "form-action 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
@@ -72,11 +72,11 @@ final class DashboardFiles {
     }
 
     /**
-     * A file of the page.
+     * Holds a file of the page.
      *
-     * @param content what is in it
+     * @param content its bytes
      * @param type its media type
-     * @param tag tells this version from others
+     * @param tag its entity tag
      */
     @SuppressWarnings("ArrayRecordComponent")
     record File(byte[] content, String type, String tag) {

@@ -26,7 +26,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** The listeners of the node that answers, which may be paused here alone. */
+/** Lists the listeners of this node, and pauses them here alone. */
 final class DashboardListeners {
 
     private static final int MAX_ID = 1_000;

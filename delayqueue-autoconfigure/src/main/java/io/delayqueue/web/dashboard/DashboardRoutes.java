@@ -20,7 +20,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** What the dashboard asks for besides the routes that it shares with the API. */
+/** Serves the data of the dashboard that the API does not have. */
 final class DashboardRoutes {
 
     private final DelayQueueOperations operations;
@@ -69,9 +69,7 @@ final class DashboardRoutes {
         return Responses.json(json);
     }
 
-    /**
-     * With a filter one page may have few letters, or none, and still not be the last.
-     */
+    /** Filters page by page, so a page may be empty and still not be the last. */
     private ServerResponse letters(ApiRequest request) {
         request.onlyQuery("limit");
         JsonFields body = request.body("filter", "cursor");

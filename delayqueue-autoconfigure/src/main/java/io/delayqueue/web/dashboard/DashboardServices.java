@@ -11,13 +11,13 @@ import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the dashboard shows and acts on.
+ * Holds the collaborators of the dashboard.
  *
- * @param operations acts on queues and messages
- * @param inspector tells of queues as a whole
- * @param server tells what is wrong with the server that messages are kept on
- * @param listeners the listeners of this node; answers {@code null} if it has none
- * @param consumed the queues that are consumed through this node without one
+ * @param operations changes queues and messages
+ * @param inspector reads queues
+ * @param server checks the server of the store
+ * @param listeners the listeners of this node; returns {@code null} if it has none
+ * @param consumed the queues that are consumed through this node without a listener
  * @param commandTimeout longest time to wait for one call of the store
  */
 public record DashboardServices(DelayQueueOperations operations, DelayQueueInspector inspector, ServerMonitor server,

@@ -5,14 +5,14 @@ import io.delayqueue.web.http.Authority;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 
 /**
- * Says how users of the dashboard log in, in place of HTTP Basic: a bean of this type is
- * given the filter chain of the dashboard before it is built. Who may do what stays with
- * the authorities; see {@link Authority}.
+ * Customizes how users of the dashboard log in, in place of HTTP Basic. A bean of this
+ * type receives the dashboard's filter chain before it is built. Permissions still depend
+ * on the authorities; see {@link Authority}.
  */
 @FunctionalInterface
 public interface DelayQueueDashboardSecurityCustomizer {
 
-    /** Adds to the chain, for instance an entry point that leads to the login page. */
+    /** Customizes the chain, for instance with an entry point to the login page. */
     void customize(HttpSecurity http);
 
 }

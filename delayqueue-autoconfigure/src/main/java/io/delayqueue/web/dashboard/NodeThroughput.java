@@ -13,9 +13,9 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * How many handlers began on this node, and how late, since it was started. The page
- * takes differences, so that nothing has to be remembered here; the node is named, as
- * behind a load balancer the next answer may be another's. Thread-safe.
+ * Counts the handlers that started on this node since its start, by lateness. The page
+ * computes differences, so nothing is remembered here. The node has an id, because behind
+ * a load balancer another one may answer next. Thread-safe.
  */
 final class NodeThroughput {
 
@@ -28,8 +28,8 @@ final class NodeThroughput {
     }
 
     /**
-     * What was counted.
-     * @param queue of which queue; {@code null} for all
+     * Returns the counts.
+     * @param queue the queue; {@code null} for all
      * @return {@code null} if this node does not listen to it
      */
     @Nullable ObjectNode toJson(@Nullable String queue) {

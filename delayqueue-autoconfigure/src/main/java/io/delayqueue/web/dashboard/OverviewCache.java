@@ -24,19 +24,18 @@ import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads all queues at one moment. However many people look, Redis is asked at most once a
- * second, and not twice at a time: requests that come meanwhile share that answer, be it
- * a failure.
+ * Caches one read of all queues for all users. Redis is queried at most once a second, by
+ * one read at a time; concurrent requests share its result or failure.
  * <p>
- * <strong>Threads.</strong> Those of requests, and one that reads, which ends when it has
- * nothing to do: a request waits for it only so long. The lock is held to see whether
- * somebody reads, not while Redis is asked.
+ * <strong>Threads.</strong> Those of requests, which wait a limited time, and one that
+ * reads, which ends when idle. The lock guards the check for a read under way, not the
+ * read.
  */
 final class OverviewCache {
 
     private static final long KEPT = TimeUnit.SECONDS.toNanos(1);
 
-    /** Less than the page waits for an answer. */
+    /** Stays below the timeout of the page. */
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
     /** Queue names, then counts, which may take two calls for each queue, then nodes. */
@@ -63,7 +62,7 @@ final class OverviewCache {
 
     private AlertEvaluator.@Nullable Moment clock;
 
-    /** Of the last look at the server that has ended. */
+    /** Result of the last server check that has ended. */
     private List<ServerIssue> faults = List.of();
 
     private CompletableFuture<List<ServerIssue>> looking = CompletableFuture.completedFuture(List.of());
@@ -72,11 +71,11 @@ final class OverviewCache {
 
     private CompletableFuture<Sight> answer;
 
-    /** When that was answered. */
+    /** When the last answer was complete. */
     private long at;
 
     /**
-     * Creates one that has read nothing yet.
+     * Creates a cache that has read nothing yet.
      * @param commandTimeout longest time to wait for one call of the store
      */
     OverviewCache(DelayQueueInspector inspector, ServerMonitor server, AlertEvaluator troubles, LongSupplier nanoTime,
@@ -92,9 +91,8 @@ final class OverviewCache {
     }
 
     /**
-     * How long a request waits: long enough for queues to be shown while others hang, and
-     * never so long that threads of the container are held by a store that does not
-     * answer at all.
+     * Returns how long a request waits: long enough to show queues while others hang, and
+     * short enough not to hold container threads when the store never answers.
      */
     static Duration patience(Duration commandTimeout) {
         Duration calls = commandTimeout.multipliedBy(CALLS);
@@ -130,7 +128,7 @@ final class OverviewCache {
         }
     }
 
-    /** One at a time, as nobody else does before the answer is there. */
+    /** Reads the queues; no other read starts before this one has ended. */
     private void ask(CompletableFuture<Sight> asked) {
         Sight sight = null;
         Throwable failed = null;
@@ -174,8 +172,8 @@ final class OverviewCache {
     }
 
     /**
-     * Asked now and then, and not waited for: until the answer is there the last one is
-     * told.
+     * Returns the last known issues. Starts a check every 20 seconds, without waiting for
+     * it.
      */
     private List<ServerIssue> faults(long nanos) {
         if (this.looking.isDone() && nanos - this.lookedAt >= FAULTS_KEPT) {
@@ -184,7 +182,7 @@ final class OverviewCache {
                 this.looking = this.server.look().exceptionally((ex) -> List.of());
             }
             catch (RuntimeException ex) {
-                // That it does not answer is told elsewhere.
+                // An unreachable server is reported elsewhere.
                 this.looking = CompletableFuture.completedFuture(List.of());
             }
         }
@@ -192,19 +190,21 @@ final class OverviewCache {
         return this.faults;
     }
 
-    /** Without queues there is nobody to ask; the page needs some time to begin with. */
+    /**
+     * Estimates the time of Redis if there are no queues, because the page needs one.
+     */
     private Instant estimate(long nanos) {
         AlertEvaluator.Moment before = this.clock;
         return (before != null) ? before.now().plusNanos(nanos - before.nanos()) : Instant.EPOCH;
     }
 
     /**
-     * What was seen.
+     * Holds the result of a read.
      *
-     * @param read the queues, by name, and which could not be read
+     * @param read the queues, by name, and those that could not be read
      * @param more whether there are more than these
      * @param now the time of Redis
-     * @param troubles what is wrong
+     * @param troubles the alerts
      */
     record Sight(QueueOverviews read, boolean more, Instant now, List<Alert> troubles) {
     }

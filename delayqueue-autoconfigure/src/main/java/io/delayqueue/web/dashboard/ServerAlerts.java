@@ -3,7 +3,7 @@ package io.delayqueue.web.dashboard;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.web.dashboard.Alert.Severity;
 
-/** Puts what is wrong with Redis into words. */
+/** Converts issues of the Redis server to alerts. */
 final class ServerAlerts {
 
     private ServerAlerts() {

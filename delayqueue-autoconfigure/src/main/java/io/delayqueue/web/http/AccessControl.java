@@ -6,20 +6,20 @@ import java.util.stream.Collectors;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Who calls, and what that one may do. Asked on the thread of the request, and before it
- * waits for anything.
+ * Identifies callers and decides what they may do. Called on the request thread, before
+ * the request waits for anything.
  */
 public interface AccessControl {
 
-    /** Whether the caller may do it. */
+    /** Returns whether the caller has the authority. */
     boolean permits(HttpServletRequest request, Authority authority);
 
-    /** Why not, for the caller. */
+    /** Returns why the request was denied, in words for the caller. */
     default String refusal(Set<Authority> needed) {
         return "It needs " + needed.stream().map(Authority::text).sorted().collect(Collectors.joining(" or "));
     }
 
-    /** The name of the caller, for the audit. */
+    /** Returns the name of the caller, for the audit. */
     String who(HttpServletRequest request);
 
 }

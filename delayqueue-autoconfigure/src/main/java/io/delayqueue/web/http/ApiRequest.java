@@ -17,7 +17,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.util.UriUtils;
 
-/** A request to a route, and what it says. Used by the request's thread alone. */
+/**
+ * Gives a route its request: the caller, the parameters and the body. Used by the request
+ * thread alone.
+ */
 public final class ApiRequest {
 
     private final HttpServletRequest servlet;
@@ -50,7 +53,7 @@ public final class ApiRequest {
         return this.settings;
     }
 
-    /** Logs why this request failed; to be called by a thread that may be blocked. */
+    /** Logs why this request failed. Call it only on a thread that may block. */
     public void failed(Throwable failure) {
         this.failures.log(this.servlet, failure);
     }
@@ -63,7 +66,7 @@ public final class ApiRequest {
         return this.access.permits(this.servlet, authority);
     }
 
-    /** What the caller asks for, for the audit. */
+    /** Describes the requested change, for the audit. */
     public AuditedOperation change(String operation, @Nullable String filter) {
         return new AuditedOperation(who(), operation, queue(), filter);
     }
@@ -72,7 +75,7 @@ public final class ApiRequest {
         return ProblemException.valid(() -> new QueueName(this.variables.getOrDefault("queue", "")));
     }
 
-    /** The id that the query names. */
+    /** Returns the message id in the query. */
     public String id() {
         String id = required("id");
         return ProblemException.valid(() -> MessageLimits.requireId(id));
@@ -95,7 +98,10 @@ public final class ApiRequest {
         return values.isEmpty() ? null : values.get(0);
     }
 
-    /** Refuses what would else be overlooked, such as a filter that was misspelt. */
+    /**
+     * Rejects unknown parameters, such as a misspelt filter, which would otherwise be
+     * ignored.
+     */
     public void onlyQuery(String... known) {
         List<String> allowed = List.of(known);
         this.query.keySet().stream().filter((name) -> !allowed.contains(name)).findFirst().ifPresent((name) -> {
@@ -104,7 +110,7 @@ public final class ApiRequest {
         });
     }
 
-    /** Of the address alone: what a servlet calls parameters may come from a form. */
+    /** Parses the query string alone: servlet parameters may also come from a form. */
     private static Map<String, List<String>> queryOf(HttpServletRequest servlet) {
         Map<String, List<String>> query = new LinkedHashMap<>();
         String text = servlet.getQueryString();
@@ -125,7 +131,7 @@ public final class ApiRequest {
         }
     }
 
-    /** How many entries a page shall have. */
+    /** Returns the page size. */
     public int limit() {
         String text = query("limit");
         int most = this.settings.maxPageSize();
@@ -139,7 +145,7 @@ public final class ApiRequest {
         return Integer.parseInt(text);
     }
 
-    /** The body, an object of these fields. */
+    /** Returns the body, an object with these fields. */
     public JsonFields body(String... fields) {
         requireJson();
         return new JsonFields(JsonBodyReader.read(bytes()), "", Set.of(fields));

@@ -7,20 +7,23 @@ import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.util.pattern.PathPattern;
 
 /**
- * Something that can be asked for.
+ * Maps a method and path to a handler.
  *
  * @param method the method
- * @param pattern the path below that of the API
- * @param authorities of these the caller needs one
- * @param handler does it
+ * @param pattern the path, including the base path
+ * @param authorities the caller needs one of these
+ * @param handler handles the requests
  */
 public record ApiRoute(HttpMethod method, PathPattern pattern, Set<Authority> authorities, Handler handler) {
 
-    /** Does what a request asks for. */
+    /** Handles the requests of a route. */
     @FunctionalInterface
     public interface Handler {
 
-        /** Answers, or throws what {@link ProblemTranslator} can tell. */
+        /**
+         * Returns the response, or throws an exception that {@link ProblemTranslator}
+         * translates.
+         */
         ServerResponse handle(ApiRequest request);
 
     }

@@ -14,8 +14,8 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * The table of what there is. What is not in it cannot be asked for, and what is in it
- * names who may ask. Thread-safe once filled.
+ * Lists all routes, each with the authorities that it requires. A path that is not listed
+ * cannot be requested. Thread-safe once filled.
  */
 public final class ApiRoutes {
 
@@ -40,7 +40,7 @@ public final class ApiRoutes {
         return List.copyOf(this.routes);
     }
 
-    /** The route of a request; {@code null} if there is none. */
+    /** Returns the route of a request; {@code null} if there is none. */
     @Nullable Match match(String method, PathContainer path) {
         String asked = HttpMethod.HEAD.matches(method) ? HttpMethod.GET.name() : method;
         for (ApiRoute route : this.routes) {
@@ -54,7 +54,7 @@ public final class ApiRoutes {
         return null;
     }
 
-    /** The methods that a path knows; none if there is no such path. */
+    /** Returns the methods that a path supports; empty if there is no such path. */
     Set<String> methods(PathContainer path) {
         Set<String> methods = new TreeSet<>();
         this.routes.stream()
@@ -64,10 +64,10 @@ public final class ApiRoutes {
     }
 
     /**
-     * A route that was found.
+     * Holds the route of a request.
      *
      * @param route the route
-     * @param variables what its path says
+     * @param variables the path variables
      */
     record Match(ApiRoute route, Map<String, String> variables) {
     }

@@ -3,9 +3,9 @@ package io.delayqueue.web.http;
 import java.time.Duration;
 
 /**
- * The limits of the API.
+ * Holds the limits of the API.
  *
- * @param path where it is, without a slash at the end
+ * @param path the base path, without a slash at the end
  * @param maxBodySize most bytes of a request's body
  * @param maxBatch most messages of one request, and of one claim
  * @param maxPageSize most entries of a page

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the application of every change, however it ended. What was refused as not valid
- * changed nothing and is not told. Thread-safe.
+ * Publishes each change as an event, whether it succeeded or failed. Invalid requests
+ * change nothing and are not published. Thread-safe.
  */
 public final class AuditPublisher {
 
@@ -25,16 +25,16 @@ public final class AuditPublisher {
     private final Consumer<AuditedOperationEvent> events;
 
     /**
-     * Makes one.
-     * @param events tells the listeners
+     * Creates a publisher.
+     * @param events publishes to the listeners
      */
     public AuditPublisher(Consumer<AuditedOperationEvent> events) {
         this.events = events;
     }
 
     /**
-     * Makes a change, and tells how it ended.
-     * @param changed how many were changed, by the answer
+     * Makes a change and publishes its outcome.
+     * @param changed returns how many were changed, from the result
      */
     public <T> T of(AuditedOperation change, Supplier<T> call, ToLongFunction<T> changed) {
         T answer;
@@ -49,7 +49,7 @@ public final class AuditPublisher {
         return answer;
     }
 
-    /** The same for a change that is under way. */
+    /** Publishes the outcome of a change that is under way. */
     public <T> CompletableFuture<T> of(AuditedOperation change, CompletableFuture<T> call, ToLongFunction<T> changed) {
         return call.whenComplete((answer, failure) -> {
             if (failure == null) {
@@ -61,7 +61,7 @@ public final class AuditPublisher {
         });
     }
 
-    /** Tells of a change that failed. */
+    /** Publishes a change that failed. */
     public void failed(AuditedOperation change, Throwable failure) {
         Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
                 : failure;

@@ -4,12 +4,12 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What somebody asks to have changed, for the audit.
+ * Holds a requested change, for the audit.
  *
- * @param who the caller
- * @param operation what shall be done
+ * @param who the name of the caller
+ * @param operation the operation
  * @param queue the queue
- * @param filter to which messages or dead letters; {@code null} for the queue as a whole
+ * @param filter the messages or dead letters; {@code null} for the queue as a whole
  */
 public record AuditedOperation(String who, String operation, QueueName queue, @Nullable String filter) {
 }

@@ -1,24 +1,26 @@
 package io.delayqueue.web.http;
 
-/** What somebody may be permitted to do over HTTP. None includes another. */
+/** Lists the permissions of HTTP callers. None includes another. */
 public enum Authority {
 
-    /** To look at queues, messages and dead letters, without what the messages say. */
+    /**
+     * Permits viewing queues, messages and dead letters, without payloads or headers.
+     */
     VIEW,
 
-    /** To read payloads and headers wherever one may look. */
+    /** Permits reading payloads and headers wherever the caller may view. */
     PAYLOAD,
 
-    /** To cancel, reschedule, pause, redrive and purge. */
+    /** Permits cancel, reschedule, pause, redrive and purge. */
     OPERATE,
 
-    /** To send. */
+    /** Permits sending. */
     SEND,
 
-    /** To claim messages, with what they say, and settle them. */
+    /** Permits claiming messages, including their payloads, and settling them. */
     CONSUME;
 
-    /** As the application grants it: {@code DELAYQUEUE_VIEW} and so on. */
+    /** Returns the name of the granted authority, such as {@code DELAYQUEUE_VIEW}. */
     public String text() {
         return "DELAYQUEUE_" + name();
     }

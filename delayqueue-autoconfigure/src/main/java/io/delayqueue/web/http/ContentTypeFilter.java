@@ -18,9 +18,9 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Keeps every {@code Content-Type} but JSON from Spring MVC, which fails over those that
- * it cannot read before the API is asked. The API refuses them in its own words, after it
- * has asked who calls. Comes after the security. Thread-safe.
+ * Hides every {@code Content-Type} but JSON from Spring MVC, which would fail on an
+ * unparsable one before the API is called. The API rejects them itself, after it has
+ * checked the caller. Runs after the security filters. Thread-safe.
  */
 public final class ContentTypeFilter extends OncePerRequestFilter {
 
@@ -29,8 +29,8 @@ public final class ContentTypeFilter extends OncePerRequestFilter {
     private final Predicate<HttpServletRequest> requests;
 
     /**
-     * Makes the filter.
-     * @param requests those of the API
+     * Creates the filter.
+     * @param requests matches those of the API
      */
     public ContentTypeFilter(Predicate<HttpServletRequest> requests) {
         this.requests = requests;
@@ -48,7 +48,7 @@ public final class ContentTypeFilter extends OncePerRequestFilter {
         chain.doFilter(new Untyped(request), response);
     }
 
-    /** What the request said, whether hidden or not. */
+    /** Returns the original content type, whether hidden or not. */
     static @Nullable String typeOf(HttpServletRequest request) {
         return (request.getAttribute(HIDDEN) instanceof String hidden) ? hidden : request.getContentType();
     }
@@ -62,7 +62,7 @@ public final class ContentTypeFilter extends OncePerRequestFilter {
         }
     }
 
-    /** The request without its type. */
+    /** Hides the content type of a request. */
     private static final class Untyped extends HttpServletRequestWrapper {
 
         Untyped(HttpServletRequest request) {

@@ -7,10 +7,10 @@ import java.util.Set;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Tells pages of other sites that have a browser send its user's credentials. A browser
- * says itself whether a request comes from another site, whatever stands between it and
- * this process; an older one names the origin, which is compared with what the request
- * asks for. Who sends neither is no browser.
+ * Detects requests that a page of another site makes with the user's credentials. Modern
+ * browsers mark cross-site requests, which works behind any proxy. Older ones send the
+ * origin, which is compared with the request's host. A client that sends neither is not a
+ * browser.
  */
 final class CrossSiteGuard {
 

@@ -21,24 +21,24 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.util.RawValue;
 
 /**
- * JSON as the API reads and writes it: numbers keep all their digits, and an object that
- * says a thing twice is refused. Into trees only, so nothing in it names a class.
+ * Reads and writes the JSON of the API. Numbers keep all their digits, and duplicate
+ * fields are rejected. Reads into trees only, so JSON never names a class.
  */
 public final class Json {
 
     /**
-     * Of a body, so that what consumers are handed is no deeper than parsers take by
-     * default.
+     * Depth of a request body. Keeps the JSON that consumers get below the default limit
+     * of parsers.
      */
     private static final int MAX_READ_DEPTH = 400;
 
-    /** Of an answer, which stands around whatever others have sent. */
+    /** Depth of a response, which wraps payloads of other senders. */
     private static final int MAX_WRITE_DEPTH = 2 * StreamReadConstraints.DEFAULT_MAX_DEPTH;
 
     private static final JsonMapper mapper = mapper(MAX_READ_DEPTH).enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
         .build();
 
-    /** For what others have sent, which may say a thing twice. */
+    /** Reads payloads of other senders, which may have duplicate fields. */
     private static final JsonMapper lenient = mapper(StreamReadConstraints.DEFAULT_MAX_DEPTH).build();
 
     private static final ObjectWriter ascii = mapper.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII);
@@ -58,14 +58,14 @@ public final class Json {
             .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES);
     }
 
-    /** Reads JSON of our own. */
+    /** Reads JSON of this project. */
     public static JsonNode read(byte[] json) {
         return mapper.readTree(json);
     }
 
     /**
-     * Whether a payload is JSON, as it is stored. Goes through it without keeping any of
-     * it: a tree may take thirty times its size.
+     * Returns whether a stored payload is JSON. Parses it without building a tree, which
+     * may take thirty times its size.
      */
     public static boolean isReadable(String payload) {
         try (JsonParser json = lenient.createParser(payload)) {
@@ -80,7 +80,7 @@ public final class Json {
         }
     }
 
-    /** A payload that is written to the letter as it is stored. */
+    /** Returns a node that writes the stored payload unchanged. */
     public static JsonNode raw(String payload) {
         return JsonNodeFactory.instance.rawValueNode(new RawValue(payload));
     }
@@ -98,18 +98,18 @@ public final class Json {
         return mapper.writeValueAsBytes(json);
     }
 
-    /** In one line, with every character escaped that could show as anything else. */
+    /** Writes JSON in one line, with all non-ASCII characters escaped. */
     public static String ascii(JsonNode json) {
         return ascii.writeValueAsString(json);
     }
 
-    /** A value from outside, cut and cleaned, for a sentence. */
+    /** Quotes an external value for a sentence, cut and cleaned. */
     public static String quoted(String value) {
         String cut = (value.length() > MAX_QUOTED) ? value.substring(0, MAX_QUOTED) + "..." : value;
         return "'" + cut.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?") + "'";
     }
 
-    /** A text from outside in one line, cut and cleaned. */
+    /** Returns an external text in one line, cut and cleaned. */
     public static String line(String text, int most) {
         String line = text.lines().collect(Collectors.joining(" "));
         return ((line.length() > most) ? line.substring(0, most) : line).replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");

@@ -14,13 +14,13 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads the body of a request into a tree, payloads excepted: those stay text, with the
- * white space between their tokens left out, as a tree may take thirty times their size.
- * What becomes a tree is bounded. Used once, by one thread.
+ * Reads the body of a request into a tree of limited size. Payloads stay text, without
+ * white space between tokens, because a tree may take thirty times their size. Used once,
+ * by one thread.
  */
 final class JsonBodyReader {
 
-    /** More than the largest batch has, with as many headers as fit into it. */
+    /** Exceeds the largest batch with as many headers as fit. */
     private static final int MOST_VALUES = 50_000;
 
     private static final String PAYLOAD = "payload";
@@ -40,7 +40,7 @@ final class JsonBodyReader {
     /**
      * Reads a body.
      * @return its value, in which each payload is raw
-     * @throws ProblemException if it is no JSON, or too much
+     * @throws ProblemException if it is not JSON, or too large
      */
     static JsonNode read(byte[] body) {
         try (JsonParser json = Json.parser(body)) {
@@ -68,8 +68,8 @@ final class JsonBodyReader {
     }
 
     /**
-     * An object that may have a payload.
-     * @param batch whether it may have messages as well, which do
+     * Reads an object that may have a payload.
+     * @param batch whether it may also have messages, each with a payload
      */
     private ObjectNode message(boolean batch) {
         ObjectNode object = nodes.objectNode();
@@ -109,7 +109,7 @@ final class JsonBodyReader {
             while (true) {
                 depth += token.isStructStart() ? 1 : token.isStructEnd() ? -1 : 0;
                 if (token.isNumeric()) {
-                    // To the letter: 42.50 is not 42.5.
+                    // Keeps the digits as sent: 42.50 must not become 42.5.
                     copy.writeNumber(this.json.getString());
                 }
                 else {

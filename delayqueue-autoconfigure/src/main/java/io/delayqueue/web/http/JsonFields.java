@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The fields of a JSON object, each read once as what it should be. A field that is not
- * known is refused: it may be one that was misspelt. {@code null} is as good as absent.
+ * Reads and validates the fields of a JSON object. Rejects unknown fields, which may be
+ * misspelt. {@code null} counts as absent.
  */
 public final class JsonFields {
 
@@ -23,8 +23,8 @@ public final class JsonFields {
     private final String place;
 
     /**
-     * Opens an object.
-     * @param place before names of fields in problems, such as {@code messages[3].}
+     * Checks that the value is an object with known fields only.
+     * @param place prefix of field names in problems, such as {@code messages[3].}
      */
     public JsonFields(JsonNode json, String place, Set<String> known) {
         if (!json.isObject()) {
@@ -83,7 +83,7 @@ public final class JsonFields {
         return value.intValue();
     }
 
-    /** A span in milliseconds. */
+    /** Returns a duration in milliseconds; {@code null} if it is absent. */
     public @Nullable Duration millis(String name) {
         JsonNode value = value(name);
         if (value == null) {
@@ -95,13 +95,13 @@ public final class JsonFields {
         return Duration.ofMillis(value.longValue());
     }
 
-    /** A span of at most {@code longest}, and at least {@code shortest}. */
+    /** Returns a duration within the bounds, or {@code absent}. */
     public Duration millis(String name, Duration absent, Duration shortest, Duration longest) {
         Duration span = millis(name, shortest, longest);
         return (span != null) ? span : absent;
     }
 
-    /** The same; {@code null} if it is absent. */
+    /** Returns a duration within the bounds; {@code null} if it is absent. */
     public @Nullable Duration millis(String name, Duration shortest, Duration longest) {
         Duration span = millis(name);
         if (span != null && (span.compareTo(shortest) < 0 || span.compareTo(longest) > 0)) {
@@ -154,7 +154,7 @@ public final class JsonFields {
         return texts;
     }
 
-    /** The strings of an array, 1 to {@code most}. */
+    /** Returns the strings of an array, 1 to {@code most}. */
     public List<String> strings(String name, int most) {
         JsonNode value = value(name);
         if (value == null || !value.isArray() || value.isEmpty() || value.size() > most) {
@@ -172,7 +172,7 @@ public final class JsonFields {
         return strings;
     }
 
-    /** The objects of an array, 1 to {@code most}. */
+    /** Returns the objects of an array, 1 to {@code most}. */
     public List<JsonFields> objects(String name, int most, Set<String> known) {
         JsonNode value = value(name);
         if (value == null || !value.isArray() || value.isEmpty() || value.size() > most) {
@@ -187,7 +187,7 @@ public final class JsonFields {
         return objects;
     }
 
-    /** Before the name of a field that a check elsewhere speaks of. */
+    /** Returns the prefix of field names, for problems that a caller detects. */
     public String place() {
         return this.place;
     }

@@ -19,9 +19,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Things of the queue as JSON. What is absent is {@code null}, so that a field is always
- * there; payload and headers are left out for who may not read them, and of causes what
- * may quote them.
+ * Converts queues, messages and dead letters to JSON. Absent values are {@code null}, so
+ * that every field is present. For callers without {@code DELAYQUEUE_PAYLOAD}, payload
+ * and headers are left out, and causes are masked.
  */
 public final class JsonViews {
 
@@ -58,7 +58,7 @@ public final class JsonViews {
             .put("now", time(overview.now()));
     }
 
-    /** Which queues could not be read, and why, as problems tell it. */
+    /** Lists the queues that could not be read, and why. */
     public static ArrayNode failures(QueueOverviews read) {
         ArrayNode array = JsonNodeFactory.instance.arrayNode();
         read.failures()

@@ -11,11 +11,10 @@ import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Lets everybody on this machine do everything, and nobody else anything. A page on the
- * web that has its name resolve to this machine is told from the machine itself by the
- * host that it asks for, and a proxy on this machine by what it adds. A proxy that adds
- * nothing, and asks for this machine, goes unnoticed. The request is judged as it came,
- * whatever filters have made of it.
+ * Permits everything to callers on this machine, and nothing to others. Detects web pages
+ * whose name resolves to this machine (DNS rebinding) by the requested host, and local
+ * proxies by their headers. A proxy that adds no header and requests this machine by name
+ * is not detected. Judges the original request, without the wrappers of filters.
  */
 public final class LoopbackAccessControl implements AccessControl {
 
@@ -52,7 +51,7 @@ public final class LoopbackAccessControl implements AccessControl {
 
     private static boolean isLoopback(String address) {
         try {
-            // An address and not a name, so nothing is resolved.
+            // The address is never a name, so nothing is resolved.
             return InetAddress.getByName(address).isLoopbackAddress();
         }
         catch (UnknownHostException ex) {

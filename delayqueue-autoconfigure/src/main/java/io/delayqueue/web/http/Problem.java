@@ -8,9 +8,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Why a request was not done, as problem details (RFC 9457).
+ * Describes why a request failed, as problem details (RFC 9457).
  *
- * @param kind what programs go by
+ * @param kind the kind, for programs
  * @param detail for people: the value and the rule
  * @param more further members
  */
@@ -34,7 +34,7 @@ public record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
         return json;
     }
 
-    /** The kinds of problems. */
+    /** Lists the kinds of problems. */
     public enum Kind {
 
         INVALID(400, "invalid", "The request is not valid"),
@@ -91,7 +91,7 @@ public record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
             return this.status;
         }
 
-        /** Its name for programs. */
+        /** Returns the {@code type} of the problem details. */
         String urn() {
             return "urn:delayqueue:problem:" + this.type;
         }

@@ -25,7 +25,7 @@ public final class ProblemException extends RuntimeException {
     }
 
     /**
-     * Has something that a caller gave checked by what knows the rule for it.
+     * Runs a check of a caller's value, and translates its rejection.
      * @param check throws an {@code IllegalArgumentException} that names value and rule
      */
     public static <T> T valid(Supplier<T> check) {

@@ -18,8 +18,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.StringNode;
 
 /**
- * Turns what was thrown into problems. Only the application's log says more of a defect
- * than that there was one, and of what the store refused; see {@link RequestFailureLog}.
+ * Translates exceptions to problems. Details of defects and of requests that the store
+ * rejected go only to the log; see {@link RequestFailureLog}.
  */
 final class ProblemTranslator {
 
@@ -37,7 +37,7 @@ final class ProblemTranslator {
         return new Problem(Kind.DEFECT, "The log of the application tells more");
     }
 
-    /** What failed, without what futures wrap it into. */
+    /** Unwraps the exceptions of futures. */
     static Throwable causeOf(Throwable thrown) {
         Throwable failure = thrown;
         while ((failure instanceof CompletionException || failure instanceof ExecutionException)

@@ -11,8 +11,8 @@ import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
- * Answers requests by a table of routes: finds the route, asks whether the caller may,
- * has it done, and turns whatever goes wrong into problem details. Thread-safe.
+ * Dispatches requests to routes: finds the route, checks the authority of the caller,
+ * calls the handler, and translates failures to problem details. Thread-safe.
  */
 public final class RequestDispatcher {
 
@@ -31,8 +31,8 @@ public final class RequestDispatcher {
     }
 
     /**
-     * The authorities of which a request needs one. Of what does not exist, any: who has
-     * one is told so, and nobody else.
+     * Returns the authorities of which the caller needs one. For an unknown path any will
+     * do: callers with none cannot find out which paths exist.
      */
     public Set<Authority> authorities(HttpServletRequest request) {
         ApiRoutes.Match match = this.routes.match(request.getMethod(),
@@ -40,7 +40,7 @@ public final class RequestDispatcher {
         return (match != null) ? match.route().authorities() : Set.of(Authority.values());
     }
 
-    /** What a caller is told who has none of them. */
+    /** Returns the response body for a caller without these authorities. */
     public byte[] refusal(HttpServletRequest request) {
         return Json.bytes(new Problem(Kind.FORBIDDEN, this.access.refusal(authorities(request))).toJson());
     }

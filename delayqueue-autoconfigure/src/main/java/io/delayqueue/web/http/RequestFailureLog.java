@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs why requests failed: those that the store failed in one line, and a defect with
- * its stack. What fails in the same way again is counted, and logged once a minute, as a
- * page that somebody has open asks every few seconds.
+ * Logs failed requests: store failures in one line, defects with their stack trace.
+ * Repetitions are counted and logged once a minute, because an open dashboard polls every
+ * few seconds.
  * <p>
- * <strong>Threads.</strong> Those of the container. The lock is held to see what was
- * logged, not while something is.
+ * <strong>Threads.</strong> Container threads. The lock guards the lookup only, not the
+ * logging.
  */
 final class RequestFailureLog {
 
@@ -34,14 +34,14 @@ final class RequestFailureLog {
 
     private final LongSupplier nanoTime;
 
-    /** What was logged, the latest last; guarded by this. */
+    /** Logged failures, the latest last; guarded by this. */
     private final Map<String, Seen> known = new LinkedHashMap<>();
 
     RequestFailureLog(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
     }
 
-    /** Logs a failure, unless the caller was told all there is to say. */
+    /** Logs a failure, unless the response already has all the details. */
     void log(HttpServletRequest request, Throwable failure) {
         Throwable cause = ProblemTranslator.causeOf(failure);
         if (cause instanceof ProblemException || cause instanceof NotReplicatedException) {
@@ -66,8 +66,8 @@ final class RequestFailureLog {
     }
 
     /**
-     * How often it was kept silent since it was logged, in words; {@code null} to do so
-     * once more.
+     * Returns how many repetitions were suppressed, in words; {@code null} to suppress
+     * this one too.
      */
     private synchronized @Nullable String again(String what) {
         long now = this.nanoTime.getAsLong();
@@ -86,10 +86,10 @@ final class RequestFailureLog {
     }
 
     /**
-     * A failure that was logged.
+     * Holds a failure that was logged.
      *
      * @param at when, on the monotonic clock
-     * @param more how often it was kept silent since
+     * @param more how many repetitions were suppressed since
      */
     private record Seen(long at, int more) {
     }

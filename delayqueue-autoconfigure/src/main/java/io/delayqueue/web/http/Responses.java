@@ -14,12 +14,12 @@ import tools.jackson.databind.JsonNode;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * What a route answers. What is late is written when it is there, by a thread of the
- * container.
+ * Builds responses. Asynchronous results are written by a container thread once they
+ * complete.
  */
 public final class Responses {
 
-    /** Browsers shall do nothing with an answer but hand it to who asked. */
+    /** Prevents browsers from caching, framing, sniffing or executing a response. */
     private static final Map<String, String> HEADERS = Map.of("X-Content-Type-Options", "nosniff", "Cache-Control",
             "no-store", "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'", "X-Frame-Options",
             "DENY", "Referrer-Policy", "no-referrer", "Cross-Origin-Resource-Policy", "same-origin");
@@ -38,10 +38,10 @@ public final class Responses {
     }
 
     /**
-     * An answer whose body is made by the thread that writes it, whole and before any of
-     * it is written.
-     * @param writing writes, or has it written
-     * @param failed learns of a failure, on the thread that writes
+     * Returns a response whose body is built completely by the writing thread before any
+     * of it is written.
+     * @param writing performs the write
+     * @param failed receives a failure, on the writing thread
      */
     public static ServerResponse made(Supplier<byte[]> body, Writing writing, Consumer<Throwable> failed) {
         return builder(200).build((request, response) -> {
@@ -59,8 +59,9 @@ public final class Responses {
             writing.go(() -> {
                 response.setContentType("application/json");
                 response.setContentLength(bytes.length);
-                // Apart from the body: that a caller has gone is learnt by the second
-                // write at the earliest. On a real network that one may succeed too.
+                // Write the headers first: a caller that has disconnected is detected at
+                // the second write at the earliest. On a real network even that may
+                // succeed.
                 response.flushBuffer();
                 response.getOutputStream().write(bytes);
                 response.flushBuffer();
@@ -86,8 +87,8 @@ public final class Responses {
     }
 
     /**
-     * The problem that a failure is for the caller.
-     * @param failed learns of the failure, on the thread that writes
+     * Returns the problem for a failure.
+     * @param failed receives the failure, on the writing thread
      */
     public static ServerResponse problem(Throwable failure, Consumer<Throwable> failed) {
         Problem problem = ProblemTranslator.of(failure);
@@ -108,8 +109,9 @@ public final class Responses {
     }
 
     /**
-     * Without the wait limit of the container, which may be shorter.
-     * @param failed learns of a failure, on a thread of the container
+     * Returns an asynchronous response. Replaces the container's timeout, which may be
+     * shorter.
+     * @param failed receives a failure, on a container thread
      */
     public static ServerResponse later(CompletableFuture<ServerResponse> answer, Duration limit,
             Consumer<Throwable> failed) {
@@ -141,7 +143,7 @@ public final class Responses {
         response.getOutputStream().write(body);
     }
 
-    /** Writes an answer. */
+    /** Writes a response. */
     @FunctionalInterface
     public interface Write {
 
@@ -149,7 +151,7 @@ public final class Responses {
 
     }
 
-    /** Has an answer written. */
+    /** Performs the write of a response. */
     @FunctionalInterface
     public interface Writing {
 

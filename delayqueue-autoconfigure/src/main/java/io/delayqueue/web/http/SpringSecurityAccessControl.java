@@ -8,9 +8,9 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContextHolder;
 
 /**
- * Goes by the authorities that Spring Security has found. Asked for every request besides
- * the filter chain, so that a chain that was replaced, or matches less than it should,
- * opens nothing.
+ * Checks the authorities that Spring Security granted. Runs on every request in addition
+ * to the filter chain, so that a replaced chain, or one that matches too little, exposes
+ * nothing.
  */
 public final class SpringSecurityAccessControl implements AccessControl {
 
