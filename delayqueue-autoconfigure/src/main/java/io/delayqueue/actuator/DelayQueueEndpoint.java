@@ -39,9 +39,9 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Actuator endpoint {@code delayqueue}: what the queues hold and who listens to them, and
- * what an operator does about it. Only reading is allowed unless the application says
- * otherwise. Tells no payloads and no headers.
+ * Serves the Actuator endpoint {@code delayqueue}, which shows queues and their
+ * listeners, and lets operators act on them. Read-only unless the application configures
+ * otherwise. Shows no payloads and no headers.
  */
 @Endpoint(id = "delayqueue", defaultAccess = Access.READ_ONLY)
 public class DelayQueueEndpoint {
@@ -64,8 +64,8 @@ public class DelayQueueEndpoint {
 
     /**
      * Creates the endpoint.
-     * @param doctor examines queues; {@code null} if the store has none
-     * @param events are told of every change
+     * @param doctor checks queues; {@code null} if the store has none
+     * @param events publishes each change
      */
     public DelayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
             DelayedListenerRegistry listeners, @Nullable DelayQueueIntegrityChecker doctor,
@@ -77,7 +77,7 @@ public class DelayQueueEndpoint {
         this.events = events;
     }
 
-    /** The queues, by page, the listeners of this node, and all nodes. */
+    /** Returns a page of queues, the listeners of this node, and all nodes. */
     @ReadOperation
     public EndpointViews.Overview overview(@Nullable String cursor, @Nullable Integer limit) {
         QueuePage page = valid(() -> this.inspector.queues(cursor, (limit != null) ? limit : MOST_LETTERS));
@@ -96,7 +96,7 @@ public class DelayQueueEndpoint {
     }
 
     /**
-     * One queue, listener, or the dead letters or the examination of a queue.
+     * Returns a queue, a listener, or the dead letters or integrity check of a queue.
      * @return {@code null} if there is no such listener
      */
     @ReadOperation
@@ -115,12 +115,11 @@ public class DelayQueueEndpoint {
     }
 
     /**
-     * Pauses or resumes a queue, everywhere, or a listener, on this node; redrives or
+     * Pauses or resumes a queue on all nodes, or a listener on this node; redrives or
      * purges dead letters.
-     * @param forTime how long to pause a queue; until somebody resumes it if there is
-     * none
-     * @param letterId the dead letter; all of the queue with {@code *}, so that nobody
-     * does that by forgetting something
+     * @param forTime how long to pause a queue; {@code null} until it is resumed
+     * @param letterId the dead letter; {@code *} for all of the queue, which must be
+     * explicit
      */
     @WriteOperation
     @RegisterReflectionForBinding({ PauseResult.class, EndpointViews.Listener.class, EndpointViews.Done.class,
@@ -187,14 +186,14 @@ public class DelayQueueEndpoint {
                 EndpointViews.Count::letters);
     }
 
-    /** Makes a change and tells of it; also if it fails, as it may be made by then. */
+    /** Makes a change and publishes its outcome; a failed one may have taken effect. */
     private <T> T change(Change change, @Nullable String filter, Supplier<T> call, ToLongFunction<T> count) {
         T result;
         try {
             result = valid(call);
         }
         catch (InvalidEndpointRequestException ex) {
-            throw ex; // refused before anything was done
+            throw ex; // rejected before anything was done
         }
         catch (RuntimeException ex) {
             if (ex instanceof DelayQueueException known && known.effect() == Effect.NONE) {
@@ -232,7 +231,7 @@ public class DelayQueueEndpoint {
         return this.doctor;
     }
 
-    /** What is asked for wrongly is the client's mistake, and no failure here. */
+    /** Reports an invalid argument as an error of the client. */
     private static <T> T valid(Supplier<T> call) {
         try {
             return call.get();
@@ -246,19 +245,19 @@ public class DelayQueueEndpoint {
         return new InvalidEndpointRequestException(reason, reason, cause);
     }
 
-    /** What can be looked at, and acted on. */
+    /** Lists the sections that can be read, and their actions. */
     public enum Section {
 
-        /** By queue. */
+        /** Queues, by name. */
         QUEUES(List.of(Action.PAUSE, Action.RESUME)),
 
-        /** By listener of this node. */
+        /** Listeners of this node, by id. */
         LISTENERS(List.of(Action.PAUSE, Action.RESUME)),
 
-        /** By queue. */
+        /** Dead letters, by queue. */
         DEAD_LETTERS(List.of(Action.REDRIVE, Action.PURGE)),
 
-        /** By queue; reads every message, which takes its time. */
+        /** Integrity check, by queue; slow, because it reads every message. */
         EXAMINATION(List.of());
 
         private final List<Action> actions;
@@ -273,7 +272,7 @@ public class DelayQueueEndpoint {
 
     }
 
-    /** What can be done. */
+    /** Lists the actions. */
     public enum Action {
 
         PAUSE, RESUME, REDRIVE, PURGE
@@ -281,16 +280,16 @@ public class DelayQueueEndpoint {
     }
 
     /**
-     * Asked for by somebody.
+     * Holds a requested change.
      *
-     * @param caller who asks
-     * @param section of what
-     * @param action what for
+     * @param caller the caller
+     * @param section the section
+     * @param action the action
      * @param name of the queue or the listener
      */
     private record Change(SecurityContext caller, Section section, Action action, String name) {
 
-        /** That of a listener is told from that of a queue, which holds everywhere. */
+        /** Marks actions on a listener, which affect this node only. */
         String operation() {
             String verb = this.action.name().toLowerCase(Locale.ROOT);
             return (this.section == Section.LISTENERS) ? verb + "-listener" : verb;

@@ -24,14 +24,16 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether the store answers for the queues of this node, whether those who look for
- * messages are at work and hear of them, and whether the queues of this node are handled
- * in time. Down if one of it is not so; the details say in words what, and what follows.
- * A store that hangs is not waited for: what was known a moment ago counts for a while.
+ * Reports whether the store answers for the queues of this node, whether the poll loops
+ * run and receive wake-ups, and whether messages are handled in time. Down if any of
+ * these fails; the details describe problem and consequence. Does not wait for a store
+ * that hangs: recent counts are used for a while.
  */
 public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
-    /** However seldom the meters are read: an outage that is over is no news. */
+    /**
+     * Limits the age of counts, however rarely meters are read, to report no past outage.
+     */
     static final Duration MAX_AGE = Duration.ofSeconds(10);
 
     private static final String AWAY = "The store does not answer, so nothing is sent and nothing handled";
@@ -53,8 +55,8 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     /**
      * Creates an indicator.
-     * @param unconsumed queues that are due and have no consumer, by name, as far as is
-     * known; they are a detail, and nothing of this node's is down for them
+     * @param unconsumed known queues that are due and have no consumer, by name; shown as
+     * a detail, without effect on the status
      */
     public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
             HealthSettings settings, Supplier<Map<String, QueueOverview>> unconsumed) {
@@ -91,7 +93,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         }
     }
 
-    /** A store that has not answered yet may have done so a moment ago. */
+    /** Accepts a store that has not answered yet if it answered recently. */
     private boolean isReached(CompletableFuture<?> answer, List<String> problems) throws InterruptedException {
         try {
             answer.get(this.settings.limit().toMillis(), TimeUnit.MILLISECONDS);

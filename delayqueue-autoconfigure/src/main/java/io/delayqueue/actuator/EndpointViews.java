@@ -15,20 +15,20 @@ import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.store.CauseMasking;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link DelayQueueEndpoint} answers. */
+/** Holds the responses of {@link DelayQueueEndpoint}. */
 final class EndpointViews {
 
     private EndpointViews() {
     }
 
     /**
-     * Everything at a glance.
+     * Holds the overview.
      *
-     * @param queues of the namespace, a page of them
+     * @param queues a page of the queues of the namespace
      * @param failures those of the page that could not be read
      * @param nextCursor where the next page begins; {@code null} if this is the last one
      * @param listeners of this node
-     * @param nodes the processes that have listeners; {@code null} if that could not be
+     * @param nodes the processes that have listeners; {@code null} if they could not be
      * read
      */
     record Overview(List<QueueOverview> queues, List<Failure> failures, @Nullable String nextCursor,
@@ -36,7 +36,7 @@ final class EndpointViews {
     }
 
     /**
-     * A queue that could not be read.
+     * Holds a queue that could not be read.
      *
      * @param queue the queue
      * @param reason why
@@ -54,23 +54,23 @@ final class EndpointViews {
     }
 
     /**
-     * One queue.
+     * Holds one queue.
      *
-     * @param counts what it holds
-     * @param horizon when that is due
+     * @param counts its counts
+     * @param horizon its counts by due time
      */
     record Queue(QueueOverview counts, DueForecast horizon) {
     }
 
     /**
-     * A listener of this node.
+     * Holds a listener of this node.
      *
      * @param id its id
      * @param queues that it listens to
      * @param running whether it was started
      * @param paused whether it is paused, on this node
      * @param freeHandlers how many more messages it could handle, by queue
-     * @param statistics what it did since it was registered
+     * @param statistics its counts since it was registered
      */
     record Listener(String id, List<String> queues, boolean running, boolean paused, Map<String, Integer> freeHandlers,
             ListenerStatistics statistics) {
@@ -83,9 +83,9 @@ final class EndpointViews {
     }
 
     /**
-     * A page of dead letters.
+     * Holds a page of dead letters.
      *
-     * @param letters the latest death first
+     * @param letters the latest one first
      * @param nextCursor where the next page begins; {@code null} if this is the last one
      */
     record Letters(List<Letter> letters, @Nullable String nextCursor) {
@@ -97,17 +97,17 @@ final class EndpointViews {
     }
 
     /**
-     * A dead letter without what its sender wrote.
+     * Holds a dead letter without the content of its sender.
      *
-     * @param letterId its name
+     * @param letterId its id
      * @param id of the message
      * @param group of the message
      * @param dueAt when it was due
-     * @param diedAt when it died
+     * @param diedAt when it was dead-lettered
      * @param failures of its handlers
      * @param lapses of its leases
-     * @param reason why it died: the type of an exception without its message, which may
-     * quote the payload
+     * @param reason why it was dead-lettered: the type of an exception without its
+     * message, which may quote the payload
      */
     record Letter(String letterId, String id, @Nullable String group, Instant dueAt, Instant diedAt, int failures,
             int lapses, String reason) {
@@ -120,7 +120,7 @@ final class EndpointViews {
     }
 
     /**
-     * What an action did.
+     * Holds the result of an action.
      *
      * @param result in a word
      */
@@ -128,7 +128,7 @@ final class EndpointViews {
     }
 
     /**
-     * How many an action was about.
+     * Holds the number of affected dead letters.
      *
      * @param letters how many
      */

@@ -8,7 +8,9 @@ import io.delayqueue.store.QueueEventListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/** The timers of one listener on one queue, and the queue's counters. Thread-safe. */
+/**
+ * Records the timers of one listener on one queue, and the queue's counters. Thread-safe.
+ */
 final class ListenerMeters implements QueueEventListener {
 
     private final QueueMeters queue;

@@ -9,7 +9,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Timer;
 
-/** The meters: their names, and what they say. Described in docs/operations.md. */
+/** Lists the meters, with names and descriptions. See docs/operations.md. */
 enum MeterName {
 
     SENT("sent", "Sends that were answered, by outcome"),
@@ -53,14 +53,13 @@ enum MeterName {
 
     CLOCK_JUMPS("clock.jumps", "Jumps of the store's clock that this process has noticed");
 
-    /** Tags. */
     static final String QUEUE = "queue";
 
     static final String LISTENER = "listener";
 
     static final String OUTCOME = "outcome";
 
-    /** Where lateness is counted: a histogram without that would be all too fine. */
+    /** Bounds of the lateness histogram; the default buckets would be far too many. */
     private static final Duration[] LATENESS_BOUNDS = { Duration.ofMillis(2), Duration.ofMillis(5),
             Duration.ofMillis(10), Duration.ofMillis(25), Duration.ofMillis(50), Duration.ofMillis(100),
             Duration.ofMillis(250), Duration.ofMillis(500), Duration.ofSeconds(1), Duration.ofMillis(2500),
@@ -98,7 +97,9 @@ enum MeterName {
         return Timer.builder(this.name).description(this.description);
     }
 
-    /** A timer that also counts in how many cases it was no longer than some times. */
+    /**
+     * Builds a timer that also counts the samples within each bound of the histogram.
+     */
     Timer.Builder histogram(String queue, String listener) {
         return timer(queue, listener).serviceLevelObjectives(LATENESS_BOUNDS);
     }

@@ -12,10 +12,10 @@ import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts and times what happens, by meters that are looked up once per queue. Queues that
- * somebody listens to here always have meters of their own; of those that are only sent
- * to as many as are allowed, and the rest share one set of meters: a sender may make up
- * names without end. Thread-safe.
+ * Counts and times events, by meters that are looked up once per queue. Queues with a
+ * listener on this node always have their own meters. A limited number of other queues
+ * have too; the rest share one set, because senders may make up any number of names.
+ * Thread-safe.
  */
 public final class MicrometerEventListener implements MessageEventListener {
 
@@ -33,9 +33,9 @@ public final class MicrometerEventListener implements MessageEventListener {
     private volatile @Nullable QueueMeters others;
 
     /**
-     * Creates one.
-     * @param mostQueues how many queues have meters of their own, those with listeners on
-     * top
+     * Creates a listener.
+     * @param mostQueues how many queues have their own meters, besides those with
+     * listeners
      */
     public MicrometerEventListener(MeterRegistry registry, int mostQueues) {
         this.registry = registry;
@@ -63,7 +63,7 @@ public final class MicrometerEventListener implements MessageEventListener {
     private QueueMeters others() {
         QueueMeters meters = this.others;
         if (meters == null) {
-            // Twice does no harm: the registry has each meter once.
+            // Creating it twice is harmless: the registry has each meter once.
             meters = new QueueMeters(this.registry, OTHERS);
             this.others = meters;
         }
@@ -80,7 +80,7 @@ public final class MicrometerEventListener implements MessageEventListener {
     }
 
     /**
-     * The timers of one script.
+     * Holds the timers of one script.
      *
      * @param answered calls with an answer
      * @param failed the others

@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Gauges of the queues that this node listens to, or that are consumed through it. They
- * are there once the listeners have started; those of a listener that comes later once it
- * has registered, and of a queue that is consumed from the first claim on.
+ * Registers gauges of the queues that this node listens to, or that are consumed through
+ * it: on start, when a later listener is registered, and at the first claim.
  * <p>
  * <strong>Threads.</strong> The life-cycle thread, those that read meters, and those that
  * consume.
@@ -38,7 +37,7 @@ public final class QueueGauges implements SmartLifecycle {
 
     private final RemoteConsumerQueues consumed;
 
-    /** Queues that have their gauges. */
+    /** Queues whose gauges are registered. */
     private final Set<QueueName> done = ConcurrentHashMap.newKeySet();
 
     private final AtomicBoolean bound = new AtomicBoolean();
@@ -90,7 +89,7 @@ public final class QueueGauges implements SmartLifecycle {
         return all ? 1 : 0;
     }
 
-    /** One that is stopped has none, and is not busy either. */
+    /** Returns NaN for a stopped listener, because 0 would mean busy. */
     private static double freeHandlers(ListenerContainer listener, String queue) {
         return listener.isRunning() ? listener.freeHandlers().getOrDefault(queue, 0) : Double.NaN;
     }

@@ -9,8 +9,8 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /**
- * The counters of one queue, all there from the first use on, so that their absence never
- * means zero. Thread-safe.
+ * Counts the events of one queue. All counters exist from the first use on, so that their
+ * absence never means zero. Thread-safe.
  */
 final class QueueMeters implements QueueEventListener {
 

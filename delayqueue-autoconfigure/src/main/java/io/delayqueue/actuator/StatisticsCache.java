@@ -22,31 +22,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the queues of this node held a moment ago. Who asks is never kept waiting: it gets
- * what was read last, and if that is too old the store is asked for newer, by one call
- * per partition, however many ask meanwhile.
+ * Caches the counts of this node's queues. Reads never block: they return the last known
+ * counts, and start at most one refresh at a time, with one call per partition, when
+ * those are stale.
  * <p>
- * <strong>Threads.</strong> Any thread asks; the answers come on those of the store's
+ * <strong>Threads.</strong> Any may read; replies arrive on threads of the store's
  * connection.
  */
 public final class StatisticsCache {
 
     private static final Logger logger = LoggerFactory.getLogger(StatisticsCache.class);
 
-    /** Looked at where there is no queue: nothing is ever stored there. */
+    /** Queried if there are no queues: nothing is ever stored there. */
     private static final QueueName NONE = new QueueName("none");
 
-    /** What was read before a look that takes longer than this is told no more. */
+    /** Older counts are discarded once a refresh takes longer than this. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** After a look that some queue did not answer: it may do so again by now. */
+    /** Age limit if some queue did not answer, because it may answer by now. */
     static final Duration RETRY = Duration.ofSeconds(1);
 
     private final QueueInspector inspector;
 
     private final PartitionLayoutCache partitions;
 
-    /** Whether calls wait for their answers on the thread that makes them. */
+    /** Whether calls block until they are answered. */
     private final boolean waits;
 
     private final Supplier<List<QueueName>> queues;
@@ -64,16 +64,18 @@ public final class StatisticsCache {
 
     private final Object reaching = new Object();
 
-    /** The last one on a thread of its own: those that hang shall not pile up. */
+    /**
+     * The last blocking check; only one at a time, so that hanging ones do not pile up.
+     */
     private CompletableFuture<?> reach = CompletableFuture.completedFuture(null);
 
     /**
-     * Creates one that has not looked yet.
+     * Creates a cache that has read nothing yet.
      * @param inspector counts
      * @param ports of the same store
-     * @param queues those to look into, asked each time
-     * @param maxAge how old what is told may be before newer is asked for
-     * @param nanoTime the clock for spans
+     * @param queues the queues to read, called for each refresh
+     * @param maxAge age at which counts are refreshed
+     * @param nanoTime the monotonic clock
      */
     public StatisticsCache(QueueInspector inspector, DelayQueueStore ports, Supplier<List<QueueName>> queues,
             Duration maxAge, LongSupplier nanoTime) {
@@ -88,8 +90,8 @@ public final class StatisticsCache {
     }
 
     /**
-     * What is known of a queue; {@code null} if nothing is, as while the store is away or
-     * hangs.
+     * Returns the counts of a queue; {@code null} if unknown, for instance while the
+     * store does not answer.
      */
     @Nullable QueueOverview of(QueueName queue) {
         refresh();
@@ -98,16 +100,15 @@ public final class StatisticsCache {
         return hangs ? null : look.known().get(queue);
     }
 
-    /** As {@link #refresh(Duration)} for whoever is content with what a scrape tells. */
+    /** Runs {@link #refresh(Duration)} with the age limit of a scrape. */
     CompletableFuture<Map<QueueName, QueueOverview>> refresh() {
         return refresh(this.maxAge);
     }
 
     /**
-     * The queues that answered, once they have: what is known, if that is young enough.
-     * Does not fail.
-     * @param most how old that may be; no older than a scrape tells, whatever is asked
-     * for
+     * Returns the counts of the queues that answer, from the cache if they are young
+     * enough. Does not fail.
+     * @param most the age limit, if lower than that of a scrape
      */
     CompletableFuture<Map<QueueName, QueueOverview>> refresh(Duration most) {
         Look look = this.latest.get();
@@ -153,7 +154,7 @@ public final class StatisticsCache {
         });
     }
 
-    /** Asks the store something, whatever is known; once, until that call has ended. */
+    /** Calls the store regardless of the cache; a blocking store once at a time. */
     CompletableFuture<?> reach() {
         Partition first = Partition.first(this.queues.get().stream().findFirst().orElse(NONE));
         if (!this.waits) {
@@ -177,20 +178,20 @@ public final class StatisticsCache {
                 : failure;
     }
 
-    /** How long ago the store answered last; {@code null} if it never has. */
+    /** Returns how long ago the store answered last; {@code null} if it never has. */
     @Nullable Duration silence() {
         Long last = this.answeredAt;
         return (last != null) ? Duration.ofNanos(this.nanoTime.getAsLong() - last) : null;
     }
 
-    /** What the last call failed by; {@code null} if it did not. */
+    /** Returns the failure of the last call; {@code null} if it succeeded. */
     @Nullable Throwable lastFailure() {
         return this.lastFailure;
     }
 
     /**
-     * What is known of the queues without waiting for what is asked.
-     * @param most how long the store may take; what was read before counts no more then
+     * Returns the last known counts without waiting for a refresh.
+     * @param most how long a refresh may take before the last counts are discarded
      */
     Map<QueueName, QueueOverview> known(Duration most) {
         Look look = this.latest.get();
@@ -228,11 +229,11 @@ public final class StatisticsCache {
     }
 
     /**
-     * A look into the queues.
+     * Holds a refresh of the counts.
      *
-     * @param known what is known by now, perhaps of an earlier look
+     * @param known the latest counts, perhaps of an earlier refresh
      * @param at when it began, by the monotonic clock
-     * @param coming what it brings
+     * @param coming completes with its counts
      * @param whole false if it has ended and some queue did not answer
      */
     private record Look(Map<QueueName, QueueOverview> known, long at,

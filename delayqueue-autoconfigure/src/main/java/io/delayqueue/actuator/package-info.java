@@ -1,7 +1,6 @@
 /**
- * How it goes with the queues, for those who operate them: meters, health, and the
- * Actuator endpoint. Everything here sleeps unless the application has the library that
- * it tells.
+ * Exposes meters, health and an Actuator endpoint for operators. Each is inactive unless
+ * the application has the library that it needs.
  */
 @NullMarked
 package io.delayqueue.actuator;
