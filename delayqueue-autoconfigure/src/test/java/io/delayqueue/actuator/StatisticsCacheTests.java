@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** What a scrape costs the store, and that it never waits. */
+/** Checks the store calls of a scrape, and that it never blocks. */
 class StatisticsCacheTests {
 
     private static final QueueName ORDERS = new QueueName("orders");

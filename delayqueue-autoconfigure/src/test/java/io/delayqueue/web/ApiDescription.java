@@ -20,7 +20,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What openapi.json promises, held against what is answered. */
+/** Checks responses against openapi.json. */
 public final class ApiDescription {
 
     private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch");
@@ -37,7 +37,7 @@ public final class ApiDescription {
         this.json = JsonMapper.shared().readTree(ApiDescription.class.getResourceAsStream("api/openapi.json"));
     }
 
-    /** Method and path of each operation. */
+    /** Returns the method and path of each operation. */
     public Set<String> operations() {
         Set<String> operations = new TreeSet<>();
         this.json.path("paths")
@@ -55,7 +55,7 @@ public final class ApiDescription {
         return this.json.path("paths").path(parts[1]).path(parts[0].toLowerCase()).path("description").asString();
     }
 
-    /** Fails if an answer is none of those that are described. */
+    /** Fails if the response is not described. */
     public void check(String method, String path, Reply reply) {
         String type = reply.header("Content-Type");
         JsonNode operation = operation(method, path);

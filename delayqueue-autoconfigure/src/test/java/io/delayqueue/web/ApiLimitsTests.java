@@ -17,7 +17,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What is refused, and in which words; and that no rubbish is a defect. */
+/** Checks rejections and their texts, and that garbage is never a defect. */
 class ApiLimitsTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/limits";
@@ -124,7 +124,7 @@ class ApiLimitsTests {
             .formatted(id, claimed.json().at("/messages/0/token").asString()));
     }
 
-    /** Each is told by itself, and the audit names all and counts those that changed. */
+    /** Each has its own result; the audit lists all ids and counts the changed ones. */
     @Test
     void steersManyByTheirIds() {
         String queue = ApiServer.PATH + "/queues/steered";
@@ -144,7 +144,7 @@ class ApiLimitsTests {
                 new AuditedOperationEvent("all", "cancel", "steered", "s3 s2 s1", 2));
     }
 
-    /** What may be somebody else's message is not overwritten unseen. */
+    /** The message may be another sender's, so its replacement is audited. */
     @Test
     void theAuditTellsWhatTookThePlaceOfAnother() {
         String queue = ApiServer.PATH + "/queues/replaced";
@@ -158,7 +158,7 @@ class ApiLimitsTests {
                 new AuditedOperationEvent("send", "send", "replaced", "r2", 1));
     }
 
-    /** A successor takes no other's place, unless the caller asked for that. */
+    /** A successor replaces no other, unless the caller requested that. */
     @Test
     void theAuditTellsWhatFollowsAMessageInWorkAsItWasAskedFor() {
         String queue = ApiServer.PATH + "/queues/followed";
@@ -201,9 +201,7 @@ class ApiLimitsTests {
         assertThat(this.server.get(ApiServer.PATH + "/queues").body()).doesNotContain("\"forgotten\"");
     }
 
-    /**
-     * Ids, cursors, tokens and bodies that nobody means well; the same ones each time.
-     */
+    /** Hostile ids, cursors, tokens and bodies; the same ones each time. */
     @Test
     void rubbishIsRefusedAndNeverADefect() {
         Random random = new Random(SEED);

@@ -23,7 +23,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** A queue that cannot be read leaves all others to be seen. */
+/** A queue that cannot be read hides no others. */
 @ExtendWith(OutputCaptureExtension.class)
 class BrokenQueueTests {
 
@@ -70,7 +70,7 @@ class BrokenQueueTests {
         }
     }
 
-    /** And says which are on it, once. */
+    /** Also logs each unreadable queue once. */
     @Test
     void aMasterThatIsDeadLeavesTheQueuesOfTheOthersToBeSeen(CapturedOutput output) {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 0, "cluster-require-full-coverage no");
@@ -100,7 +100,7 @@ class BrokenQueueTests {
         }
     }
 
-    /** What cannot be read; all others are. */
+    /** Returns the queues that cannot be read. */
     private static List<String> failed(ApiServer server) {
         List<String> failed = new ArrayList<>();
         Reply api = server.get(ApiServer.PATH + "/queues");

@@ -33,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Chromium, if this machine has it. {@code -Ddq.browser=required} fails where it is
- * missing, {@code off} leaves it alone, {@code auto} skips with the reason.
+ * Drives Chromium, if it is installed. {@code -Ddq.browser=required} fails without it,
+ * {@code off} does not use it, {@code auto} skips with the reason.
  */
 public final class Browser implements AutoCloseable {
 
@@ -107,13 +107,13 @@ public final class Browser implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
     }
 
-    /** Logs in as the browser does when it is asked to, and opens the page. */
+    /** Logs in with HTTP Basic, and opens the page. */
     void visit(int port, String user, String path) {
         this.driver.get("http://%s:secret@127.0.0.1:%d%s".formatted(user, port, path));
         this.driver.get("http://127.0.0.1:%d%s".formatted(port, path));
     }
 
-    /** Waits until the page says it. */
+    /** Waits until the page shows the text. */
     public void awaitText(String text) {
         await().atMost(LIMIT).untilAsserted(() -> assertThat(text()).contains(text));
     }
@@ -122,7 +122,7 @@ public final class Browser implements AutoCloseable {
         return this.driver.findElement(By.tagName("body")).getText();
     }
 
-    /** Clicks what has this text or label; the page may draw itself anew meanwhile. */
+    /** Clicks the element with this text or label; the page may redraw meanwhile. */
     public void click(String css, String label) {
         await().conditionEvaluationListener((condition) -> {
             if (!condition.isSatisfied() && condition.getRemainingTimeInMS() < 200) {
@@ -150,7 +150,7 @@ public final class Browser implements AutoCloseable {
             .until(() -> this.driver.findElement(By.cssSelector(css)), Objects::nonNull);
     }
 
-    /** Into what has the focus; the page may draw it anew meanwhile. */
+    /** Types into the focused element; the page may redraw it meanwhile. */
     public void type(CharSequence... keys) {
         await().pollDelay(Duration.ZERO)
             .atMost(LIMIT)
@@ -161,7 +161,7 @@ public final class Browser implements AutoCloseable {
             });
     }
 
-    /** Goes on by the tabulator until it is at what has this label. */
+    /** Presses Tab until the element with this label has the focus. */
     public void tabTo(String label) {
         for (int i = 0; i < 40 && !label.equals(focused()); i++) {
             type(Keys.TAB);
@@ -169,7 +169,7 @@ public final class Browser implements AutoCloseable {
         assertThat(focused()).isEqualTo(label);
     }
 
-    /** The label of what has the focus. */
+    /** Returns the label of the focused element. */
     public Object focused() {
         return run("""
                 const at = document.activeElement;
@@ -180,14 +180,14 @@ public final class Browser implements AutoCloseable {
         return this.driver.executeScript(script, arguments);
     }
 
-    /** What the browser complained of, for instance a script that it would not run. */
+    /** Returns the browser's complaints, for instance of a blocked script. */
     public List<String> complaints() {
         return this.driver.manage().logs().get(LogType.BROWSER).getAll().stream().map(Object::toString).toList();
     }
 
-    /** What the checker for accessibility finds wrong in what is shown. */
+    /** Returns the accessibility violations of the page. */
     public Object violations() {
-        // Brought in by the driver, whom the page's content policy does not bind.
+        // Injected by the driver, to which the page's content policy does not apply.
         this.driver.executeScript(axe());
         return this.driver.executeAsyncScript("""
                 const done = arguments[arguments.length - 1];

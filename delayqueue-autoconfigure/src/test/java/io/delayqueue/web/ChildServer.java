@@ -2,7 +2,7 @@ package io.delayqueue.web;
 
 import io.delayqueue.web.consume.ApiServer;
 
-/** An {@link ApiServer} in a JVM of its own, which ends when standard input does. */
+/** Runs an {@link ApiServer} in its own JVM, which ends when standard input does. */
 public final class ChildServer {
 
     private ChildServer() {

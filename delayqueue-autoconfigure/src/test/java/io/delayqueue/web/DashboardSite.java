@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** A shop with a dashboard below a context path, on a real Redis, and a browser at it. */
+/** Runs a shop with a dashboard below a context path, a real Redis, and a browser. */
 public final class DashboardSite implements AutoCloseable {
 
     public static final String HOSTILE = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>\u202e${7*7}{{7*7}}";
@@ -44,10 +44,10 @@ public final class DashboardSite implements AutoCloseable {
     }
 
     /**
-     * Opens one for somebody else.
+     * Opens a site for another test.
      * @param redis is not closed with it
      * @param user see {@link ApiServer}
-     * @param commandTimeout how long Redis is waited for
+     * @param commandTimeout the timeout of Redis commands
      */
     public static DashboardSite open(RedisServer redis, String user, String commandTimeout) {
         Browser browser = Browser.open();
@@ -87,7 +87,7 @@ public final class DashboardSite implements AutoCloseable {
         return "write".equals(System.getProperty("dq.screenshots"));
     }
 
-    /** For the documentation, if that is asked for. */
+    /** Takes a screenshot for the documentation, if enabled. */
     public static void screenshot(Browser browser, String name) {
         if (isPictured() && !name.startsWith("-")) {
             browser.run("document.getElementById('result').classList.remove('there')");

@@ -40,8 +40,8 @@ import tools.jackson.databind.util.RawValue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Payloads that would take 28 times their size as trees, with a heap of 256 MB: they are
- * answered by pages, nothing is lost, and others are answered meanwhile.
+ * Pages through payloads that would take 28 times their size as trees, with a heap of 256
+ * MB: nothing is lost, and other requests are answered meanwhile.
  */
 class LargePayloadIntegrationTests {
 
@@ -51,7 +51,7 @@ class LargePayloadIntegrationTests {
 
     private static final int PAYLOAD = 255_000;
 
-    /** Of an answer: about 1 MiB of contents, always at least one message. */
+    /** Length of a response: about 1 MiB of contents, always at least one message. */
     private static final int LONGEST = (1 << 20) + PAYLOAD + 100_000;
 
     private static final String PAYLOAD_TEXT = "[" + "{},".repeat(PAYLOAD / 3 - 1) + "{}]";
@@ -121,7 +121,7 @@ class LargePayloadIntegrationTests {
         assertNeverFull();
     }
 
-    /** Each of the claims gets as much as an answer may have. */
+    /** Each claim gets as much as a response may have. */
     @Test
     void manyConsumersAtOnceFindRoom() {
         int consumers = 64;

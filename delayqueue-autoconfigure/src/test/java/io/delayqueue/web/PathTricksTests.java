@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** No other spelling of a path or a method leads past the authorities. */
+/** No other spelling of a path or a method bypasses the authorities. */
 class PathTricksTests {
 
     private static final String MESSAGE = "/queues/tricks/message?id=held";
@@ -79,7 +79,7 @@ class PathTricksTests {
         assertStillThere();
     }
 
-    /** Or the refusals above would say nothing. */
+    /** Proves that the rejections above are due to the spelling. */
     @Test
     void itsOwnSpellingOpensToWhoMay() {
         String other = MESSAGE.replace("held", "other");
@@ -89,7 +89,9 @@ class PathTricksTests {
         assertThat(server.operations().find("tricks", "other")).isEmpty();
     }
 
-    /** As it stands, and not held against the description: others may answer. */
+    /**
+     * Sends the path unchanged, and does not check the response against the description.
+     */
     private static int ask(String method, String path, @Nullable String user) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
             .method(method, BodyPublishers.noBody())

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Runs the client of the documentation as it is. */
+/** Runs the client of the documentation unchanged. */
 class PythonClientTests {
 
     private static final Path CLIENTS = Path.of("..", "docs", "clients");
@@ -86,7 +86,7 @@ class PythonClientTests {
             .endsWith("done\n");
     }
 
-    /** Each of these answers ended a consumer once. */
+    /** Each of these responses has stopped a consumer once. */
     @Test
     void goesOnWhileTheApiIsAway(@TempDir Path directory) throws Exception {
         Queue<Scripted> script = new ArrayDeque<>(
@@ -156,12 +156,10 @@ class PythonClientTests {
         }
     }
 
-    /**
-     * What a server says to the next request, if that is for this path.
-     */
+    /** Holds the response to the next request, if that is for this path. */
     private record Scripted(String path, int status, String body) {
 
-        /** The connection ends without an answer. */
+        /** Closes the connection without a response. */
         private static final int CUT = 0;
 
         void answer(HttpExchange exchange, boolean expected) throws IOException {

@@ -27,9 +27,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * P11 over HTTP: a settlement that is repeated is answered again, and not done again. A
- * death is published once by each node that was called, as none knows whether another one
- * has done so.
+ * P11 over HTTP: a repeated settlement is answered but not repeated. A dead-lettering is
+ * published once by each node that was called, as none knows whether another one has
+ * published it.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class RepeatedSettlementTests {

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a browser that somebody else steers cannot do, and what hostile names come to. */
+/** Checks attacks through a user's browser, and hostile names. */
 class WebSecurityTests {
 
     private static final String MESSAGES = ApiServer.PATH + "/queues/security/messages";
@@ -38,7 +38,7 @@ class WebSecurityTests {
             .isEqualTo(201);
     }
 
-    /** Behind a load balancer the name asked for is another than the browser's. */
+    /** Behind a load balancer the host differs from the one in the browser. */
     @Test
     void aBrowserIsBelievedOverNames() {
         assertThat(post(
@@ -59,8 +59,8 @@ class WebSecurityTests {
     }
 
     /**
-     * A type that nobody asked for is no reason to refuse, and nobody is told without a
-     * name.
+     * The type alone is no reason for a rejection, and unauthenticated callers get no
+     * details.
      */
     @ParameterizedTest
     @CsvSource({ "*/*", "multipart/form-data", "rubbish" })
@@ -89,7 +89,7 @@ class WebSecurityTests {
         assertThat(this.server.get(ApiServer.PATH.replace("/api", "/%61pi") + "/queues").status()).isNotEqualTo(200);
     }
 
-    /** P1: one message that is as deep as may be read takes no others with it. */
+    /** P1: one message of the maximum depth does not lose others. */
     @Test
     void theDeepestPayloadThatIsTakenIsHandedOut() {
         assertThat(sendDeep(400).problem()).isEqualTo("invalid");
@@ -135,7 +135,7 @@ class WebSecurityTests {
         assertThat(this.server.get(ApiServer.PATH + "/queues/%3Cscript%3E").problem()).isEqualTo("invalid");
     }
 
-    /** What the application has besides is as closed as it would be without the API. */
+    /** Other paths of the application are as protected as without the API. */
     @Test
     void bootsOwnChainStaysInPlace() {
         assertThat(this.server.send("GET", "/elsewhere", null, (request) -> request).status()).isEqualTo(401);

@@ -68,7 +68,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** Whoever changes something is told of, also if nobody knows what came of it. */
+/** Each change is published, even if its outcome is unknown. */
 class AuditPublisherTests {
 
     private static final AuditedOperation CHANGE = new AuditedOperation("ann", "cancel", new QueueName("orders"), "o1");
@@ -121,7 +121,7 @@ class AuditPublisherTests {
         assertThat(this.events).isEmpty();
     }
 
-    /** Of each route that changes anything, whatever it calls and whatever is known. */
+    /** Covers each route that changes anything, with each kind of failure. */
     @ParameterizedTest
     @ValueSource(strings = { "DELETE message?id=1", "PATCH message?id=1 {\"delayMillis\": 0}",
             "POST cancel-all {\"ids\": [\"1\", \"2\"]}", "POST reschedule-all {\"ids\": [\"1\"], \"delayMillis\": 0}",
@@ -188,7 +188,7 @@ class AuditPublisherTests {
         });
     }
 
-    /** On a store whose every answer is this failure. */
+    /** Uses a store that always fails. */
     private static HttpConsumerSupport consumers(AsyncEventPublisher herald, Throwable failure) {
         MessageStore store = Mockito.mock(MessageStore.class,
                 (invocation) -> invocation.getMethod().getName().equals("waits") ? (Object) false
@@ -213,7 +213,7 @@ class AuditPublisherTests {
         return ServerRequest.create(request, List.of());
     }
 
-    /** Canonical, in one line of ASCII, and of a length that the API's limits bound. */
+    /** Canonical, in one line of ASCII, and of bounded length. */
     @Test
     void aFilterIsJsonThatHidesNothing() {
         String hostile = "\u202e\u2028\n\"]}\u0000";

@@ -20,7 +20,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** The audit hears of a step through dead letters however it ends. */
+/** Each step through dead letters is audited, whatever its outcome. */
 class DeadLetterBulkOperationsTests {
 
     @Test

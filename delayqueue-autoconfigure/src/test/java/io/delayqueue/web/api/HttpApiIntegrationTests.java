@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a producer and a consumer in another language do, on a real server: P1, P3 and P5
+ * Checks a producer and a consumer in another language, on a real server: P1, P3 and P5
  * over HTTP.
  */
 class HttpApiIntegrationTests {
@@ -50,7 +50,7 @@ class HttpApiIntegrationTests {
         }
     }
 
-    /** Nor is another queue named to whoever may send. */
+    /** The response must not name other queues either. */
     @Test
     void refusesAQueueThatTheApplicationDoesNotKnow() {
         try (ApiServer strict = ApiServer.start("delayqueue.send.unknown-queues=reject",
@@ -95,7 +95,7 @@ class HttpApiIntegrationTests {
                 new AuditedOperationEvent("all", "acknowledge", "orders", "a/1", 0)));
     }
 
-    /** Or nobody would be told of its backlog when all its consumers are gone. */
+    /** Otherwise the backlog would go unnoticed once all its consumers are gone. */
     @Test
     void hasGaugesOfWhatIsConsumed() {
         server.post(QUEUES + "gauged/leases/claim", "{}");
@@ -120,7 +120,7 @@ class HttpApiIntegrationTests {
         assertThat(settle("fenced", "acknowledge", second).status()).isEqualTo(204);
     }
 
-    /** Else who takes one at a time, and cannot handle the first, never gets another. */
+    /** Otherwise a consumer that cannot handle the first message never gets another. */
     @Test
     void whatIsReleasedIsDueFromThenOnSoThatTheBacklogGoesOn() {
         server.post(QUEUES + "released/messages", "{\"id\": \"z\", \"payload\": 1}");
@@ -167,7 +167,7 @@ class HttpApiIntegrationTests {
             .isEqualTo("CANCELLED");
     }
 
-    /** With a client whose calls wait, which those who claim must not. */
+    /** Uses a client whose calls block, which claims must not. */
     @Test
     void bringsMessagesOverAClientThatBlocks() throws Exception {
         try (ApiServer blocking = ApiServer.start(RedisUser.asAsked("spring.data.redis.port=" + redis.port(),
@@ -191,7 +191,7 @@ class HttpApiIntegrationTests {
         }
     }
 
-    /** Each place of the list has its answer, whatever else stands in it. */
+    /** Each entry has its own result, whatever the others are. */
     @Test
     void acknowledgesByPlace() {
         server.post(QUEUES + "many/messages", "{\"id\": \"1\", \"payload\": 1}");

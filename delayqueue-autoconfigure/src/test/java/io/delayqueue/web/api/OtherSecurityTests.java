@@ -32,14 +32,12 @@ import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What an application may put in the place of HTTP Basic, and what holds all the same.
- */
+/** Checks replacements of HTTP Basic, and the rules that still hold. */
 class OtherSecurityTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/other-security";
 
-    /** The chain lets everybody do everything; the API asks for itself. */
+    /** The chain permits everything; the API checks by itself. */
     @Test
     void aChainThatLetsEverybodyThroughOpensNothing() {
         try (ApiServer server = ApiServer.start(OpenChain.class)) {
@@ -55,7 +53,7 @@ class OtherSecurityTests {
         }
     }
 
-    /** Whoever comes in by other means is asked for the same authorities, and audited. */
+    /** Other authentication needs the same authorities, and is audited. */
     @Test
     void aCustomizerBringsAnotherAuthentication() {
         try (ApiServer server = ApiServer.start(KeyHolders.class)) {

@@ -43,9 +43,9 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import static org.awaitility.Awaitility.await;
 
 /**
- * An application with the API on a port of its own, and a client. Its users are called
- * like the authority that each has, besides {@code all} and {@code none}. Every answer is
- * held against the description.
+ * Runs an application with the API on its own port, and a client. Each user has the
+ * authority of the same name, besides {@code all} and {@code none}. Every response is
+ * checked against the description.
  */
 public final class ApiServer implements AutoCloseable {
 
@@ -67,12 +67,14 @@ public final class ApiServer implements AutoCloseable {
         this.context = context;
     }
 
-    /** One for all tests that need nothing special; ends with the process. */
+    /** Returns the server for tests without special needs; it ends with the process. */
     public static ApiServer shared() {
         return Shared.SERVER;
     }
 
-    /** Starts one that keeps its messages in memory, unless a property says otherwise. */
+    /**
+     * Starts a server that stores messages in memory, unless a property overrides that.
+     */
     public static ApiServer start(String... properties) {
         return start(Application.class, properties);
     }
@@ -98,7 +100,7 @@ public final class ApiServer implements AutoCloseable {
         return bean(DelayQueueOperations.class);
     }
 
-    /** What was audited so far, by all that was answered. */
+    /** Returns the audit events of all answered requests. */
     public List<AuditedOperationEvent> audited() {
         this.context.getBeanProvider(AsyncEventPublisher.class)
             .ifAvailable((herald) -> await().pollDelay(Duration.ZERO).until(() -> herald.untold() == 0));
@@ -158,7 +160,7 @@ public final class ApiServer implements AutoCloseable {
 
     }
 
-    /** What came back. */
+    /** Holds a response. */
     public record Reply(HttpResponse<String> http) {
 
         private static final JsonMapper mapper = JsonMapper.builder().build();
@@ -179,7 +181,7 @@ public final class ApiServer implements AutoCloseable {
             return this.http.headers().firstValue(name).orElse("");
         }
 
-        /** The kind of problem. */
+        /** Returns the kind of problem. */
         public String problem() {
             return json().path("type").asString().replace("urn:delayqueue:problem:", "");
         }
@@ -212,7 +214,8 @@ public final class ApiServer implements AutoCloseable {
         }
 
         /**
-         * Passwords as they are: to hash one takes longer than all the rest of a request.
+         * Compares plain passwords, because hashing takes longer than the rest of a
+         * request.
          */
         @Bean
         PasswordEncoder passwords() {

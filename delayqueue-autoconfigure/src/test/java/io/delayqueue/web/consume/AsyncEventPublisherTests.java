@@ -19,7 +19,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Listeners hear of all there is in its order, and hold up nobody but each other. */
+/** Listeners receive all events in order, and block only each other. */
 @ExtendWith(OutputCaptureExtension.class)
 class AsyncEventPublisherTests {
 
@@ -59,7 +59,7 @@ class AsyncEventPublisherTests {
         }, 2, LONG);
         herald.start();
 
-        // One is being told, two wait, and what comes on top is logged.
+        // One is being published, two wait, and the rest is logged.
         IntStream.range(0, 10).mapToObj(AsyncEventPublisherTests::event).forEach(herald::tell);
         herald.tell(new DeadLetterEvent("q", "1", "1~1", 0, "why not"));
         heard.await();
@@ -87,7 +87,7 @@ class AsyncEventPublisherTests {
         assertThat(output).contains("7 lines were not logged here, as logging is behind");
     }
 
-    /** Somebody may have to answer for what was done: a number would not do. */
+    /** An audit needs each change: a count would not be enough. */
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
     void aStopThatGivesUpLogsEachThatIsUntold(boolean interrupted, CapturedOutput output) throws Exception {

@@ -42,8 +42,8 @@ import static org.awaitility.Awaitility.await;
 import static org.mockito.BDDMockito.willThrow;
 
 /**
- * What is claimed for somebody reaches him, or goes back to the queue with no attempt
- * burned: P12 for consumers over HTTP.
+ * A claimed message reaches its caller, or is released without counting an attempt: P12
+ * for consumers over HTTP.
  */
 class ClaimResponseTests {
 
@@ -81,7 +81,7 @@ class ClaimResponseTests {
         server.close();
     }
 
-    /** Its lease is a minute, and another has the message long before. */
+    /** The lease is one minute; another consumer gets the message long before. */
     @Test
     void whatAClientThatHungUpWasToHaveIsGivenToAnother() throws Exception {
         LongPolling polls = server.bean(HttpConsumerSupport.class).polls();
@@ -114,9 +114,7 @@ class ClaimResponseTests {
         return socket;
     }
 
-    /**
-     * A stop of the application: the claim is answered, though it would go on waiting.
-     */
+    /** Stops the application: the claim is answered, although its wait is not over. */
     @Test
     void aStopAnswersThoseThatWait() throws Exception {
         try (ApiServer stopped = ApiServer.start();
@@ -138,7 +136,7 @@ class ClaimResponseTests {
         }
     }
 
-    /** Of the audit and of dead letters: neither holds up those who consume. */
+    /** Listeners of the audit and of dead letters do not block consumers. */
     @Test
     void aListenerThatHangsHoldsUpNobody() {
         try (ApiServer hanging = ApiServer.start(Hanging.class)) {
@@ -215,13 +213,13 @@ class ClaimResponseTests {
                 (outcome) -> this.told.add(outcome.name()));
     }
 
-    /** As the container tells of it. */
+    /** Ends the request like the container. */
     private void end() {
         assertThat(WebAsyncUtils.getAsyncManager(this.request)).isNotNull();
         this.handOver.afterCompletion(null, null);
     }
 
-    /** Hears of what consumers do, and does not come back. */
+    /** Receives the events of consumers, and hangs. */
     @Configuration(proxyBeanMethods = false)
     @Import(ApiServer.Application.class)
     static class Hanging {

@@ -49,9 +49,7 @@ import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/**
- * Who settles leases of several partitions is told nothing that does not hold for all.
- */
+/** A settlement of several partitions reports only outcomes that hold for all. */
 class HttpLeaseSettlerTests {
 
     private static final QueueName QUEUE = new QueueName("spread");
@@ -110,7 +108,7 @@ class HttpLeaseSettlerTests {
             .containsEntry(lease(1, "b"), false);
     }
 
-    /** As when the reply was lost, or the node that made the call ended. */
+    /** For instance when the reply was lost, or the calling node ended. */
     @Test
     void aRepeatedDeathIsPublishedOnceByEachNodeThatDoesNotKnowItsOutcome() {
         List<Object> events = new CopyOnWriteArrayList<>();
@@ -144,7 +142,9 @@ class HttpLeaseSettlerTests {
             .allSatisfy((line) -> assertThat(line).endsWith("(a repeated call; may have been logged before)"));
     }
 
-    /** Nobody repeats that call: its message is claimed again only if it is not dead. */
+    /**
+     * That call is not repeated: its message is claimed again only if it is not dead.
+     */
     @Test
     void aMessageThatIsBuriedIsPublishedWhereTheAnswerWasLost() {
         List<Object> events = new CopyOnWriteArrayList<>();
@@ -196,7 +196,7 @@ class HttpLeaseSettlerTests {
         ((Logger) LoggerFactory.getLogger(HttpLeaseSettler.class)).detachAppender(appender);
     }
 
-    /** An appender may block, and would hold up everything that the connection does. */
+    /** An appender may block, and would delay everything on the connection. */
     @Test
     void theThreadOfTheStoreLogsNothing() throws Exception {
         Map<String, String> logged = new ConcurrentHashMap<>();

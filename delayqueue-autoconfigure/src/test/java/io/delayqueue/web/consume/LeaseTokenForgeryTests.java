@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * P5 over HTTP: no caller, whatever its authorities, settles a message that a listener
- * holds, with any token that can be built from what that caller is shown.
+ * holds, with any token that can be built from the responses to that caller.
  */
 class LeaseTokenForgeryTests {
 
@@ -100,7 +100,9 @@ class LeaseTokenForgeryTests {
         assertKept(server);
     }
 
-    /** Who may not consume is refused before tokens matter, so some will do. */
+    /**
+     * Callers without {@code CONSUME} are rejected before tokens matter, so some suffice.
+     */
     private static int tryAllTokens(ApiServer server, @Nullable String user, String route, Set<String> all) {
         boolean mayConsume = ApiServer.ALL.equals(user) || "consume".equals(user);
         List<String> tokens = mayConsume ? List.copyOf(all) : all.stream().limit(20).toList();
@@ -116,7 +118,7 @@ class LeaseTokenForgeryTests {
         return tokens.size();
     }
 
-    /** The caller has had the message before the listener, and so a token of it. */
+    /** The caller held the message before the listener, and so has a token of it. */
     private static String hold(ApiServer server, TokenForger forger) {
         server.bean(DelayedListenerRegistry.class).listeners().forEach((listener) -> listener.pause());
         String stale = claimed(server, "held", "m");
@@ -136,10 +138,10 @@ class LeaseTokenForgeryTests {
         return message.path("token").asString();
     }
 
-    /** All that a caller with every authority is shown. */
+    /** Reads everything that a caller with every authority may see. */
     private static void look(ApiServer server, TokenForger forger) {
         server.operations().send(DelayedMessage.builder("held", "x").id("next").delay(Duration.ZERO).build());
-        // Behind which the cursor of the first page stands at the very end of its lease.
+        // The cursor of the first page then contains the exact end of its lease.
         await().until(() -> server.operations().statistics("held").leased() == 2);
         String shown = server.get(QUEUES + "held/message?id=m").json().path("leasedUntil").asString();
         assertThat(Instant.parse(shown).getNano() % 100_000_000).as(shown).isZero();
@@ -160,7 +162,7 @@ class LeaseTokenForgeryTests {
         return server.call(user, "POST", QUEUES + "held/leases/" + route, body);
     }
 
-    /** By the handler that had it all the time. */
+    /** Checks that the handler has held the message all the time. */
     private static void assertKept(ApiServer server) {
         Holding holding = server.bean(Holding.class);
         holding.release.countDown();
@@ -173,7 +175,7 @@ class LeaseTokenForgeryTests {
             .containsExactlyInAnyOrder("claim", "release");
     }
 
-    /** Holds the first message until it is told to go on. */
+    /** Holds the first message until it is released. */
     @Configuration(proxyBeanMethods = false)
     @Import(ApiServer.Application.class)
     static class Holding {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The secret behind lease tokens: all nodes agree on it, and it costs little. */
+/** Checks the secret of lease tokens: all nodes agree on it, and it costs little. */
 class LeaseTokensTests {
 
     private static final QueueName QUEUE = new QueueName("orders");
@@ -62,7 +62,7 @@ class LeaseTokensTests {
         assertRefused(new LeaseTokens(this.store, "shop2", this.nanos::get).verified(QUEUE, "o-1", text));
     }
 
-    /** As during a rolling update; its caller has to take the lease for lost. */
+    /** For instance in a rolling update; the caller has to treat the lease as lost. */
     @Test
     void aTokenOfAnotherVersionIsAnsweredAsALostLease() {
         String mac = ".AAAAAAAAAAAAAAAAAAAAAA";
@@ -138,7 +138,7 @@ class LeaseTokensTests {
         assertThat(signed(this.tokens)).isEqualTo(text);
     }
 
-    /** It may be a good one, of a secret that this node cannot read now. */
+    /** It may be valid, with a secret that this node cannot read now. */
     @Test
     void whileTheStoreIsAwayNobodyIsToldThatATokenIsWrong() {
         signed(this.tokens);
@@ -175,7 +175,7 @@ class LeaseTokensTests {
                     (refusal) -> assertThat(refusal.problem().kind()).isEqualTo(kind));
     }
 
-    /** Counts its reads, and fails or hangs as it is told. */
+    /** Counts its reads, and fails or hangs on demand. */
     private static final class Store implements SecretStore {
 
         private final Deque<Runnable> held = new ArrayDeque<>();

@@ -45,7 +45,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Claims that wait, on a store in this process: P3 and P4 for them, and their bounds. */
+/** Checks waiting claims on an in-memory store: P3 and P4 for them, and their limits. */
 class LongPollingTests {
 
     private static final QueueName QUEUE = new QueueName("polled");
@@ -54,7 +54,7 @@ class LongPollingTests {
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
-    /** As an application may have set it. */
+    /** Customized as an application may do. */
     private final EnvelopeCodec codec = new EnvelopeCodec(
             JsonMapper.builder().enable(JsonReadFeature.ALLOW_SINGLE_QUOTES).build());
 
@@ -62,7 +62,7 @@ class LongPollingTests {
 
     private final AtomicInteger claims = new AtomicInteger();
 
-    /** What stands between a claim and its caller. */
+    /** Intercepts the result of a claim. */
     private volatile Function<CompletableFuture<ClaimResult>, CompletableFuture<ClaimResult>> delivery = Function
         .identity();
 
@@ -159,7 +159,7 @@ class LongPollingTests {
             .hasSizeBetween(1, 9);
     }
 
-    /** P3, and not a claim more than it needs. */
+    /** P3, without a claim more than it needs. */
     @Test
     void theStoreIsAskedOnlyWhenSomethingMayBeDue() {
         CompletableFuture<List<ClaimedDelivery>> first = claim(QUEUE, LONG);
@@ -198,7 +198,7 @@ class LongPollingTests {
         assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
     }
 
-    /** With a store that is slow to answer them. */
+    /** Uses a store that is slow to answer them. */
     @Test
     void thoseThatDoNotWaitAreBoundedByThemselves() {
         CompletableFuture<ClaimResult> held = new CompletableFuture<>();
@@ -218,7 +218,7 @@ class LongPollingTests {
         assertThat(waits).isNotDone();
     }
 
-    /** As a consumer does that handles what it got and comes again. */
+    /** Like a consumer that handles its messages and claims again. */
     @Test
     void whoIsAnsweredFindsAPlaceAtOnceThoughAllAreTaken() {
         CompletableFuture<List<ClaimedDelivery>> first = claim(QUEUE, LONG);
@@ -245,8 +245,8 @@ class LongPollingTests {
     }
 
     /**
-     * P12: a stop answers without waiting for the claim under way, and what that still
-     * brings is back.
+     * P12: a stop answers without waiting for the claim under way, whose messages are
+     * released.
      */
     @Test
     void aStopGivesBackWhatAClaimUnderWayBrings() throws Exception {
@@ -273,7 +273,7 @@ class LongPollingTests {
             .satisfies((message) -> assertThat(message.claimed().suspect()).isFalse());
     }
 
-    /** A client that blocks holds up its own queue, and not the thread of all others. */
+    /** A blocking client delays its own queue, but not the thread of all others. */
     @Test
     void aCallThatBlocksLeavesOtherQueuesAlone() {
         this.consumers.stop();
@@ -287,7 +287,7 @@ class LongPollingTests {
         assertThat(stuck).isNotDone();
     }
 
-    /** P9: nobody is handed null instead of what he cannot read. */
+    /** P9: no caller gets null for a payload that cannot be read. */
     @ParameterizedTest
     @ValueSource(strings = { "{\"payload\":null}", "{\"payload\":{'a':1}}", "{\"payload\":", "rubbish" })
     void whatIsNoJsonDiesAndTheOthersAreHandedOut(String envelope) {
@@ -304,7 +304,7 @@ class LongPollingTests {
             });
     }
 
-    /** However much was claimed, the one thread of all polls is free meanwhile. */
+    /** However much is claimed, the one polling thread stays free. */
     @Test
     void payloadsAreReadByNeitherTheStoresThreadNorThatOfThePolls() {
         this.delivery = (answer) -> answer.thenApplyAsync(Function.identity(),

@@ -11,9 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Builds lease tokens for a message from everything that a caller has been shown, and
- * from tokens that were handed to the caller for other messages. Knows how tokens are
- * written, but not the secret.
+ * Builds lease tokens for a message from all responses to a caller, and from tokens of
+ * other messages. Knows the format of tokens, but not the secret.
  */
 public final class TokenForger {
 
@@ -33,7 +32,7 @@ public final class TokenForger {
 
     private final List<String> own = new ArrayList<>();
 
-    /** Takes every time and every number out of an answer, also out of cursors. */
+    /** Extracts every time and every number from a response, also from cursors. */
     void see(String answer) {
         Matcher times = TIME.matcher(answer);
         while (times.find()) {
@@ -49,7 +48,7 @@ public final class TokenForger {
                 numbersIn(new String(Base64.getUrlDecoder().decode(encoded.group()), StandardCharsets.ISO_8859_1));
             }
             catch (IllegalArgumentException ex) {
-                // No cursor.
+                // Not a cursor.
             }
         }
     }
@@ -67,7 +66,7 @@ public final class TokenForger {
         }
     }
 
-    /** Takes a token that was handed to the caller. */
+    /** Adds a token that the caller has. */
     void own(String token) {
         this.own.add(token);
         this.macs.add(macOf(token));
@@ -82,7 +81,7 @@ public final class TokenForger {
         return new String(Base64.getUrlDecoder().decode(body), StandardCharsets.ISO_8859_1);
     }
 
-    /** Everything that can be made of it. */
+    /** Returns all tokens that can be built. */
     Set<String> tokens() {
         Set<String> tokens = new LinkedHashSet<>();
         for (long number : this.numbers) {

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the dashboard shows is that of its address, whatever answers come late. Skipped
- * where there is no Chromium.
+ * The dashboard ignores late responses for an earlier address. Skipped if there is no
+ * Chromium.
  */
 class DashboardAddressTests {
 
@@ -40,7 +40,7 @@ class DashboardAddressTests {
         }
     }
 
-    /** Anew, without what another test has left in it. */
+    /** Reloads it, without the state of another test. */
     @BeforeEach
     void openThePage() {
         send("a");
@@ -60,9 +60,7 @@ class DashboardAddressTests {
                 .build());
     }
 
-    /**
-     * The page goes from a to b while it waits for what it asked first when it showed a.
-     */
+    /** The page goes from a to b while its first request for a is pending. */
     @Test
     void showsNothingOfTheAddressThatWasLeftMeanwhile() {
         send("b");
@@ -91,7 +89,7 @@ class DashboardAddressTests {
         assertThat(browser.text()).contains("Message b", "for b").doesNotContain("for a");
     }
 
-    /** Browsers refuse to fetch what is relative to such an address. */
+    /** Browsers refuse to fetch addresses relative to such an address. */
     @Test
     void opensWithAPasswordInItsAddress() {
         browser.driver().get(site.address().replace("http://", "http://%s:secret@".formatted(ApiServer.ALL)));

@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A person at the dashboard, on a real Redis: finds a message, watches it fire, cancels
- * one, redrives a dead letter, pauses a queue. Skipped where there is no Chromium.
+ * Uses the dashboard on a real Redis like an operator: finds a message, watches it fire,
+ * cancels one, redrives a dead letter, pauses a queue. Skipped if there is no Chromium.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DashboardBrowserTests {
@@ -67,7 +67,7 @@ class DashboardBrowserTests {
             .send(DelayedMessage.builder(queue, Map.of("order", 42, "note", "for " + id)).id(id).delay(delay).build());
     }
 
-    /** One that could not be printed. */
+    /** Sends a message whose handler fails. */
     private static void sendDead(String id) {
         long before = operations().statistics("receipts").dead();
         Shop.broken = true;
@@ -153,7 +153,7 @@ class DashboardBrowserTests {
         browser.click("dialog button", "Pause on every node");
         browser.awaitText("paused until");
         send("order-timeout", "held", Duration.ZERO);
-        // Of another queue, whose messages are handled meanwhile.
+        // Sent to another queue, whose messages are handled meanwhile.
         send("receipts", "not-held", Duration.ZERO);
         await().until(() -> Shop.handled.contains("not-held"));
         await().untilAsserted(() -> assertThat(browser.find(".tiles").getText()).contains("due\n1\n"));
@@ -285,11 +285,12 @@ class DashboardBrowserTests {
         operations().resume("invoices");
         operations().deadLetters("receipts").purgeAll();
         browser.scheme("light");
-        // The checker reads the plots back, which the browser finds slow.
+        // The accessibility checker reads the plots back, which the browser reports as
+        // slow.
         assertThat(browser.complaints()).allMatch((complaint) -> complaint.contains("Canvas2D"));
     }
 
-    /** So that plots have something to show. */
+    /** Gives the plots data. */
     private static void keepBusy() {
         Random random = new Random(3);
         for (int i = 0; i < 50; i++) {
@@ -300,7 +301,7 @@ class DashboardBrowserTests {
         }
     }
 
-    /** Never touches the mouse: finds a message, reschedules it, and is told so. */
+    /** Finds and reschedules a message and sees the result, without a mouse. */
     @Test
     void canBeUsedByKeyboardAlone() {
         send("invoices", "i-2", Duration.ofHours(1));
@@ -350,7 +351,7 @@ class DashboardBrowserTests {
         operations().deadLetters("receipts").purgeAll();
     }
 
-    /** The last one, as all that comes after it would be slower. */
+    /** Runs last, because all tests after it would be slower. */
     @Test
     @Order(Integer.MAX_VALUE)
     void sortsAndFiltersAThousandQueues() {

@@ -20,12 +20,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/**
- * Each route of the dashboard, asked for by the holder of each authority, and by nobody.
- */
+/** Requests each route of the dashboard with each authority, and unauthenticated. */
 class DashboardMatrixTests {
 
-    /** Besides those that it shares with the API. */
+    /** Routes that the API does not have. */
     private static final List<Row> OWN = List.of(new Row("GET", "", null, "view"), new Row("GET", "/", null, "view"),
             new Row("GET", "/main.js", null, "view"), new Row("GET", "/data/overview", null, "view"),
             new Row("GET", "/data/queues/q/details", null, "view"),

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The dashboard shows payloads as they are stored, so that an id copied from one is true.
- * Skipped where there is no Chromium.
+ * The dashboard shows payloads as they are stored, so that an id copied from one is
+ * exact. Skipped if there is no Chromium.
  */
 class DashboardPayloadTests {
 

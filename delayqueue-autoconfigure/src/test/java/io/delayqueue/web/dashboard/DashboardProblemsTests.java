@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What the dashboard says is wrong with a real Redis. */
+/** Checks the alerts for a real Redis. */
 class DashboardProblemsTests {
 
     @Test

@@ -30,10 +30,7 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/**
- * The page as a client without scripts sees it: where it is, for whom, and with what
- * headers.
- */
+/** Checks the page like a client without scripts: its address, access and headers. */
 class DashboardTests {
 
     private static final String PAGE = "/shop/ops/queues";
@@ -92,7 +89,7 @@ class DashboardTests {
         assertThat(bare.header("Location")).isIn("queues/", "https://shop.example.com/behind/ops/queues/");
     }
 
-    /** Whatever the page loads is named relative to it, and comes from nowhere else. */
+    /** The page loads relative addresses only, and nothing from elsewhere. */
     @ParameterizedTest
     @ValueSource(strings = { "index.html", "main.js", "store.js", "flow.js", "history.js", "frame.js", "queue.js",
             "letters.js", "message.js", "nodes.js", "overview.js", "problems.js", "plots.js", "dialog.js", "format.js",
@@ -101,7 +98,7 @@ class DashboardTests {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
 
-    /** Texts of others become texts. */
+    /** External texts are shown as text. */
     @Test
     void makesNoMarkupOfTexts() throws IOException {
         Pattern unsafe = Pattern
@@ -146,7 +143,7 @@ class DashboardTests {
     @ValueSource(strings = { "/main.js/", "/../main.js", "/lib/../main.js", "/index.html", "/lib/", "/data", "/%2e%2e/",
             "/lib/LICENSE-chart.js.txt" })
     void hasNoOtherFiles(String path) {
-        // What leads out of the path is not the page's: the application answers 401.
+        // Paths that leave the dashboard are not its own: the application answers 401.
         assertThat(view(PAGE + path).status()).isIn(400, 401, 404);
     }
 
@@ -265,7 +262,7 @@ class DashboardTests {
         return begun;
     }
 
-    /** Listens to two queues, so that one can be told from the other. */
+    /** Listens to two queues, to distinguish them. */
     @Configuration(proxyBeanMethods = false)
     @Import(ApiServer.Application.class)
     static class Shop {

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A person at the dashboard who may only look, on a Redis that hangs now and then.
- * Skipped where there is no Chromium.
+ * Uses the dashboard as a viewer, on a Redis that hangs now and then. Skipped if there is
+ * no Chromium.
  */
 class DashboardViewerTests {
 
@@ -46,7 +46,7 @@ class DashboardViewerTests {
         }
     }
 
-    /** Behind a load balancer the nodes answer in turn; one of them starts anew. */
+    /** Behind a load balancer the nodes answer in turn; one of them restarts. */
     @Test
     void addsUpWhatNodesHaveCountedEachForItself() {
         assertThat(browser

@@ -110,7 +110,7 @@ class OverviewCacheTests {
             }));
         }
         await().until(() -> come.get() == PEOPLE - 1);
-        // Whoever waited for Redis with the lock would be waited for here.
+        // Blocks if a request holds the lock while it waits for Redis.
         CompletableFuture.runAsync(() -> {
             synchronized (this.glance) {
                 come.incrementAndGet();
@@ -134,7 +134,7 @@ class OverviewCacheTests {
         assertThat(OverviewCache.patience(Duration.ofHours(1))).isEqualTo(Duration.ofSeconds(10));
     }
 
-    /** The threads of the container are for others as well. */
+    /** Container threads are needed for other requests too. */
     @Test
     void aRequestWaitsOnlySoLong() {
         CountDownLatch answer = new CountDownLatch(1);

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The description names what there is, and nothing else. That answers are as it says is
- * seen by {@link ApiServer} for each request of the other tests.
+ * The description lists exactly the existing routes. {@link ApiServer} checks the
+ * responses to the requests of all other tests.
  */
 class ApiDescriptionTests {
 

@@ -26,14 +26,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** Each route, asked for by the holder of each authority, of none, and by nobody. */
+/** Requests each route with each authority, with none, and unauthenticated. */
 public class AuthorityMatrixTests {
 
     private static final String TOKEN = "\"id\": \"1\", \"token\": \"TOKEN\"";
 
     private static final String BEFORE = "{\"filter\": {\"diedBefore\": \"2026-01-01T00:00:00Z\"}, \"dryRun\": false}";
 
-    /** Method, path below the API, body, and the one authority that opens it. */
+    /** Method, path below the API, body, and the one authority that permits it. */
     public static final List<Row> TABLE = List.of( //
             new Row("GET", "/nodes", null, "view"), //
             new Row("POST", "/queues/q-forgotten/forget", "{}", "operate"), //
@@ -98,7 +98,7 @@ public class AuthorityMatrixTests {
         }
     }
 
-    /** Of a lease that was never given. */
+    /** Returns the token of a lease that never existed. */
     private static String token() {
         LeaseToken token = new LeaseToken(new Lease(Partition.first(new QueueName("q")), "1", "1"), 0, Instant.EPOCH);
         return TokenForger.sealed(ApiServer.shared().bean(HttpConsumerSupport.class).tokens(), token);
@@ -125,7 +125,7 @@ public class AuthorityMatrixTests {
             .isEqualTo(401);
     }
 
-    /** A payload is shown only to who may read it; who may look sees the rest. */
+    /** Payloads need their own authority; a viewer sees the rest. */
     @Test
     void masksWhatMayNotBeRead() {
         ApiServer server = ApiServer.shared();
@@ -142,12 +142,12 @@ public class AuthorityMatrixTests {
     }
 
     /**
-     * A row of the table.
+     * Holds a row of the table.
      *
      * @param method the method
      * @param path below that of the API
      * @param body the body; {@code null} for none
-     * @param authority who may, as the user is called
+     * @param authority the required authority, which is also the name of the user
      */
     public record Row(String method, String path, @Nullable String body, String authority) {
 

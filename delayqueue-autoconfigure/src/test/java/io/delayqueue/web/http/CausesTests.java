@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A cause tells nobody what a payload says who may not read that. */
+/** A cause does not expose the payload to callers that may not read it. */
 class CausesTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/masked-causes";
@@ -59,7 +59,7 @@ class CausesTests {
         assertThat(server.post(QUEUE + "/dead-letters/purge-matching", search).status()).isEqualTo(200);
     }
 
-    /** What is written to the log, and told to listeners, is one clean line. */
+    /** Logs and events contain one clean line. */
     @Test
     void areOneLineForTheLog() {
         assertThat(Json.line("a\r\nb\u001b[2J\u202ec\u2028d", 100)).isEqualTo("a b?[2J?c?d");

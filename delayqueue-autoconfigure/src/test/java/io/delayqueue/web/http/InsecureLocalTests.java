@@ -21,7 +21,7 @@ import org.springframework.web.filter.ForwardedHeaderFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Open to this machine, over a real server; and to nobody who comes by way of it. */
+/** The API is open to this machine, on a real server, but not to others through it. */
 class InsecureLocalTests {
 
     private static ApiServer server;
@@ -54,7 +54,7 @@ class InsecureLocalTests {
         }
     }
 
-    /** As Spring's own filter does. */
+    /** Hidden by Spring's own filter. */
     @Test
     void whatAFilterHasHiddenCountsAllTheSame() throws Exception {
         MockHttpServletRequest request = new MockHttpServletRequest("GET", "/");
@@ -70,7 +70,7 @@ class InsecureLocalTests {
             .isTrue();
     }
 
-    /** A page has its own name resolve to this machine: its requests still name it. */
+    /** A page may resolve its own name to this machine: its requests still name it. */
     @Test
     void whoAsksForAnotherHostMayDoNothing() throws IOException {
         assertThat(statusFor("evil.example")).contains(" 403");

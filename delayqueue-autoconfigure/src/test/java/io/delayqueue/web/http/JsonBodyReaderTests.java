@@ -17,7 +17,7 @@ import tools.jackson.databind.node.POJONode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Bodies become trees, but for their payloads, which stay as they were sent. */
+/** Bodies become trees, except for their payloads, which stay as they were sent. */
 class JsonBodyReaderTests {
 
     private static JsonNode read(String body) {
@@ -79,7 +79,7 @@ class JsonBodyReaderTests {
         }
     }
 
-    /** Without making one. */
+    /** Checked without building a tree. */
     @Test
     void aStoredPayloadIsReadableIfATreeCanBeMadeOfIt() {
         JsonMapper trees = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();

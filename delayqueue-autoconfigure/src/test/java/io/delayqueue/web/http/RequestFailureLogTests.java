@@ -18,9 +18,7 @@ import org.springframework.mock.web.MockHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * What failed is logged so that people find it, and no page that is open fills the log.
- */
+/** Failures are logged, but an open page does not flood the log. */
 @ExtendWith(OutputCaptureExtension.class)
 class RequestFailureLogTests {
 
