@@ -15,9 +15,9 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Turns attributes of annotations into values: placeholders, then expressions, then the
- * type asked for. What cannot be turned is an {@link IllegalArgumentException} that names
- * the attribute, its value and the rule.
+ * Resolves attributes of annotations: placeholders, then expressions, then the conversion
+ * to the type. Throws an {@link IllegalArgumentException} that names the attribute, its
+ * value and the rule if one is invalid.
  */
 final class AttributeResolver {
 
@@ -74,7 +74,7 @@ final class AttributeResolver {
         }
     }
 
-    /** All values of a list, of which each element may yield several. */
+    /** Returns all values of a list, each element of which may yield several. */
     List<String> texts(String attribute, String[] values) {
         List<String> texts = new ArrayList<>();
         for (String value : values) {

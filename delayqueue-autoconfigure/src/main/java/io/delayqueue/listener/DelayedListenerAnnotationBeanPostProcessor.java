@@ -37,10 +37,10 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Finds methods with {@link DelayedListener} and registers a listener for each annotation
- * once all singletons are there. A bean that is created later, because it is lazy, has
- * its listeners registered, and started, at that time. Beans that are no singletons
- * cannot have listeners: each instance would be one more.
+ * Finds methods with {@link DelayedListener} and registers a listener for each
+ * annotation, once all singletons exist. The listeners of a lazy bean are registered, and
+ * started, when the bean is created. Beans that are not singletons cannot have listeners:
+ * each instance would be one more listener.
  * <p>
  * <strong>Threads.</strong> Beans may be created on several threads.
  */
@@ -58,7 +58,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     /** Names of the beans that have listeners. */
     private final Set<String> heard = ConcurrentHashMap.newKeySet();
 
-    /** By registry, as queues of several systems may have the same name. */
+    /** Grouped by registry, as queues of several systems may have the same name. */
     private final Map<DelayedListenerRegistry, PayloadTypeAgreement> payloads = new ConcurrentHashMap<>();
 
     private @Nullable BeanFactory beanFactory;
@@ -67,8 +67,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
 
     /**
      * Creates a post-processor.
-     * @param registry where listeners go; not asked for before there is one, so that this
-     * bean brings no other into being too early
+     * @param registry receives the listeners; resolved at the first registration, so that
+     * this bean does not create others too early
      */
     public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry) {
         this(registry, (system) -> {
@@ -78,10 +78,10 @@ public final class DelayedListenerAnnotationBeanPostProcessor
 
     /**
      * Creates a post-processor.
-     * @param registry where listeners go; not asked for before there is one, so that this
-     * bean brings no other into being too early
-     * @param systems finds the registry of a further queue system by its name, or throws
-     * an {@link IllegalArgumentException}
+     * @param registry receives the listeners; resolved at the first registration, so that
+     * this bean does not create others too early
+     * @param systems finds the registry of an additional queue system by its name, or
+     * throws an {@link IllegalArgumentException}
      */
     public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry,
             Function<String, DelayedListenerRegistry> systems) {
@@ -102,7 +102,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
-        // The targets of a scoped proxy come and go; the proxy itself listens.
+        // Targets of a scoped proxy come and go; the proxy itself listens.
         boolean infrastructure = (bean instanceof AopInfrastructureBean && !(bean instanceof ScopedObject))
                 || ScopedProxyUtils.isScopedTarget(beanName);
         if (infrastructure || this.nonAnnotatedClasses.contains(targetClass)
@@ -220,7 +220,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         return new QueueListenerContainer(id, listened, counters);
     }
 
-    /** A method with its annotations. */
+    /** Holds an annotated method with its annotations. */
     private record Found(Object bean, String beanName, Method method, List<DelayedListener> annotations) {
 
         InvalidListenerException invalid(String problem, @Nullable Throwable cause) {

@@ -12,22 +12,21 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Brings due messages to the handlers, from the start of the application to its stop.
- * Without listeners it has no thread and no subscription. May be started and stopped any
- * number of times.
+ * Runs all listeners from the start of the application to its stop. Uses no thread and no
+ * subscription without listeners. Can be started and stopped repeatedly.
  * <p>
- * A stop goes in this order: no more claims; a claim under way is awaited and, with what
- * no handler has begun with, given back; handlers that run are waited for up to the
- * shutdown timeout; what they finished is acknowledged; those that still run are
- * interrupted, and what they then leave by an exception is given back; renewal ends. A
- * handler that does not heed the interrupt keeps its lease until that runs out.
+ * A stop runs in this order: ends claiming; awaits pending claims and gives back their
+ * messages and all others that no handler has started; waits for running handlers up to
+ * the shutdown timeout; acknowledges finished messages; interrupts the handlers that
+ * still run, and gives back the messages of those that then throw; ends renewal. A
+ * handler that ignores the interrupt keeps its lease until it runs out.
  * <p>
  * <strong>Threads.</strong> The context's life-cycle thread; a stop with a callback runs
- * on a thread of its own.
+ * on its own thread.
  */
 public class DelayedListenerLifecycle implements SmartLifecycle {
 
-    /** Starts late and stops early: before web servers drain, while all else is there. */
+    /** Starts late and stops early: before web servers drain and other beans stop. */
     private static final int PHASE = Integer.MAX_VALUE - 100;
 
     private final DelayQueueStore ports;
@@ -45,11 +44,11 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
     private final AtomicReference<@Nullable ListenerRun> current = new AtomicReference<>();
 
     /**
-     * Creates a worker that tells nobody that it is there.
-     * @param ports where messages live
+     * Creates a lifecycle that does not report the status of the node.
+     * @param ports the store
      * @param registry the listeners
-     * @param events told of dead letters
-     * @param settings of the process
+     * @param events publishes dead-letter events
+     * @param settings the settings of the process
      */
     public DelayedListenerLifecycle(DelayQueueStore ports, DelayedListenerRegistry registry,
             ApplicationEventPublisher events, ListenerRuntimeSettings settings) {
@@ -57,12 +56,12 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Creates a worker.
-     * @param ports where messages live
+     * Creates a lifecycle.
+     * @param ports the store
      * @param registry the listeners
-     * @param events told of dead letters
-     * @param settings of the process
-     * @param reporter tells what this node does
+     * @param events publishes dead-letter events
+     * @param settings the settings of the process
+     * @param reporter reports the status of this node
      */
     public DelayedListenerLifecycle(DelayQueueStore ports, DelayedListenerRegistry registry,
             ApplicationEventPublisher events, ListenerRuntimeSettings settings, NodeHeartbeat reporter) {
@@ -116,24 +115,22 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
     }
 
     /**
-     * How often the store's clock has jumped since this worker was made, as far as it has
-     * looked; each was logged as a warning.
+     * Returns the number of jumps of the store's clock that were detected since this
+     * object was created; each was logged as a warning.
      */
     public long clockJumps() {
         return this.clocks.count();
     }
 
     /**
-     * Whether the wake-ups of a partition that a listener works on are subscribed, as far
-     * as is known; {@code true} where there is nothing to subscribe to.
+     * Returns whether the wake-ups of a partition with a listener are subscribed, as far
+     * as known; {@code true} for stores without subscriptions.
      */
     public boolean isSubscribed(Partition partition) {
         return this.ports.wakeUps().isHeard(partition);
     }
 
-    /**
-     * Makes room for a new run at once: a context may not wait for the end of this one.
-     */
+    /** Allows a new run at once: a context may not wait for the end of this one. */
     private @Nullable ListenerRun end() {
         ListenerRun run = this.current.getAndSet(null);
         if (run != null) {

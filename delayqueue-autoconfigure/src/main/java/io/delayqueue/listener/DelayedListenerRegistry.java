@@ -18,11 +18,11 @@ import io.delayqueue.store.QueueEventListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listeners of the application, by their ids. All there are once the application has
- * started, but for those of beans that are created later.
+ * Holds the listeners of the application by their ids. Complete once the application has
+ * started, except for listeners of beans that are created later.
  * <p>
- * <strong>Threads.</strong> Any thread looks up. Registrations and the worker's start and
- * stop exclude each other, so that a late listener is started exactly once.
+ * <strong>Threads.</strong> Any thread may read. Registrations exclude the start and stop
+ * of a run, so that a late listener is started exactly once.
  */
 public class DelayedListenerRegistry {
 
@@ -39,9 +39,9 @@ public class DelayedListenerRegistry {
     private final List<Consumer<ListenerContainer>> observers = new ArrayList<>();
 
     /**
-     * Creates a registry whose listeners tell nobody what they do.
-     * @param defaults settings of a queue, for what the annotation does not say
-     * @param handlers makes methods callable
+     * Creates a registry whose listeners publish no events.
+     * @param defaults returns the settings of a queue, for attributes that are not set
+     * @param handlers creates handlers
      */
     public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers) {
         this(defaults, handlers, MessageEventListener.NONE);
@@ -49,9 +49,9 @@ public class DelayedListenerRegistry {
 
     /**
      * Creates a registry.
-     * @param defaults settings of a queue, for what the annotation does not say
-     * @param handlers makes methods callable
-     * @param events told of what the listeners do
+     * @param defaults returns the settings of a queue, for attributes that are not set
+     * @param handlers creates handlers
+     * @param events receives the events of the listeners
      */
     public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers,
             MessageEventListener events) {
@@ -60,27 +60,27 @@ public class DelayedListenerRegistry {
         this.handlers = handlers;
     }
 
-    /** The listener of that id, if there is one. */
+    /** Returns the listener with the id, if there is one. */
     public Optional<ListenerContainer> listener(String id) {
         return Optional.ofNullable(this.containers.get(id));
     }
 
     /**
-     * The listener of that id.
-     * @throws IllegalArgumentException if there is none; names those there are
+     * Returns the listener with the id.
+     * @throws IllegalArgumentException if there is none; lists the known ids
      */
     public ListenerContainer require(String id) {
         return listener(id).orElseThrow(() -> new IllegalArgumentException(
                 "There is no listener '%s', only %s".formatted(id, this.containers.keySet())));
     }
 
-    /** All listeners, in the order in which they were found. */
+    /** Returns all listeners, in the order of their registration. */
     public Collection<ListenerContainer> listeners() {
         return List.copyOf(this.containers.values());
     }
 
     /**
-     * Tells of all listeners: of those there are at once, and of each that comes later.
+     * Notifies the observer of all current listeners at once, and of each later one.
      * @param observer called from any thread, while no listener can register
      */
     public synchronized void onRegistration(Consumer<ListenerContainer> observer) {
@@ -102,7 +102,7 @@ public class DelayedListenerRegistry {
 
     /**
      * Adds a listener, and starts it if the application has started.
-     * @return {@code false} if its id is taken
+     * @return {@code false} if its id is in use
      */
     synchronized boolean register(QueueListenerContainer container) {
         Map<String, QueueListenerContainer> extended = new LinkedHashMap<>(this.containers);
@@ -117,7 +117,7 @@ public class DelayedListenerRegistry {
         return true;
     }
 
-    /** The application starts; a stop may have overtaken that. */
+    /** Attaches a run, unless a stop has already retired it. */
     synchronized void attach(ListenerRun run) {
         if (run.isRetired()) {
             return;
@@ -127,8 +127,8 @@ public class DelayedListenerRegistry {
     }
 
     /**
-     * The application stops: the run is not attached from now on. Another one may be, if
-     * the application was started again already.
+     * Retires a run and detaches it. Does not detach the next run, if the application was
+     * already restarted.
      */
     synchronized void detach(ListenerRun run) {
         run.retire();

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.ClassUtils;
 
-/** Reads one annotation: its queues, and its attributes on top of a queue's settings. */
+/** Reads the queues of one annotation, and the settings that it overrides. */
 final class ListenerAnnotation {
 
     private final DelayedListener annotation;

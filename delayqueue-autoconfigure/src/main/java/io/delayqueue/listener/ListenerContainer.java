@@ -8,61 +8,62 @@ import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.listener.poll.PollLoopStatus;
 
 /**
- * A listener at run time. Found in the {@link DelayedListenerRegistry} by its id.
+ * Controls a listener at run time. Found in the {@link DelayedListenerRegistry} by its
+ * id.
  * <p>
- * <strong>Threads.</strong> All methods may be called from any thread, that of a handler
- * included, and do not wait.
+ * <strong>Threads.</strong> Any thread, even a handler's, may call all methods; none
+ * blocks.
  */
 public interface ListenerContainer {
 
-    /** The id of the listener, unique in the application. */
+    /** Returns the id of the listener, unique in the application. */
     String id();
 
-    /** The queues it listens to. */
+    /** Returns the queues it listens to. */
     List<String> queues();
 
     /**
      * Starts claiming. Does nothing if it has started. While the application itself is
-     * stopped, this only notes that the listener is to start with it.
+     * stopped, only records that the listener must start with it.
      */
     void start();
 
     /**
-     * Ends claiming and gives back what no handler has begun with. Handlers that run go
-     * on, with their leases renewed, for up to the shutdown timeout.
+     * Ends claiming and gives back messages that no handler has started. Running handlers
+     * continue, with their leases renewed, for up to the shutdown timeout.
      */
     void stop();
 
-    /** Ends claiming until {@link #resume()}; handlers that run go on without limit. */
+    /** Ends claiming until {@link #resume()}; running handlers have no time limit. */
     void pause();
 
-    /** Claims again after {@link #pause()}. */
+    /** Resumes claiming after {@link #pause()}. */
     void resume();
 
-    /** Whether it has started and not been stopped; a paused listener runs. */
+    /** Returns whether it was started and not stopped; a paused listener runs. */
     boolean isRunning();
 
-    /** Whether it is paused, or will be once it is started. */
+    /** Returns whether it is paused, or will be once it is started. */
     boolean isPaused();
 
-    /** Most messages of each queue that it handles at the same time. */
+    /** Returns the maximum number of messages handled at the same time, per queue. */
     int concurrency();
 
     /**
-     * How many more messages it could handle now, by queue; nothing while it is stopped.
+     * Returns how many more messages it could handle now, by queue; empty while stopped.
      */
     Map<String, Integer> freeHandlers();
 
-    /** Its loops, one for each partition of its queues; none while it is stopped. */
+    /** Returns its loops, one for each partition of its queues; empty while stopped. */
     List<PollLoopStatus> loops();
 
     /**
-     * How late its handlers began since it was registered, by queue: how many of them, by
-     * the microseconds that they were late at most, in steps of an eighth.
+     * Returns how late its handlers began since its registration, by queue: the counts by
+     * upper bounds in microseconds, in steps of an eighth.
      */
     Map<String, SortedMap<Long, Long>> lateness();
 
-    /** What it did since it was registered. */
+    /** Returns its counts since its registration. */
     ListenerStatistics statistics();
 
 }

@@ -30,20 +30,18 @@ import io.delayqueue.store.routing.QueueRegistrar;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * One run of the {@link DelayedListenerLifecycle}, from start to stop. A new start is a
- * new run, so what a run before has left behind cannot get in its way. Nothing runs
- * before a listener is launched.
+ * Runs the listeners from one start of the {@link DelayedListenerLifecycle} to its stop.
+ * Each start creates a new run, so remains of an earlier one cannot interfere. No thread
+ * runs before a listener is launched.
  * <p>
- * <strong>Threads.</strong> Launches come from any thread; the stop from one.
+ * <strong>Threads.</strong> Any thread launches; one thread stops.
  */
 final class ListenerRun {
 
-    /** Room for the last acknowledgements, once the shutdown timeout is over. */
+    /** Extra time for the last acknowledgements after the shutdown timeout. */
     private static final Duration GRACE = Duration.ofMillis(500);
 
-    /**
-     * Room for handlers that were interrupted to end, and to give their messages back.
-     */
+    /** Extra time for interrupted handlers to end and to give their messages back. */
     private static final Duration INTERRUPT_GRACE = Duration.ofSeconds(1);
 
     private final ListenerRuntime context;
@@ -54,7 +52,7 @@ final class ListenerRun {
 
     private final HandlerThreads handlerThreads;
 
-    /** Of loops that run. */
+    /** The ends of running loops. */
     private final Set<CompletableFuture<Void>> ends = ConcurrentHashMap.newKeySet();
 
     private final Set<PartitionPollLoops> launched = ConcurrentHashMap.newKeySet();
@@ -100,7 +98,7 @@ final class ListenerRun {
         return launched;
     }
 
-    /** Notes the queues too: at their launch the store may have been away. */
+    /** Also registers the queues: at launch, the store may have been unavailable. */
     private void report() {
         this.context.turn(() -> {
             this.reporter.report();
@@ -108,7 +106,7 @@ final class ListenerRun {
         });
     }
 
-    /** Its end is known before it begins, or a stop meanwhile would not wait for it. */
+    /** Registers the end before the start, or a stop meanwhile would not wait for it. */
     private void start(PollLoop loop) {
         CompletableFuture<Void> end = loop.end();
         this.ends.add(end);
@@ -116,7 +114,7 @@ final class ListenerRun {
         loop.start(this.wakeUps);
     }
 
-    /** No listener is to be launched by it from now on. */
+    /** Prevents further launches by this run. */
     void retire() {
         this.retired = true;
     }
@@ -130,12 +128,12 @@ final class ListenerRun {
         loops.forEach(this.launched::remove);
     }
 
-    /** Ends all claiming, and does not wait. */
+    /** Ends all claiming without waiting. */
     void stop() {
         stop(List.copyOf(this.launched));
     }
 
-    /** Waits, after {@link #stop()}, as long as the shutdown timeout says. */
+    /** Waits, after {@link #stop()}, for up to the shutdown timeout. */
     void awaitEnd() {
         Duration limit = this.context.settings().shutdownTimeout().plus(GRACE);
         boolean interrupted = false;
@@ -144,7 +142,7 @@ final class ListenerRun {
                 .get(Nanos.of(limit), TimeUnit.NANOSECONDS);
         }
         catch (TimeoutException | ExecutionException ex) {
-            // Told by each loop that has not ended.
+            // Each loop that has not ended logs this.
         }
         catch (InterruptedException ex) {
             interrupted = true;
@@ -155,7 +153,7 @@ final class ListenerRun {
         catch (InterruptedException ex) {
             interrupted = true;
         }
-        // Renewal ends last, or handlers that still ran would have lost their leases.
+        // Renewal ends last, or handlers that still run would lose their leases.
         this.timer.close();
         this.handlerThreads.close();
         if (this.reports.get()) {

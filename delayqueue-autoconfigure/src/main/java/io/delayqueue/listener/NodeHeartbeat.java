@@ -17,17 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the store what this node is and which listeners it has, every few seconds and in
- * one call, for people who look. Nothing depends on it, so a failure is nobody's trouble.
+ * Reports this node and its listeners to the store, every few seconds in one call, for
+ * display. Nothing depends on it, so failures are only logged at debug level.
  * <p>
- * <strong>Threads.</strong> Any; waits for nothing.
+ * <strong>Threads.</strong> Any; does not block.
  */
 public final class NodeHeartbeat {
 
-    /** So a node may miss two before it is taken for gone. */
+    /** Short enough that a node may miss two reports before it counts as gone. */
     static final Duration PERIOD = Duration.ofSeconds(6);
 
-    /** Listeners that start together are told together. */
+    /** Delays the first report, so that it includes listeners that start together. */
     static final Duration FIRST = Duration.ofMillis(200);
 
     private static final Logger logger = LoggerFactory.getLogger(NodeHeartbeat.class);
@@ -45,13 +45,12 @@ public final class NodeHeartbeat {
     private final long startedAt;
 
     /**
-     * Makes one that has told nothing.
-     * @param directory whom to tell
-     * @param node who tells
-     * @param listeners those of the node, asked each time
+     * Creates a heartbeat that has not reported yet.
+     * @param directory receives the reports
+     * @param node the identity of this node
+     * @param listeners returns the listeners of the node, called for each report
      * @param nanoTime the monotonic clock
-     * @param besides run after each report, for what is checked every few seconds too;
-     * must not wait
+     * @param besides runs after each report, for other periodic checks; must not block
      */
     public NodeHeartbeat(NodeRegistry directory, NodeStatusCodec.Node node,
             Supplier<Collection<ListenerContainer>> listeners, LongSupplier nanoTime, Runnable besides) {
@@ -63,7 +62,7 @@ public final class NodeHeartbeat {
         this.startedAt = nanoTime.getAsLong();
     }
 
-    /** One that tells nobody. */
+    /** Creates a heartbeat that reports nothing. */
     static NodeHeartbeat none() {
         return new NodeHeartbeat(NodeRegistry.NONE, new NodeStatusCodec.Node("", "", "", 0, null), List::of, () -> 0,
                 () -> {
@@ -71,8 +70,8 @@ public final class NodeHeartbeat {
     }
 
     /**
-     * Names this process.
-     * @param application of which it is one
+     * Returns the identity of this process.
+     * @param application the name of the application
      */
     public static NodeStatusCodec.Node thisProcess(String application) {
         return new NodeStatusCodec.Node(
@@ -108,7 +107,7 @@ public final class NodeHeartbeat {
                 listener.isPaused());
     }
 
-    /** The node stops. */
+    /** Removes the status of this node, as it stops. */
     void withdraw() {
         StoreFutures.send(() -> this.directory.remove(this.node.id())).whenComplete(NodeHeartbeat::conclude);
     }

@@ -16,10 +16,10 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Compares the listeners of one queue. Each message goes to one of them, so they must
- * read the same type: otherwise the part of the messages that reaches the wrong listener
- * would become dead letters. A listener that reads any JSON, or no payload, agrees with
- * every other.
+ * Checks that all listeners of a queue read the same payload type. Each message goes to
+ * one of them, so a listener with another type would turn its share of the messages into
+ * dead letters. A listener that reads any JSON, or no payload, is compatible with every
+ * other.
  * <p>
  * <strong>Threads.</strong> Any.
  */
@@ -30,7 +30,7 @@ final class PayloadTypeAgreement {
     private final Map<QueueName, List<Reader>> readers = new HashMap<>();
 
     /**
-     * Adds a listener to the queue, and logs if it is not the only one.
+     * Adds a listener to the queue, and logs a warning if it is not the only one.
      * @throws IllegalArgumentException if another listener of the queue reads another
      * type
      */
@@ -56,11 +56,11 @@ final class PayloadTypeAgreement {
     }
 
     /**
-     * What a listener reads.
+     * Holds the payload type of a listener.
      *
-     * @param beanName its bean
-     * @param method its method, for people
-     * @param type what the payload is read as; {@code null} if it is not read
+     * @param beanName the name of its bean
+     * @param method its method, for messages
+     * @param type the type of the payload; {@code null} if it is not read
      */
     record Reader(String beanName, String method, @Nullable Type type) {
 
@@ -69,9 +69,7 @@ final class PayloadTypeAgreement {
                     || other.type == JsonNode.class || comparable(this.type).equals(comparable(other.type));
         }
 
-        /**
-         * Type variables are resolved by several libraries, whose types are not equal.
-         */
+        /** Converts to text, as types from different libraries are not equal. */
         private static String comparable(Type type) {
             Type boxed = (type instanceof Class<?> declared) ? ClassUtils.resolvePrimitiveIfNecessary(declared) : type;
             return ResolvableType.forType(boxed).toString();

@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The loops of one listener.
+ * Runs the loops of one listener.
  * <p>
- * <strong>Threads.</strong> Life-cycle calls come from any thread, seldom, and change
- * several fields together, which is why they exclude each other; none waits inside.
+ * <strong>Threads.</strong> Any thread makes life-cycle calls. They exclude each other,
+ * as they change several fields together; none blocks inside.
  */
 final class QueueListenerContainer implements ListenerContainer {
 
@@ -41,7 +41,7 @@ final class QueueListenerContainer implements ListenerContainer {
     private List<PartitionPollLoops> loops = List.of();
 
     /**
-     * Creates a container that starts with the application if all its queues are to.
+     * Creates a container that starts with the application if all its queues do.
      * @param queues at least one
      */
     QueueListenerContainer(String id, List<ListenerEndpoint> queues, ListenerCounters counters) {
@@ -65,7 +65,7 @@ final class QueueListenerContainer implements ListenerContainer {
         return this.queues;
     }
 
-    /** The application starts: from here on the listener may. */
+    /** Attaches the container to a run, and starts it unless it was stopped. */
     synchronized void attach(ListenerRun run) {
         this.run = run;
         if (this.wanted) {
@@ -73,7 +73,7 @@ final class QueueListenerContainer implements ListenerContainer {
         }
     }
 
-    /** The application stops, which stops the loops. Keeps in mind who was started. */
+    /** Detaches the container from a run that stops. Remembers if it was started. */
     synchronized void detach() {
         this.run = null;
         this.loops = List.of();

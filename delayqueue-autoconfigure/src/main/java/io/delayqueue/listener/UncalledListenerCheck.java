@@ -18,9 +18,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Finds beans with listener methods that the container did not create at its start.
- * Creates those that only their factory has kept from it, as that of a scoped proxy does
- * until the proxy is injected.
+ * Finds beans with listener methods that the container did not create at startup. Creates
+ * those that only their factory defers, as that of a scoped proxy does until the proxy is
+ * injected.
  */
 final class UncalledListenerCheck {
 
@@ -33,9 +33,9 @@ final class UncalledListenerCheck {
     private final Predicate<String> isHeard;
 
     /**
-     * Creates a finder.
+     * Creates a check.
      * @param listenerMethods finds the annotated methods of a class
-     * @param isHeard whether the bean of that name has its listeners
+     * @param isHeard whether the listeners of the bean with that name are registered
      */
     UncalledListenerCheck(ConfigurableListableBeanFactory beanFactory, Function<Class<?>, Set<Method>> listenerMethods,
             Predicate<String> isHeard) {
@@ -45,10 +45,10 @@ final class UncalledListenerCheck {
     }
 
     /**
-     * Creates the products of factories, and logs lazy beans, which listen once something
-     * else creates them.
-     * @throws InvalidListenerException for a bean in another scope than singleton, which
-     * can never listen
+     * Creates the products of factories, and warns of lazy beans, which listen once
+     * something else creates them.
+     * @throws InvalidListenerException for a bean that is not a singleton, which can
+     * never listen
      */
     void check() {
         for (String name : this.beanFactory.getBeanDefinitionNames()) {

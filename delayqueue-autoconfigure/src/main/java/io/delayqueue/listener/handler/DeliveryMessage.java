@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
 
-/** A delivery in the form in which spring-messaging finds arguments in it. */
+/** Adapts a delivery to spring-messaging, whose resolvers find arguments in it. */
 final class DeliveryMessage implements Message<Object> {
 
     private final Object payload;
@@ -20,7 +20,7 @@ final class DeliveryMessage implements Message<Object> {
 
     private final Delivery delivery;
 
-    /** Made for those who ask; most handlers do not. */
+    /** Created on first use; most handlers need no headers. */
     private volatile @Nullable MessageHeaders headers;
 
     DeliveryMessage(Object payload, Map<String, String> headers, Delivery delivery) {
@@ -52,15 +52,15 @@ final class DeliveryMessage implements Message<Object> {
         return made;
     }
 
-    /** Without the payload: exceptions quote it. */
+    /** Omits the payload, as exceptions quote this text. */
     @Override
     public String toString() {
         return this.delivery.toString();
     }
 
     /**
-     * Headers without the random id and the timestamp that spring-messaging makes for
-     * each message, so that a sender may use these names too.
+     * Omits the random id and the timestamp that spring-messaging adds to each message,
+     * so that senders may use these names too.
      */
     private static final class Headers extends MessageHeaders {
 

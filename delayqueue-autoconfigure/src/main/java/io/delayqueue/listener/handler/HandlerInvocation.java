@@ -11,9 +11,9 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds the arguments by the method as its class declares it, where the annotations are,
- * and calls the one that the bean has, which may be that of a proxy. In two steps, so
- * that what fails in the first is not taken for a failure of the handler.
+ * Resolves the arguments by the method of the bean's class, which has the annotations,
+ * and calls the method of the bean, which may be a proxy. In two steps, so that a failure
+ * of the first does not count as a failure of the handler.
  */
 final class HandlerInvocation extends InvocableHandlerMethod {
 
@@ -30,7 +30,7 @@ final class HandlerInvocation extends InvocableHandlerMethod {
         return getMethodArgumentValues(message);
     }
 
-    /** Calls the method; what it throws is thrown as it is. */
+    /** Calls the method and rethrows its exceptions without a wrapper. */
     @Nullable Object call(@Nullable Object[] arguments) throws Throwable {
         try {
             return this.invocable.invoke(getBean(), arguments);

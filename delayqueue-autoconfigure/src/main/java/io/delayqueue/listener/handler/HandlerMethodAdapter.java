@@ -11,14 +11,14 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.envelope.PayloadReader;
 import org.jspecify.annotations.Nullable;
 
-/** Handles messages by a method of a bean. Thread-safe as far as the bean is. */
+/** Handles messages by calling a method of a bean. Thread-safe if the bean is. */
 public final class HandlerMethodAdapter implements MessageHandler {
 
     private final EnvelopeCodec codec;
 
     private final @Nullable Type payloadType;
 
-    /** {@code null} if the method asks for no payload. */
+    /** {@code null} if the method does not declare a payload. */
     private final @Nullable PayloadReader reader;
 
     private final HandlerInvocation invocation;
@@ -30,7 +30,7 @@ public final class HandlerMethodAdapter implements MessageHandler {
         this.invocation = invocation;
     }
 
-    /** What the payload is read as; {@code null} if the method asks for no payload. */
+    /** Returns the type of the payload; {@code null} if the method has none. */
     public @Nullable Type payloadType() {
         return this.payloadType;
     }
@@ -42,11 +42,11 @@ public final class HandlerMethodAdapter implements MessageHandler {
     }
 
     /**
-     * The method with its arguments.
+     * Holds the method with its arguments.
      *
      * @param invocation the method
-     * @param arguments what it is called with
-     * @param headers of the message
+     * @param arguments the arguments of the call
+     * @param headers the headers of the message
      */
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
     private record MethodCall(HandlerInvocation invocation, @Nullable Object[] arguments,

@@ -29,9 +29,9 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.validation.Validator;
 
 /**
- * Makes methods of beans callable. Arguments are found by spring-messaging, but payloads
- * are read beforehand, as the type that the method declares: no message converter and no
- * class name in a message takes part.
+ * Creates handlers from methods of beans. Spring-messaging resolves the arguments, but
+ * payloads are read beforehand, as the declared type: no message converter and no class
+ * name in a message is involved.
  */
 public final class HandlerMethodFactory {
 
@@ -63,7 +63,7 @@ public final class HandlerMethodFactory {
      * @param validator checks payloads with {@code @Validated} or {@code @Valid};
      * {@code null} to check none
      * @param conversionService converts headers; {@code null} for Spring's default
-     * @param observations of handlers
+     * @param observations observes handlers
      */
     public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
             @Nullable ConversionService conversionService, MessageObservations observations) {
@@ -75,10 +75,10 @@ public final class HandlerMethodFactory {
     }
 
     /**
-     * Makes a handler.
+     * Creates a handler.
      * @param method the method as the class declares it
      * @param invocable the method that can be called on the bean, which may be a proxy
-     * @param beanFactory resolves defaults of headers
+     * @param beanFactory resolves default values of headers
      * @throws IllegalArgumentException if the method cannot be a handler
      */
     public HandlerMethodAdapter create(Object bean, Method method, Method invocable,
@@ -98,7 +98,7 @@ public final class HandlerMethodFactory {
                 new HandlerInvocation(bean, method, invocable, resolvers));
     }
 
-    /** The handler as one listener uses it. */
+    /** Returns the handler, observed if observations are enabled. */
     public MessageHandler observed(MessageHandler handler, String listenerId) {
         return this.observations.observesHandlers() ? new ObservedMessageHandler(handler, listenerId, this.observations)
                 : handler;
@@ -119,8 +119,8 @@ public final class HandlerMethodFactory {
     }
 
     /**
-     * Quotes no header: the exception of a conversion does. Nor are there headers of
-     * other protocols, which Spring looks for in a header that a sender may use.
+     * Quotes no header in exceptions, unlike Spring's. Ignores native headers, which
+     * Spring reads from a header that a sender may use.
      */
     private static final class HeaderArgumentResolver extends HeaderMethodArgumentResolver {
 
@@ -148,7 +148,7 @@ public final class HandlerMethodFactory {
 
     }
 
-    /** Takes an empty text for what it is: a payload. */
+    /** Accepts an empty text as a payload. */
     private static final class PayloadArgumentResolver extends PayloadMethodArgumentResolver {
 
         PayloadArgumentResolver(@Nullable Validator validator) {
@@ -162,7 +162,7 @@ public final class HandlerMethodFactory {
 
     }
 
-    /** The payload has its type already. */
+    /** Converts nothing, as the payload already has its type. */
     private static final class NoConversion implements MessageConverter {
 
         @Override

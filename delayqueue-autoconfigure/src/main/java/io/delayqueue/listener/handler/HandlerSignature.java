@@ -25,18 +25,18 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.validation.annotation.ValidationAnnotationUtils;
 
 /**
- * What a handler method asks for, checked once.
+ * Holds the payload type of a handler method, which was checked once.
  *
- * @param payloadType what the payload is read as; {@code null} if nothing asks for it
- * @param validated whether the payload is to be validated
+ * @param payloadType the type of the payload; {@code null} if no parameter needs it
+ * @param validated whether to validate the payload
  */
 record HandlerSignature(@Nullable Type payloadType, boolean validated) {
 
     /**
-     * Reads a method.
-     * @param targetClass the class of the bean behind its proxies, which says what type
-     * variables of its superclasses stand for
-     * @throws IllegalArgumentException if a method like this cannot be a handler
+     * Checks a method.
+     * @param targetClass the class of the bean behind its proxies, which resolves type
+     * variables of its superclasses
+     * @throws IllegalArgumentException if the method cannot be a handler
      */
     static HandlerSignature of(Method method, Class<?> targetClass) {
         Class<?> returned = method.getReturnType();
@@ -107,7 +107,7 @@ record HandlerSignature(@Nullable Type payloadType, boolean validated) {
                 parameter.getContainingClass());
     }
 
-    /** What Jackson is asked for: anything at all is JSON as it is. */
+    /** Resolves the type that Jackson reads: {@code Object} becomes a JSON tree. */
     private static Type resolve(Type declared, Class<?> targetClass) {
         Type type = GenericTypeResolver.resolveType(declared, targetClass);
         while (type instanceof WildcardType || type instanceof TypeVariable<?>) {

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-/** A {@code @DelayedListener} cannot work as it is declared. Thrown at start. */
+/** Reports, at startup, a {@code @DelayedListener} whose declaration is invalid. */
 public final class InvalidListenerException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
@@ -31,17 +31,17 @@ public final class InvalidListenerException extends IllegalStateException {
                 Stream.of(method.getParameterTypes()).map(Class::getSimpleName).collect(Collectors.joining(", ")));
     }
 
-    /** The bean. */
+    /** Returns the name of the bean. */
     public String beanName() {
         return this.beanName;
     }
 
-    /** The annotated method: its class, its name and the types of its parameters. */
+    /** Returns the annotated method: its class, its name and its parameter types. */
     public String method() {
         return this.method;
     }
 
-    /** What is wrong, with the attribute, its value and the rule. */
+    /** Returns the problem, with the attribute, its value and the rule. */
     public String problem() {
         return this.problem;
     }

@@ -7,31 +7,29 @@ import io.delayqueue.Delivery;
 import io.delayqueue.store.ClaimedMessage;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Handles messages; {@link HandlerMethodAdapter} is the one that calls a bean's method.
- */
+/** Handles messages; {@link HandlerMethodAdapter} calls the method of a bean. */
 @FunctionalInterface
 public interface MessageHandler {
 
     /**
      * Reads the message for the handler, without calling it.
-     * @return calls the handler
-     * @throws Exception if the message is unfit for this handler, now and for ever
+     * @return the call of the handler
+     * @throws Exception if this handler can never process the message
      */
     Call prepare(ClaimedMessage message, Delivery delivery) throws Exception;
 
-    /** A handler with its arguments. */
+    /** Calls the handler with its arguments. */
     @FunctionalInterface
     interface Call {
 
         /**
          * Calls the handler.
-         * @return what ends the handling, or {@code null} if it has ended
-         * @throws Throwable what the handler threw
+         * @return completes when the handling ends; {@code null} if it has ended
+         * @throws Throwable the exception of the handler
          */
         @Nullable CompletionStage<?> invoke() throws Throwable;
 
-        /** The headers that the sender gave the message. */
+        /** Returns the headers that the sender set. */
         default Map<String, String> headers() {
             return Map.of();
         }

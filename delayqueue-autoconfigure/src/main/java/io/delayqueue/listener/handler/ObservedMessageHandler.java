@@ -8,12 +8,11 @@ import io.delayqueue.store.ClaimedMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes each call of a handler. What a message is refused for before its handler is
- * called is no part of that.
+ * Observes each call of a handler. Rejections before the call are not observed.
  *
- * @param handler what is observed
- * @param listenerId whose handler it is
- * @param observations makes the observations
+ * @param handler the observed handler
+ * @param listenerId the listener of the handler
+ * @param observations creates the observations
  */
 record ObservedMessageHandler(MessageHandler handler, String listenerId,
         MessageObservations observations) implements MessageHandler {

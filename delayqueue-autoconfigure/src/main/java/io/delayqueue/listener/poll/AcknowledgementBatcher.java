@@ -16,16 +16,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Messages of one loop that are handled and not acknowledged yet.
+ * Batches the acknowledgements of messages that one loop has handled.
  * <p>
  * <strong>Threads.</strong> Handler threads add. The turns of the loop send and accept;
- * once it has ended, whoever added sends, and the store's thread accepts.
+ * once the loop has ended, the thread that added sends, and the store's thread accepts.
  */
 final class AcknowledgementBatcher {
 
     private static final Logger logger = LoggerFactory.getLogger(AcknowledgementBatcher.class);
 
-    /** So long one that is finished waits for others to share a call with. */
+    /** How long a finished message waits for others to share a call with. */
     private static final long LINGER = Nanos.of(Duration.ofMillis(5));
 
     private final ListenerEndpoint queue;
@@ -38,12 +38,12 @@ final class AcknowledgementBatcher {
 
     private final Queue<InFlightMessage> finished = new ConcurrentLinkedQueue<>();
 
-    /** Of batches that were refused; sent singly, so that no other has to suffer. */
+    /** Messages of rejected batches; each is sent alone, so none fails others. */
     private final Queue<InFlightMessage> doubtful = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger size = new AtomicInteger();
 
-    /** Whether the store was away at the last call: who adds has it asked again. */
+    /** Whether the store was unavailable at the last call; each add then sends. */
     private volatile boolean failing;
 
     private boolean lingering;
@@ -58,8 +58,8 @@ final class AcknowledgementBatcher {
     }
 
     /**
-     * Adds what is handled. It may wait for company, but not for long.
-     * @return whether it is time to send, or to plan for that
+     * Adds a handled message, which may wait a few milliseconds for others.
+     * @return whether the loop needs a turn, to send or to schedule a send
      */
     boolean add(InFlightMessage lease) {
         this.finished.add(lease);
@@ -68,8 +68,8 @@ final class AcknowledgementBatcher {
     }
 
     /**
-     * How long what is there may still wait for company: until a batch is full, or a few
-     * milliseconds are over, counted from the first call that finds something.
+     * Returns how long the added messages may still wait for others: until a batch is
+     * full, or a few milliseconds after the first call that finds a message.
      * @return zero if it is time to send; {@code null} if there is nothing to send
      */
     @Nullable Duration lingers(long now) {
@@ -90,7 +90,7 @@ final class AcknowledgementBatcher {
         return this.finished.isEmpty() && this.doubtful.isEmpty();
     }
 
-    /** Sends all that is there, without waiting for the answers. */
+    /** Sends all added messages, without waiting for the answers. */
     List<Sent> send() {
         this.lingering = false;
         List<Sent> sent = new ArrayList<>();
@@ -119,7 +119,7 @@ final class AcknowledgementBatcher {
     }
 
     /**
-     * Takes the answers, which are there.
+     * Processes the answers, which must be complete.
      * @return {@code false} if some failed; they are sent again while their leases last
      */
     boolean accept(List<Sent> sent) {
@@ -151,8 +151,8 @@ final class AcknowledgementBatcher {
     }
 
     /**
-     * A store that is away is asked again while the leases are renewed. One that refuses
-     * is asked again only until they run out, or it would be so for ever.
+     * Keeps renewing and retries if the store was unavailable. If it rejected the call,
+     * retries only until the leases run out, as it may reject every retry.
      */
     private void failed(List<InFlightMessage> leases, Throwable cause) {
         this.context.outage().failed(StoreOutageLog.ACKNOWLEDGE, this.queue.partition(), cause);
@@ -182,7 +182,7 @@ final class AcknowledgementBatcher {
         }
     }
 
-    /** Acknowledgements under way. */
+    /** Holds a batch of acknowledgements that was sent. */
     record Sent(List<InFlightMessage> leases, CompletableFuture<List<Boolean>> answers) {
     }
 

@@ -14,19 +14,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives a loop its turns, one at a time: when it rings, and when the time is over that
- * the last turn named. A ring during a turn is followed by another turn, so nothing that
- * happens meanwhile is missed.
+ * Runs the turns of a loop, one at a time: when it rings, and when the wait that the last
+ * turn returned is over. A ring during a turn causes another turn, so no event is missed.
  * <p>
- * <strong>Threads.</strong> Any thread rings. A turn is taken on a thread of the
- * executor, which may be the one that rings, or the timer's: it must not wait. What one
- * turn has written the next one sees.
+ * <strong>Threads.</strong> Any thread rings. A turn runs on a thread of the executor,
+ * which may be the ringing thread or the timer's, so it must not block. Each turn sees
+ * the writes of the turn before.
  */
 final class Alarm {
 
     private static final Logger logger = LoggerFactory.getLogger(Alarm.class);
 
-    /** The alarms that wait for their turns on a thread which takes turns. */
+    /** The alarms whose turns wait for the turn that runs on this thread. */
     private static final ThreadLocal<@Nullable Queue<Alarm>> RANG = new ThreadLocal<>();
 
     private final Supplier<@Nullable Duration> turn;
@@ -38,12 +37,12 @@ final class Alarm {
     private final LongSupplier nanoTime;
 
     /**
-     * Since the last turn began, and one for that. Above zero a turn is taken or will be:
-     * the first one at the start.
+     * Counts the rings since the last turn began, plus one for that turn. Above zero, a
+     * turn is running or scheduled; the initial value stands for the first turn.
      */
     private final AtomicInteger rings = new AtomicInteger(1);
 
-    /** Rings next; may be earlier than needed. Only turns use these two. */
+    /** The next ring, maybe earlier than needed; only turns use these two fields. */
     private Timer.@Nullable Scheduled planned;
 
     private long plannedAt;
@@ -51,11 +50,11 @@ final class Alarm {
     private volatile long turnedAt;
 
     /**
-     * Makes an alarm; there is no turn before {@link #start()}.
-     * @param turn returns how long there is nothing to do unless it rings, {@code null}
-     * for ever
+     * Creates an alarm, which runs no turn before {@link #start()}.
+     * @param turn returns how long to wait for a ring until the next turn; {@code null}
+     * to wait without limit
      * @param threads run the turns
-     * @param timer rings when the time is over
+     * @param timer rings when the wait is over
      * @param nanoTime the monotonic clock
      */
     Alarm(Supplier<@Nullable Duration> turn, Executor threads, Timer timer, LongSupplier nanoTime) {
@@ -66,12 +65,12 @@ final class Alarm {
         this.turnedAt = nanoTime.getAsLong();
     }
 
-    /** How long ago the last turn ended; also if that failed none is counted. */
+    /** Returns the time since the last turn ended that did not fail. */
     Duration silence() {
         return Duration.ofNanos(Math.max(0, this.nanoTime.getAsLong() - this.turnedAt));
     }
 
-    /** Has the first turn taken. */
+    /** Requests the first turn. */
     void start() {
         takeTurnsOnAThread();
     }
@@ -86,7 +85,7 @@ final class Alarm {
         }
     }
 
-    /** Has a turn taken that begins after this call. */
+    /** Requests a turn that begins after this call. */
     void ring() {
         if (this.rings.getAndIncrement() == 0) {
             takeTurnsOnAThread();
@@ -94,9 +93,9 @@ final class Alarm {
     }
 
     /**
-     * Takes turns until there was no ring during one; after each, other alarms that rang
-     * on this thread meanwhile have theirs. So turns are never nested, and what one has
-     * brought is handed out before others begin.
+     * Runs turns until no ring came during one; after each turn, other alarms that rang
+     * on this thread get theirs. Turns are therefore never nested, and the messages that
+     * a turn claimed are dispatched before another turn begins.
      */
     private void takeTurns() {
         Queue<Alarm> others = RANG.get();
@@ -119,7 +118,7 @@ final class Alarm {
         }
     }
 
-    /** Takes one turn; returns whether there is to be another. */
+    /** Runs one turn and returns whether another one must follow. */
     private boolean takeTurn() {
         this.rings.set(1);
         try {
@@ -133,15 +132,15 @@ final class Alarm {
     }
 
     /**
-     * What is thrown here would end the loop for good, and with no memory left, telling
-     * fails as well.
+     * Logs a failed turn. Must not throw, as that would end the loop permanently; if
+     * memory is exhausted, logging fails as well.
      */
     private static void tell(Throwable failure) {
         try {
             logger.error("A loop failed; it goes on with the next ring, a safety poll later at most", failure);
         }
         catch (Throwable ex) {
-            // The next turn may be better off.
+            // The next turn may succeed.
         }
     }
 

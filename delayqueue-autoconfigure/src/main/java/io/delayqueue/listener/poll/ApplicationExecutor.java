@@ -6,9 +6,9 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Submits tasks to an executor of the application. Rejects what that would run in the
- * calling thread, as {@code CallerRunsPolicy} does: this may be the thread of the store's
- * connection, whose answers the handler would then wait for in vain.
+ * Submits tasks to an executor of the application. Rejects tasks that the executor would
+ * run in the calling thread, as {@code CallerRunsPolicy} does: that may be the thread of
+ * the store's connection, and a handler on it would wait forever for an answer.
  */
 final class ApplicationExecutor implements Executor {
 
@@ -33,18 +33,18 @@ final class ApplicationExecutor implements Executor {
         return new RejectedExecutionException("The executor runs tasks in the calling thread");
     }
 
-    /** A task, with the thread that submits it as long as it does so. */
+    /** Holds a task, and the thread that submits it until the submission returns. */
     private static final class Submitted implements Runnable {
 
         private final Runnable task;
 
         /**
-         * Not volatile: only the thread that is named here finds itself in it, and that
-         * is the one that wrote it.
+         * Not volatile: the field matters only to the thread that it names, which is the
+         * thread that wrote it.
          */
         private @Nullable Thread caller = Thread.currentThread();
 
-        /** Whether the thread that submits it has run it; only that thread reads it. */
+        /** Whether the submitting thread ran the task; only that thread reads it. */
         private boolean refused;
 
         Submitted(Runnable task) {

@@ -5,7 +5,7 @@ import java.util.List;
 
 import io.delayqueue.store.MessageStore;
 
-/** Cuts lists into pieces that a store takes in one call. */
+/** Splits lists into batches that a store accepts in one call. */
 final class Batches {
 
     private Batches() {

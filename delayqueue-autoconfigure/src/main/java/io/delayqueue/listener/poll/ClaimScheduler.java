@@ -16,21 +16,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * When one loop claims, and for how many: at the times that its {@link PollSchedule}
- * plans, as far as its {@link HandlerPermits} have room. If they have none for what is
- * due, and this node keeps the partition, it leaves that to others.
+ * Decides when one loop claims and how many messages: at the times that its
+ * {@link PollSchedule} plans, limited by the free permits of its {@link HandlerPermits}.
+ * If messages are due but no permits are free, and this node is the primary poller of the
+ * partition, it resigns in favor of other nodes.
  * <p>
- * A claim that failed may have leased messages to nobody all the same. The next one has
- * room for a single message, and each that works doubles the room, or repeating it would
- * take away as many messages again each time. And it is not sent before the backoff is
- * over, whoever rings meanwhile, unless what rings shows that the store can be reached.
+ * A failed claim may still have leased messages that never arrived. Therefore the next
+ * claim asks for a single message, and each success doubles the limit; otherwise each
+ * retry could lose as many again. No claim is sent before the backoff is over, unless a
+ * wake-up shows that the store is reachable.
  * <p>
- * Room for a claim that is not answered soon goes back to the loops of other partitions,
- * or one whose server hangs would take the handlers of all. What such a claim brings in
- * the end comes on top of the room there is.
+ * If the answer to a claim is slow, its permits return to the loops of other partitions,
+ * so that one hanging server cannot block all handlers. Its messages may then exceed the
+ * permits.
  * <p>
  * <strong>Threads.</strong> The turns of the loop. Signals come from the store's thread,
- * and any thread gives back the room of what has ended.
+ * and any thread returns the permits of finished messages.
  */
 final class ClaimScheduler {
 
@@ -38,10 +39,10 @@ final class ClaimScheduler {
 
     private static final Duration CLAIMED_AHEAD_PAUSE = HandlerPermits.AHEAD.multipliedBy(2);
 
-    /** A keeper with no room for so long lets others hurry. */
+    /** How long a primary poller may have no free permits before it resigns. */
     private static final long FULL = Nanos.of(Duration.ofMillis(5));
 
-    /** So long the room of a claim is kept from other loops. */
+    /** How long the permits of an unanswered claim are withheld from other loops. */
     private static final long SOON = Nanos.of(Duration.ofMillis(100));
 
     private static final long NOT_WAITING = Long.MAX_VALUE;
@@ -56,7 +57,7 @@ final class ClaimScheduler {
 
     private final Alarm alarm;
 
-    /** Claimed by this loop, or being claimed, and not finished. */
+    /** Messages that this loop has claimed or is claiming, and that are not finished. */
     private final AtomicInteger held = new AtomicInteger();
 
     private final PollSchedule lookout;
@@ -65,34 +66,33 @@ final class ClaimScheduler {
 
     private final Consumer<Duration> onJump;
 
-    /** No jump of the store's clock after this was seen. */
+    /** The time after which this loop has detected no jump of the store's clock. */
     private long clockLookedAt;
 
     private final long start;
 
-    /** Whether there is no room for what may be due: who gives some back rings. */
+    /** Whether the loop needs a ring once permits are returned. */
     private volatile boolean hungry;
 
-    /** Whether it waits for room behind other loops, and is rung. */
+    /** Whether this loop waits for permits behind other loops and will be rung. */
     private boolean inLine;
 
-    /** Whether the room of the claim under way was given back before its answer. */
+    /** Whether the permits of the pending claim were returned before its answer. */
     private boolean lent;
 
-    /** When the calls under way were sent, if others might have use for their room. */
+    /** When the pending calls were sent, if other loops may need their permits. */
     private long waitsSince = NOT_WAITING;
 
     private long fullSince = NOT_FULL;
 
-    /** Until then the store is left in peace; ended from the store's thread too. */
+    /** The end of the backoff; the store's thread may reset it. */
     private volatile long notBefore;
 
     private int roomLimit = MessageStore.BATCH_LIMIT;
 
     /**
-     * Plans the first claim for now.
-     * @param onJump receives the most that a forward jump of the store's clock may have
-     * been
+     * Creates a scheduler whose first claim is due now.
+     * @param onJump receives the upper bound of each forward jump of the store's clock
      */
     ClaimScheduler(ListenerEndpoint queue, ListenerRuntime context, HandlerPermits handlers, Alarm alarm,
             Consumer<Duration> onJump) {
@@ -106,26 +106,24 @@ final class ClaimScheduler {
         this.start = context.now();
     }
 
-    /** For plans: begins at zero with this loop. */
+    /** Returns the time since this loop was created, for schedules. */
     private long time() {
         return this.context.now() - this.start;
     }
 
-    /** Takes notice of a signal, and returns whether it makes the next claim earlier. */
+    /** Processes a signal and returns whether it makes the next claim earlier. */
     boolean heard(WakeUpSignal signal) {
         return this.lookout.heard(signal, time());
     }
 
-    /**
-     * The store can be reached again. Returns whether that makes the next claim earlier.
-     */
+    /** Ends the backoff; returns whether that makes the next claim earlier. */
     boolean endBackoff() {
         boolean early = this.notBefore > time();
         this.notBefore = 0;
         return early;
     }
 
-    /** How many messages are claimed, or being claimed, and not finished. */
+    /** Returns how many messages are claimed or being claimed, and not finished. */
     int held() {
         return this.held.get();
     }
@@ -135,14 +133,14 @@ final class ClaimScheduler {
         this.handlers.giveBack(room);
     }
 
-    /** A message is handled; returns whether the loop waits for the room. */
+    /** Records a finished message; returns whether the loop waits for permits. */
     boolean finished(InFlightMessage lease) {
         this.held.decrementAndGet();
         this.handlers.finished(lease);
         return this.hungry && this.handlers.wantsMore();
     }
 
-    /** Sends a claim if it is time and there is room; {@code null} if not. */
+    /** Sends a claim if one is due and permits are free, else returns {@code null}. */
     @Nullable Sent send() {
         this.hungry = false;
         if (nextAt() > time()) {
@@ -165,7 +163,7 @@ final class ClaimScheduler {
                     .thenApply((claim) -> new Answer(claim, this.context.now())));
     }
 
-    /** When to claim next, as far as it depends on this loop. */
+    /** Returns when to claim next, as far as this depends on this loop. */
     private long nextAt() {
         return Math.max(this.lookout.nextAt(), this.notBefore);
     }
@@ -177,16 +175,16 @@ final class ClaimScheduler {
         }
     }
 
-    /** Calls are under way, and their answers are not there yet. */
+    /** Records that calls were sent whose answers are pending. */
     void waits() {
         this.waitsSince = this.handlers.isShared() ? time() : NOT_WAITING;
     }
 
     /**
-     * If answers do not come soon, other loops get the room and the place in the line
-     * that this one has.
-     * @param sent the claim under way; {@code null} if there is none
-     * @return how long until then, {@code null} if there is nothing to be had
+     * Releases the permits of the pending claim, and leaves the queue for permits, if
+     * answers do not arrive soon.
+     * @param sent the pending claim; {@code null} if there is none
+     * @return how long until then; {@code null} if there is nothing to release
      */
     @Nullable Duration untilLent(@Nullable Sent sent) {
         if (this.waitsSince == NOT_WAITING) {
@@ -205,14 +203,14 @@ final class ClaimScheduler {
         return null;
     }
 
-    /** Keeps the room of what a claim has brought, and gives the rest back. */
+    /** Keeps permits for the claimed messages and returns the rest. */
     private void keep(Sent sent, int messages) {
         this.held.addAndGet(messages - sent.room());
         this.handlers.giveBack(this.lent ? -messages : sent.room() - messages);
         this.lent = false;
     }
 
-    /** Takes the answer, which is there; {@code null} if the claim failed. */
+    /** Processes the complete answer; returns {@code null} if the claim failed. */
     @Nullable Answer accept(Sent sent) {
         Answer answer;
         try {
@@ -248,12 +246,14 @@ final class ClaimScheduler {
         return failure instanceof DelayQueueException known && known.effect() == DelayQueueException.Effect.NONE;
     }
 
-    /** A claim has failed, or what it brought cannot be handled: waits for a while. */
+    /** Delays the next claim, after one failed or could not be dispatched. */
     void backOff(Duration wait) {
         this.notBefore = time() + Nanos.of(wait);
     }
 
-    /** How long there is nothing to claim, or no room, unless the alarm rings. */
+    /**
+     * Returns how long nothing is due or no permits are free, unless the alarm rings.
+     */
     Duration untilNext() {
         this.hungry = true;
         long now = time();
@@ -266,11 +266,11 @@ final class ClaimScheduler {
         }
         this.fullSince = Math.min(this.fullSince, now);
         Duration wait = untilResigned(now, waiting);
-        // While messages wait here, finished handlers do not ring for each.
+        // While messages wait here, handlers do not ring for each that they finish.
         return waiting ? shorter(Nanos.of(wait), Nanos.of(CLAIMED_AHEAD_PAUSE)) : wait;
     }
 
-    /** What has waited too long is given back: by this loop if it is its own. */
+    /** Returns the time until a turn should check for stalled messages of this loop. */
     private Duration stallPause() {
         Duration left = this.handlers.untilStalled();
         return (left.compareTo(CLAIMED_AHEAD_PAUSE) > 0) ? left : CLAIMED_AHEAD_PAUSE;
@@ -280,7 +280,7 @@ final class ClaimScheduler {
         return Duration.ofNanos(Math.min(one, other));
     }
 
-    /** With no room for what is due, somebody else should hurry. */
+    /** Resigns if permits have been missing for too long; returns how long to wait. */
     private Duration untilResigned(long now, boolean waiting) {
         long wait = Nanos.of(this.context.settings().safetyPoll());
         if (this.lookout.isKeeper()) {
@@ -294,12 +294,12 @@ final class ClaimScheduler {
             }
         }
         long due = nextAt() - now;
-        // Of room that other loops give back only those in the line are told.
+        // Only loops that wait in the queue are rung when other loops return permits.
         boolean joins = !this.inLine && this.handlers.isShared();
         return joins ? shorter(wait, Math.max(0, due)) : Duration.ofNanos(wait);
     }
 
-    /** If this node keeps the partition, lets another do so. */
+    /** Resigns as primary poller of the partition, if this node is that. */
     void resign() {
         PrimaryPartitions kept = this.context.kept();
         if (kept == null || !this.lookout.isKeeper()) {
@@ -316,21 +316,21 @@ final class ClaimScheduler {
     }
 
     /**
-     * A claim under way.
+     * Holds a claim that was sent.
      *
-     * @param room how many it has room for
-     * @param bid what it says of the keeper
+     * @param room the maximum number of messages to claim
+     * @param bid the bid to be the primary poller
      * @param sentAt when it was sent
-     * @param answer what comes
+     * @param answer completed with the answer
      */
     record Sent(int room, @Nullable PrimaryPollerBid bid, long sentAt, CompletableFuture<Answer> answer) {
     }
 
     /**
-     * The answer to a claim.
+     * Holds the answer to a claim.
      *
      * @param claim the answer
-     * @param at when it came
+     * @param at when it arrived
      */
     record Answer(ClaimResult claim, long at) {
     }

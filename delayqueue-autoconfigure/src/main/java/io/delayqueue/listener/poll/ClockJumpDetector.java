@@ -12,31 +12,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of jumps of the store's clock, by which due times and leases go: once for all
- * loops, which notice the same one at their next looks, however much later those are.
+ * Logs and counts jumps of the store's clock, which governs due times and leases. Reports
+ * each jump once for all loops, although each loop detects it only at its next claim.
  * <p>
- * <strong>Threads.</strong> One for the whole process, called by all loops.
+ * <strong>Threads.</strong> One instance for the process, called by all loops.
  */
 public final class ClockJumpDetector {
 
     private static final Logger logger = LoggerFactory.getLogger(ClockJumpDetector.class);
 
-    /** Nobody knows of more jumps between two looks. */
+    /** The maximum number of reported jumps to remember. */
     private static final int MOST_KEPT = 16;
 
     private final AtomicLong count = new AtomicLong();
 
-    /** Those that were told, the last first; guarded by itself. */
+    /** The reported jumps, latest first; guarded by itself. */
     private final Deque<Sight> told = new ArrayDeque<>();
 
-    /** How many there were. */
+    /** Returns how many jumps were detected. */
     public long count() {
         return this.count.get();
     }
 
     /**
-     * Takes notice of a jump.
-     * @param log runs what writes a line
+     * Records a jump, and logs it if it was not reported before.
+     * @param log runs the task that writes a log line
      */
     void jumped(Partition partition, Sight sight, Executor log) {
         StoreClock.Jump jump = sight.jump();
@@ -55,8 +55,8 @@ public final class ClockJumpDetector {
     }
 
     /**
-     * Whether it is not the last that were told, taken together, of those which were seen
-     * since this loop looked before.
+     * Returns whether the jump is new: it does not equal the sum of the latest jumps that
+     * were reported since this loop's previous observation.
      */
     private boolean isNews(Sight sight) {
         synchronized (this.told) {
@@ -84,11 +84,11 @@ public final class ClockJumpDetector {
     }
 
     /**
-     * What one loop saw.
+     * Holds a jump as one loop observed it.
      *
-     * @param jump by how much
-     * @param since no jump after this had been seen by it, by the monotonic clock
-     * @param at when it saw the jump
+     * @param jump the size of the jump
+     * @param since the time of the loop's previous observation, by the monotonic clock
+     * @param at when the loop observed the jump
      */
     record Sight(StoreClock.Jump jump, long since, long at) {
     }

@@ -11,11 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes dead letters that are too old, of the queues that this process listens to: the
- * first time after a minute, then every hour.
+ * Removes dead letters that are past the retention, from the queues that this process
+ * listens to: first after a minute, then every hour.
  * <p>
- * <strong>Threads.</strong> The process' timer, which waits for nothing; a batch at a
- * time.
+ * <strong>Threads.</strong> The timer of the process, without blocking it; one batch per
+ * call.
  */
 public final class DeadLetterCleaner {
 
@@ -40,7 +40,7 @@ public final class DeadLetterCleaner {
         }
     }
 
-    /** A fifth more or less, so that processes do not clean in step. */
+    /** Varies the delay by a fifth, so that processes do not clean at the same time. */
     private void later(Duration delay, QueueName queue, Duration retention) {
         Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
         this.context.timer().after(jittered, () -> {

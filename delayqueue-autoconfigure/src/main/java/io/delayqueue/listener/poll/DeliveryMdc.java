@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Tells the log, and senders, which message the current thread works on.
+ * Exposes the message that the current thread handles to the log and to senders.
  *
- * @param message what was there before
- * @param queue what was there before
- * @param id what was there before
- * @param attempt what was there before
+ * @param message the previous message
+ * @param queue the previous queue in the MDC
+ * @param id the previous id in the MDC
+ * @param attempt the previous attempt in the MDC
  */
 record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable String id, @Nullable String attempt) {
 
@@ -30,7 +30,7 @@ record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable St
         return before;
     }
 
-    /** Restores what was there before, whatever the handler did to it. */
+    /** Restores the previous values, even if the handler changed the current ones. */
     void leave() {
         CurrentMessage.bind(this.message);
         restore(QUEUE, this.queue);

@@ -17,12 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what becomes of one claimed message: whether its handler may start, and what
- * follows from how it ended. Handling and settling are kept apart, or a store that fails
- * would be taken for a handler that failed.
+ * Processes one claimed message: decides whether its handler may start, and how to settle
+ * the message after the handler. Handling and settling are separate, so that a failure of
+ * the store does not count as a failure of the handler.
  * <p>
- * <strong>Threads.</strong> Runs on the handler thread of each message; the settlement of
- * a handler that returned a future runs on another one. No state of its own.
+ * <strong>Threads.</strong> Runs on the handler thread of each message; if the handler
+ * returned a future, another thread settles. Stateless.
  */
 final class DeliveryProcessor {
 
@@ -46,7 +46,7 @@ final class DeliveryProcessor {
         this.decoration = context.decoration();
     }
 
-    /** Handles and settles a message; {@link Finish} is told once, whatever happens. */
+    /** Handles and settles a message; always calls {@link Finish} exactly once. */
     void process(InFlightMessage held) {
         this.queue.counters().running.incrementAndGet();
         if (held.message().suspect()) {
@@ -151,7 +151,7 @@ final class DeliveryProcessor {
             return End.SETTLED;
         }
         catch (Error ex) {
-            // Says more of this process than of the message.
+            // An error indicates a problem of this process rather than of the message.
             this.queue.counters().failed.increment();
             return failed(held, ex);
         }
@@ -164,7 +164,7 @@ final class DeliveryProcessor {
         return call(new Handling(held, delivery, now), call);
     }
 
-    /** Left to its lease, a message whose decoration always fails would never die. */
+    /** Counts as a failure, or the message might never be dead-lettered. */
     private End undecorated(InFlightMessage held, Throwable failure) {
         if (!held.isLive(this.context.now())) {
             this.settlement.giveBackLate(held);
@@ -184,12 +184,12 @@ final class DeliveryProcessor {
             stage = call.invoke();
         }
         catch (Throwable ex) {
-            // Errors count, or a handler that cannot be linked would be tried for ever.
+            // Errors count, or a handler that fails to link would be retried forever.
             failure = ex;
         }
         finally {
             timeout.returned();
-            // Whoever set it, it was meant for the handler and not for what comes next.
+            // An interrupt was meant for the handler, not for the code that follows.
             Thread.interrupted();
         }
         return (stage != null) ? await(handling, timeout, stage) : conclude(handling, timeout, failure);
@@ -293,7 +293,7 @@ final class DeliveryProcessor {
         return false;
     }
 
-    /** Told when a message is settled, or ready to be acknowledged. */
+    /** Receives each message once it is settled or ready to be acknowledged. */
     @FunctionalInterface
     interface Finish {
 
@@ -309,16 +309,16 @@ final class DeliveryProcessor {
         /** Settled in another way, or left to its lease. */
         SETTLED,
 
-        /** The handler's future will tell. */
+        /** The handler's future determines the end. */
         LATER
 
     }
 
     /**
-     * A handler at work.
+     * Holds a handler that is running.
      *
      * @param held the message
-     * @param delivery what the handler sees of it
+     * @param delivery the handler's view of the message
      * @param startedAt when it was about to start, by the monotonic clock
      */
     private record Handling(InFlightMessage held, HandlerDelivery delivery, long startedAt) {

@@ -9,10 +9,10 @@ import org.springframework.messaging.handler.annotation.support.MethodArgumentNo
 import org.springframework.validation.BindingResult;
 import org.springframework.validation.FieldError;
 
-/** Failures as text that is kept with a message: bounded, and without its payload. */
+/** Formats failures as bounded text to store with a message, without its payload. */
 final class FailureSummary {
 
-    /** Most characters kept with a dead letter. */
+    /** Maximum characters stored with a dead letter. */
     static final int MAX_CAUSE = 4000;
 
     private static final int MAX_LINE = 500;
@@ -22,7 +22,7 @@ final class FailureSummary {
     private FailureSummary() {
     }
 
-    /** What went wrong, in a line. */
+    /** Describes the failure in one line. */
     static String line(Throwable failure) {
         if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
             return cut("The payload is not valid: " + errors(invalid.getBindingResult()), MAX_LINE);
@@ -30,7 +30,7 @@ final class FailureSummary {
         return cut(String.valueOf(failure).lines().collect(Collectors.joining(" ")), MAX_LINE);
     }
 
-    /** What went wrong, with its stack. */
+    /** Describes the failure with its stack trace. */
     static String cause(Throwable failure) {
         if (failure instanceof MethodArgumentNotValidException) {
             return line(failure);
@@ -45,8 +45,8 @@ final class FailureSummary {
     }
 
     /**
-     * Names fields and rules; the exception's own message quotes the values, and keys of
-     * maps stand between the brackets of a path.
+     * Lists fields and rules. The exception's own message quotes the values; field paths
+     * contain the keys of maps in brackets, which are removed.
      */
     private static String errors(BindingResult result) {
         return result.getAllErrors()

@@ -9,13 +9,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * Applies the application's {@link TaskDecorator}, whose failures must not cost a message
- * its settlement.
+ * Applies the application's {@link TaskDecorator}, and ensures that messages are settled
+ * even if it fails.
  * <p>
- * <strong>Threads.</strong> Any. A decorator captures from the thread that calls
- * {@code decorate}: for a message that is the handler thread, which carries nothing of a
- * sender or of another message; for what follows a future of a handler it is the thread
- * that completed the future.
+ * <strong>Threads.</strong> Any. A decorator captures the context of the thread that
+ * calls {@code decorate}: for a message, the handler thread, which carries no context of
+ * a sender or of another message; for the continuation of a handler's future, the thread
+ * that completed it.
  */
 final class HandlerDecoration {
 
@@ -28,9 +28,9 @@ final class HandlerDecoration {
     }
 
     /**
-     * Runs a task, decorated by this thread.
+     * Runs a task, decorated on this thread.
      * @param task must not throw
-     * @return {@code null} if the task has begun, else why not; it then never runs
+     * @return {@code null} if the task has begun; otherwise the reason why it never runs
      */
     @Nullable Throwable run(Runnable task) {
         if (this.decorator == null) {
@@ -54,8 +54,8 @@ final class HandlerDecoration {
     }
 
     /**
-     * Decorates a task that another thread will run. It is run in any case, undecorated
-     * if the decorator fails.
+     * Decorates a task that another thread will run. The task runs in any case,
+     * undecorated if the decorator fails.
      * @param task must not throw
      */
     Runnable decorate(Runnable task) {
@@ -84,7 +84,7 @@ final class HandlerDecoration {
         };
     }
 
-    /** A task that runs at most once, however often the decorator calls it. */
+    /** Runs a task at most once, however often the decorator calls it. */
     private static final class Once implements Runnable {
 
         private final Runnable task;
@@ -95,7 +95,7 @@ final class HandlerDecoration {
             this.task = task;
         }
 
-        /** Whether it had not begun; it will not from here on. */
+        /** Marks the task as begun; returns {@code false} if it was begun before. */
         boolean begin() {
             return this.begun.compareAndSet(false, true);
         }

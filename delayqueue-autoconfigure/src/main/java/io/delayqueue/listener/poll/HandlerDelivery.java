@@ -15,7 +15,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
-/** The delivery that a handler sees. Threads are as {@link Delivery} says. */
+/** Implements the delivery that a handler receives, and its threading. */
 final class HandlerDelivery implements Delivery {
 
     static final String NO_REASON = "The handler gave no reason";
@@ -38,7 +38,7 @@ final class HandlerDelivery implements Delivery {
         this.lateness = late.isNegative() ? Duration.ZERO : late;
     }
 
-    /** What the handler decided, {@code null} if nothing. */
+    /** Returns the decision of the handler; {@code null} if it made none. */
     @Nullable Decision decision() {
         return this.decision;
     }
@@ -118,7 +118,7 @@ final class HandlerDelivery implements Delivery {
         this.decision = new GiveBack(MessageLimits.requireDelay(delay));
     }
 
-    /** Takes {@code null} too, as messages of exceptions may be that. */
+    /** Accepts {@code null} too, as exceptions may have no message. */
     @Override
     public void deadLetter(@Nullable String reason) {
         this.decision = new Die((reason != null) ? reason : NO_REASON);
@@ -129,23 +129,23 @@ final class HandlerDelivery implements Delivery {
         return "message '%s' of queue '%s', attempt %d".formatted(id(), queue(), attempt());
     }
 
-    /** What becomes of the message if the handler returns. */
+    /** Decides how to settle the message if the handler returns. */
     sealed interface Decision permits GiveBack, Die {
 
     }
 
     /**
-     * No attempt is burned.
+     * Gives the message back without counting an attempt.
      *
-     * @param delay due again after it
+     * @param delay the wait until it is due again
      */
     record GiveBack(Duration delay) implements Decision {
     }
 
     /**
-     * A dead letter.
+     * Dead-letters the message.
      *
-     * @param reason why
+     * @param reason the reason to store
      */
     record Die(String reason) implements Decision {
     }

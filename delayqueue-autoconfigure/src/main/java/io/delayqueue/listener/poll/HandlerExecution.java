@@ -7,16 +7,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * How the application runs handlers.
+ * Holds the application's settings for running handlers.
  *
- * @param executor runs each message as a task; {@code null} for threads of the worker's
- * own. Must neither run tasks in the calling thread nor make it wait, as that may be the
+ * @param executor runs each message as a task; {@code null} for the library's own
+ * threads. Must neither run tasks in the calling thread nor block it, as that may be the
  * thread of the store's connection
  * @param decorator wraps the handling of each message; {@code null} for none
  */
 public record HandlerExecution(@Nullable Executor executor, @Nullable TaskDecorator decorator) {
 
-    /** Threads of the worker's own, undecorated. */
+    /** Runs handlers on the library's own threads, undecorated. */
     public static final HandlerExecution DEFAULT = new HandlerExecution(null, null);
 
 }

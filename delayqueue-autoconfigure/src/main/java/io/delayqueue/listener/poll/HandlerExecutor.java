@@ -2,34 +2,34 @@ package io.delayqueue.listener.poll;
 
 import java.util.concurrent.Executor;
 
-/** The threads of a worker. As an executor they run handlers, each at once. */
+/** Runs handlers, each at once, and the turns of loops. */
 interface HandlerExecutor extends Executor {
 
     /**
-     * Whether the application has other uses for these threads. Then each message is a
-     * task of its own, and no thread goes on with the next one.
+     * Returns whether the application uses these threads for other tasks. Then each
+     * message is a task of its own, and no thread continues with the next message.
      */
     default boolean areShared() {
         return false;
     }
 
     /**
-     * Runs a turn of a loop, or a round of renewals: here, if the calls of the store do
-     * not wait.
+     * Runs a turn of a loop or a round of renewals: in the calling thread, unless calls
+     * of the store block.
      */
     default void turn(Runnable task) {
         task.run();
     }
 
-    /** A handler begins; a stop may interrupt it. */
+    /** Registers a handler that begins, so that a stop can interrupt it. */
     default void began(InFlightMessage lease, HandlerTimeout handler) {
     }
 
-    /** What becomes of the message of a handler that began is decided. */
+    /** Unregisters a handler, once the outcome of its message is decided. */
     default void ended(InFlightMessage lease) {
     }
 
-    /** Writes a log line, without blocking the caller if an appender blocks. */
+    /** Writes a log line without blocking the caller, even if an appender blocks. */
     default void log(Runnable line) {
         line.run();
     }

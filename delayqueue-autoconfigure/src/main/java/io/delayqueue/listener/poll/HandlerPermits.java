@@ -17,32 +17,32 @@ import java.util.function.LongSupplier;
 import io.delayqueue.store.MessageStore;
 
 /**
- * The handlers of one queue: so many at a time, and what is claimed ahead for them.
+ * Limits how many messages of one queue are handled, or prefetched, at a time.
  * <p>
- * A handler that is quick would wait for the store after each message. So there is room
- * for as many messages more as the handlers got through in the last few milliseconds:
- * they wait about that long. Slow handlers get none ahead, and leave the messages to
- * other nodes; those that end many at a time are slow all the same, so no more are
- * claimed ahead than handlers that take as long as the last ones get through.
+ * A quick handler would wait for the store after each message. Therefore as many extra
+ * messages may be claimed as the handlers finished in the last few milliseconds: they
+ * wait about that long. Slow handlers get none, which leaves the messages to other nodes.
+ * Slow handlers may also finish many at once, so the prefetch is capped at the number
+ * that handlers of the latest average duration can finish.
  * <p>
- * Threads are started one by one, each by the one before as long as messages wait, so
- * that a few quick handlers do not wake a thread for every message.
+ * Threads are started one by one, each by the one before while messages wait, so that a
+ * few quick handlers do not wake a thread for every message.
  * <p>
- * <strong>Threads.</strong> Loops reserve and add; any thread says that a handler has
- * finished. Only loops that share handlers use the line, under its own lock.
+ * <strong>Threads.</strong> Loops reserve and add; any thread reports finished messages.
+ * Only loops that share handlers use the queue of waiting loops, under its own lock.
  */
 final class HandlerPermits {
 
-    /** How long a message that is claimed ahead is expected to wait. */
+    /** How long a prefetched message is expected to wait. */
     static final Duration AHEAD = Duration.ofMillis(5);
 
-    /** After so long with no handler free, what waits is better off elsewhere. */
+    /** How long messages may wait without progress before they are given back. */
     static final Duration STALL = Duration.ofSeconds(1);
 
-    /** The longest that a start may take before it counts as dropped. */
+    /** The longest wait for a thread before its start counts as dropped. */
     private static final Duration LONGEST_START = Duration.ofSeconds(30);
 
-    /** One batch that waits here while the store is asked for the next one. */
+    /** The maximum prefetch: one batch waits here while the next one is claimed. */
     private static final int MOST_AHEAD = 2 * MessageStore.BATCH_LIMIT;
 
     private static final long SHORTEST_SAMPLE = Duration.ofMillis(2).toNanos();
@@ -59,27 +59,27 @@ final class HandlerPermits {
 
     private final AtomicInteger waiting = new AtomicInteger();
 
-    /** Claimed or being claimed, and not finished. */
+    /** Messages that are claimed or being claimed, and not finished. */
     private final AtomicInteger reserved = new AtomicInteger();
 
     private final AtomicLong finished = new AtomicLong();
 
-    /** How long handlers took for all that is finished. */
+    /** The total time that handlers took for the finished messages, in nanoseconds. */
     private final AtomicLong busy = new AtomicLong();
 
     private final AtomicReference<Sample> sample;
 
     private final AtomicInteger loops = new AtomicInteger();
 
-    /** Loops that found no room, the longest waiting first; guards itself. */
+    /** Loops that wait for permits, longest wait first; guarded by itself. */
     private final Set<Alarm> line = new LinkedHashSet<>();
 
     private final AtomicBoolean starting = new AtomicBoolean();
 
-    /** When the thread that is being started was requested. */
+    /** When the pending start of a thread was requested. */
     private volatile long startingSince;
 
-    /** After how many nanoseconds without that thread it counts as dropped. */
+    /** After how many nanoseconds the pending start counts as dropped. */
     private volatile long startLimit = STALL.toNanos();
 
     private volatile long movedAt;
@@ -92,22 +92,22 @@ final class HandlerPermits {
         this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0, 0));
     }
 
-    /** Another loop shares these handlers. */
+    /** Registers a loop that shares these handlers. */
     void join() {
         this.loops.incrementAndGet();
     }
 
-    /** A loop that has joined does not run after all. */
+    /** Unregisters a loop that could not be started. */
     void part() {
         this.loops.decrementAndGet();
     }
 
     /**
-     * Takes room for messages that are about to be claimed. Who finds none waits in a
-     * line, is rung when there is some, and until then finds one place left to it: a
-     * partition that is always busy cannot take every place as it becomes free.
-     * @param alarm of the loop that asks
-     * @return room for how many, at most {@code most}; 0 if there is none
+     * Reserves permits for messages that are about to be claimed. A loop that gets none
+     * joins a FIFO queue and is rung when permits are free. One permit stays reserved for
+     * each waiting loop, so a busy partition cannot starve the others.
+     * @param alarm the alarm of the calling loop
+     * @return the number of permits, at most {@code most}; 0 if none is free
      */
     int reserve(int most, Alarm alarm) {
         int limit = this.concurrency + ahead();
@@ -115,7 +115,7 @@ final class HandlerPermits {
             return take(most, limit);
         }
         synchronized (this.line) {
-            // In the line first, or a handler that finishes meanwhile would ring nobody.
+            // Joins first, or a handler that finishes meanwhile would not ring this loop.
             this.line.add(alarm);
             int before = placeOf(alarm);
             int free = limit - this.reserved.get();
@@ -123,7 +123,7 @@ final class HandlerPermits {
                 return 0;
             }
             int taken = take(Math.min(most, Math.max(1, free - (this.line.size() - 1))), limit);
-            // Others may have taken what was free: then it goes on waiting.
+            // If other loops took the free permits, this loop keeps waiting.
             if (taken > 0) {
                 this.line.remove(alarm);
             }
@@ -155,7 +155,7 @@ final class HandlerPermits {
         }
     }
 
-    /** Gives room back for which there is no message. */
+    /** Releases permits that no message uses. */
     void giveBack(int room) {
         this.reserved.addAndGet(-room);
         if (room > 0) {
@@ -163,7 +163,7 @@ final class HandlerPermits {
         }
     }
 
-    /** This loop takes no room for now. */
+    /** Removes a loop from the queue of waiting loops. */
     void leave(Alarm alarm) {
         synchronized (this.line) {
             this.line.remove(alarm);
@@ -171,7 +171,7 @@ final class HandlerPermits {
         ringThoseInLine();
     }
 
-    /** Wakes as many of those who found no room as there is room for. */
+    /** Rings as many of the waiting loops as there are free permits. */
     void ringThoseInLine() {
         if (this.loops.get() <= 1) {
             return;
@@ -210,10 +210,10 @@ final class HandlerPermits {
 
     /**
      * Hands messages to handlers, each as soon as one is free.
-     * @param work called once for each, on a handler thread
-     * @throws RuntimeException or an error if there is no thread for them; they may be
-     * handed out all the same, as soon as another handler finishes, unless they are given
-     * back and forgotten
+     * @param work called once for each message, on a handler thread
+     * @throws RuntimeException or an error if no thread can run them; unless the caller
+     * gives them back and forgets them, they may still be handled as soon as another
+     * handler finishes
      */
     void add(List<InFlightMessage> leases, Consumer<InFlightMessage> work) {
         if (leases.isEmpty()) {
@@ -225,7 +225,7 @@ final class HandlerPermits {
         startOne();
     }
 
-    /** Those that were given back wait no more. */
+    /** Removes waiting messages that were given back. */
     void forgetGivenBack() {
         for (Task task : this.ready) {
             if (task.lease().isGivenBack() && this.ready.remove(task)) {
@@ -234,7 +234,7 @@ final class HandlerPermits {
         }
     }
 
-    /** One at a time; the thread that starts starts the next. */
+    /** Starts one thread at a time; each new thread starts the next. */
     private void startOne() {
         if (this.waiting.get() > 0 && this.free.availablePermits() > 0 && this.starting.compareAndSet(false, true)) {
             this.startingSince = this.nanoTime.getAsLong();
@@ -249,10 +249,10 @@ final class HandlerPermits {
     }
 
     /**
-     * Lets another thread be started if the last one does not come: an executor of the
-     * application may drop tasks without an exception, as {@code DiscardPolicy} does. It
-     * may as well be busy, and still hold the task; so it is given twice as long each
-     * time, or its queue would be filled with tasks that find nothing to do.
+     * Allows another start if the last one was dropped: an executor of the application
+     * may drop tasks without an exception, as {@code DiscardPolicy} does. It may also be
+     * busy and still hold the task; so the limit doubles each time, or its queue would
+     * fill with tasks that find nothing to do.
      */
     void forgetDroppedStart() {
         long limit = this.startLimit;
@@ -275,13 +275,13 @@ final class HandlerPermits {
                 goOn();
                 task.work().accept(task.lease());
                 if (this.threads.areShared()) {
-                    // The next one was started when this one gave its permit back.
+                    // The next task was started when this one returned its permit.
                     return;
                 }
             }
             else {
                 this.free.release();
-                // Something may have come before there was a free handler again.
+                // A message may have been added before this handler was free again.
                 if (this.ready.isEmpty()) {
                     return;
                 }
@@ -290,19 +290,19 @@ final class HandlerPermits {
     }
 
     /**
-     * Starts a thread for what waits, should there have been none to be had. If there is
-     * none again, those there are have more to do, or a later turn tries.
+     * Starts a thread for waiting messages, in case an earlier start failed. If this one
+     * fails too, a running handler or a later turn continues.
      */
     void goOn() {
         try {
             startOne();
         }
         catch (RuntimeException | OutOfMemoryError ex) {
-            // Told when there is no thread at all.
+            // Reported when there is no thread at all.
         }
     }
 
-    /** A handler has finished with a message, or it was not to be handled. */
+    /** Records that a message is finished, or was not to be handled. */
     void finished(InFlightMessage lease) {
         this.busy.addAndGet(this.nanoTime.getAsLong() - lease.handedOutAt());
         this.finished.incrementAndGet();
@@ -310,28 +310,28 @@ final class HandlerPermits {
         free();
     }
 
-    /** A message that was handed out turned out to be given back already. */
+    /** Releases the handler of a message that was already given back. */
     void free() {
         this.free.release();
         goOn();
     }
 
-    /** How many more messages could be handled at this moment. */
+    /** Returns how many more messages could be handled now. */
     int idle() {
         return this.free.availablePermits();
     }
 
-    /** Whether it is time for a claim: less than half of what is claimed ahead waits. */
+    /** Returns whether to claim more: at most half of the prefetch still waits. */
     boolean wantsMore() {
         return this.waiting.get() <= this.sample.get().ahead() / 2;
     }
 
-    /** Whether several loops share these handlers. */
+    /** Returns whether several loops share these handlers. */
     boolean isShared() {
         return this.loops.get() > 1;
     }
 
-    /** Whether there is room that is worth a claim. */
+    /** Returns whether enough permits are free to justify a claim. */
     boolean hasRoom() {
         int ahead = ahead();
         return this.reserved.get() < this.concurrency + ahead && (ahead == 0 || wantsMore());
@@ -341,7 +341,7 @@ final class HandlerPermits {
         return this.waiting.get() > 0 && this.nanoTime.getAsLong() - this.movedAt >= STALL.toNanos();
     }
 
-    /** How long until what waits is stalled if nothing moves, zero if it is. */
+    /** Returns the time until waiting messages count as stalled; zero if they do. */
     Duration untilStalled() {
         return Duration.ofNanos(Math.max(0, this.movedAt + STALL.toNanos() - this.nanoTime.getAsLong()));
     }
@@ -354,12 +354,12 @@ final class HandlerPermits {
     }
 
     /**
-     * What was finished up to a time.
+     * Holds the totals up to a time.
      *
      * @param at the time
-     * @param finished how many were finished by then
-     * @param busy how long handlers had taken for these, nanoseconds
-     * @param ahead how many to claim ahead from then on
+     * @param finished how many messages were finished
+     * @param busy how long handlers had taken for these, in nanoseconds
+     * @param ahead how many messages to prefetch from then on
      */
     private record Sample(long at, long finished, long busy, int ahead) {
     }

@@ -15,17 +15,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * The threads of handlers, unless the application has an executor for these. They have no
- * bound of their own: the permits of {@link HandlerPermits} are it. They do not keep the
- * JVM up. Their context class loader is that of the start, whoever had them made, which
- * may be the client's thread; and they inherit no thread-locals from it, unless they are
- * virtual. Where calls of the store wait, a few more threads take the turns of all loops.
+ * Provides daemon threads for handlers, or delegates to an executor of the application.
+ * The permits of {@link HandlerPermits} limit their number. Threads use the context class
+ * loader of the thread that created this object, not of the thread that starts them,
+ * which may be the client's; platform threads do not inherit thread-locals. Where calls
+ * of the store block, a few more threads run the turns of all loops.
  */
 public final class HandlerThreads implements HandlerExecutor {
 
     private static final String PREFIX = "delayqueue-handler-";
 
-    /** As many as a pool of connections has by the defaults of its clients. */
+    /** The default size of the clients' connection pools. */
     private static final int TURNS = 8;
 
     private final Executor executor;
@@ -39,8 +39,8 @@ public final class HandlerThreads implements HandlerExecutor {
     private final boolean shared;
 
     /**
-     * Makes threads, none of which runs yet.
-     * @param virtual whether handlers run on virtual ones
+     * Creates the executor without starting threads.
+     * @param virtual whether handlers run on virtual threads
      * @param waiting whether calls of the store wait
      */
     public HandlerThreads(boolean virtual, boolean waiting) {
@@ -48,8 +48,8 @@ public final class HandlerThreads implements HandlerExecutor {
     }
 
     /**
-     * Makes threads, none of which runs yet.
-     * @param virtual whether handlers run on virtual ones
+     * Creates the executor without starting threads.
+     * @param virtual whether handlers run on virtual threads
      * @param waiting whether calls of the store wait
      * @param application runs handlers in place of threads made here
      */
@@ -123,12 +123,12 @@ public final class HandlerThreads implements HandlerExecutor {
         this.log.execute(line);
     }
 
-    /** Interrupts the handlers that still run, and waits a little for them. */
+    /** Interrupts running handlers and waits briefly for them. */
     public void interrupt(Duration limit) throws InterruptedException {
         this.running.interrupt(limit);
     }
 
-    /** Lets threads end once what they do is done. */
+    /** Ends the threads after their current tasks. */
     public void close() {
         if (this.executor instanceof ThreadPoolExecutor pool) {
             pool.shutdown();

@@ -6,13 +6,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a handler that takes too long: its lease is not renewed any more, and its thread
- * is interrupted or, once it has returned a future, that future is cancelled. Also
- * interrupts a handler that outlives the stop of the application.
+ * Ends a handler that takes too long: stops renewing its lease and interrupts its thread
+ * or, once it has returned a future, cancels that future. Also interrupts a handler that
+ * outlives the stop of the application.
  * <p>
- * <strong>Threads.</strong> The handler's thread, the timer, and the one that stops the
- * worker. A lock makes sure that the interrupt comes while the handler runs or not at
- * all: one that came later would hit whatever the thread does next.
+ * <strong>Threads.</strong> The handler's thread, the timer, and the thread that stops
+ * the application. A lock ensures that no interrupt arrives after the handler returned,
+ * where it would affect unrelated code on that thread.
  */
 final class HandlerTimeout {
 
@@ -36,7 +36,7 @@ final class HandlerTimeout {
         this.lease = lease;
     }
 
-    /** To be called on the thread of the handler, right before it. */
+    /** Starts the timeout. Call on the thread of the handler, right before it. */
     static HandlerTimeout start(InFlightMessage lease, @Nullable Duration timeout, Timer timer) {
         HandlerTimeout handlerTimeout = new HandlerTimeout(lease);
         if (timeout != null) {
@@ -68,8 +68,8 @@ final class HandlerTimeout {
     }
 
     /**
-     * Interrupts the handler as the application stops.
-     * @return {@code false} if it does not run on a thread any more
+     * Interrupts the handler because the application stops.
+     * @return {@code false} if it no longer runs on a thread
      */
     boolean interrupt() {
         this.lock.lock();
@@ -86,7 +86,7 @@ final class HandlerTimeout {
         }
     }
 
-    /** Whether it was interrupted by the stop, and its time was not over before. */
+    /** Returns whether the stop interrupted it before it timed out. */
     boolean isStopped() {
         this.lock.lock();
         try {
@@ -97,7 +97,7 @@ final class HandlerTimeout {
         }
     }
 
-    /** The handler has returned or thrown: from here on, its thread is left alone. */
+    /** Records that the handler ended; its thread is no longer interrupted. */
     void returned() {
         this.lock.lock();
         try {
@@ -108,7 +108,7 @@ final class HandlerTimeout {
         }
     }
 
-    /** What to do instead of an interrupt; done at once if the time is over already. */
+    /** Replaces the interrupt by an action, which runs at once if the time is over. */
     void cancelBy(Runnable cancellation) {
         boolean late;
         this.lock.lock();
@@ -125,8 +125,8 @@ final class HandlerTimeout {
     }
 
     /**
-     * The handling has ended.
-     * @return whether the time was over before
+     * Ends the timeout.
+     * @return whether it had fired before
      */
     boolean end() {
         this.lock.lock();

@@ -10,15 +10,15 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.Lease;
 
 /**
- * A message claimed by this process, and how long it is this process' as far as it knows.
+ * Holds a message claimed by this process, and the state of its lease as far as known.
  * <p>
  * <strong>Threads.</strong> Created by a loop, handled by one handler thread, renewed by
- * the lease keeper, asked by whatever thread the handler likes. The stage decides once
- * who may go on: the handler thread that starts it or the loop that gives it back.
+ * the {@link LeaseRenewer}, and read by any thread. The stage decides once which thread
+ * continues: the handler thread that starts it or the loop that gives it back.
  */
 final class InFlightMessage {
 
-    /** Seconds, about a century; no span of nanoseconds is much longer. */
+    /** Maximum lateness in seconds, about a century; avoids an overflow. */
     private static final long LONGEST = 3_000_000_000L;
 
     private final ClaimedMessage message;
@@ -30,7 +30,7 @@ final class InFlightMessage {
     /** Written under the lock of this object. */
     private volatile long deadline;
 
-    /** When a jump of the store's clock was last noticed; guarded by this object. */
+    /** When a jump of the store's clock was last detected; guarded by this object. */
     private long jumpNoticedAt;
 
     private volatile long handedOutAt;
@@ -65,12 +65,12 @@ final class InFlightMessage {
         return this.message.failures() + 1;
     }
 
-    /** The store's time, from its time at the claim and the span since. */
+    /** Returns the store's time: its time at the claim plus the time since then. */
     Instant storeTime(long now) {
         return this.times.storeTime().plusNanos(now - this.times.answeredAt());
     }
 
-    /** Nanoseconds since it was due, by the store's clock; never negative. */
+    /** Returns how late it is in nanoseconds, by the store's clock; never negative. */
     long lateness(long now) {
         Instant then = this.times.storeTime();
         Instant dueAt = this.message.dueAt();
@@ -79,7 +79,7 @@ final class InFlightMessage {
                 TimeUnit.SECONDS.toNanos(seconds) + then.getNano() - dueAt.getNano() + (now - this.times.answeredAt()));
     }
 
-    /** Notes when a handler thread took it. */
+    /** Records when a handler thread took it. */
     void handedOut(long now) {
         this.handedOutAt = now;
     }
@@ -88,12 +88,12 @@ final class InFlightMessage {
         return this.handedOutAt;
     }
 
-    /** Whether the caller is the one to handle it; at most one caller is told so. */
+    /** Marks it as started; at most one caller gets {@code true} and handles it. */
     boolean begin() {
         return this.stage.compareAndSet(Stage.CLAIMED, Stage.STARTED);
     }
 
-    /** Whether the caller is the one to give it back unhandled. */
+    /** Marks it as given back; returns whether the caller must release its lease. */
     boolean giveBack() {
         return this.stage.compareAndSet(Stage.CLAIMED, Stage.GIVEN_BACK);
     }
@@ -106,16 +106,16 @@ final class InFlightMessage {
         return !this.lost && this.deadline - now > 0;
     }
 
-    /** Time until the lease is over. */
+    /** Returns the nanoseconds until the lease runs out. */
     long nanosLeft(long now) {
         return this.deadline - now;
     }
 
     /**
-     * Notes a renewal, which never shortens a lease. One that was sent before a jump of
-     * the store's clock was noticed does not count, as the clock may have jumped after
+     * Records a renewal, which never shortens a lease. Ignores a renewal that was sent
+     * before a jump of the store's clock was detected, as the clock may have jumped after
      * it.
-     * @param sentAt before the store was asked
+     * @param sentAt the time before the call was sent
      */
     synchronized void renewed(long sentAt, Duration leaseTime) {
         if (sentAt - this.jumpNoticedAt < 0) {
@@ -128,7 +128,7 @@ final class InFlightMessage {
         this.renewedAt = sentAt;
     }
 
-    /** Notes that the store's clock jumped forward, so that the lease ends earlier. */
+    /** Shortens the lease after a forward jump of the store's clock. */
     synchronized void shorten(Duration by, long now) {
         this.jumpNoticedAt = now;
         if (this.deadline - now > 0) {
@@ -136,27 +136,27 @@ final class InFlightMessage {
         }
     }
 
-    /** Whether it is to be renewed if the last renewal is so long ago. */
+    /** Returns whether to renew it, given the age at which renewals are due. */
     boolean isRenewalDue(long now, long age) {
         return this.renewable && !this.settling && !this.lost && now - this.renewedAt >= age;
     }
 
-    /** From here on it is left to run out. */
+    /** Stops renewing the lease, which then runs out. */
     void stopRenewing() {
         this.renewable = false;
     }
 
     /**
-     * A settlement is on its way, or has failed. A renewal that crosses one is turned
-     * away, and that means nothing.
+     * Records whether a settlement is in progress. The store may reject a renewal that
+     * arrives after the settlement; such a rejection is ignored.
      */
     void settling(boolean underWay) {
         this.settling = underWay;
     }
 
     /**
-     * Notes that the store turned a renewal away.
-     * @return {@code false} if that means nothing, or was noted before
+     * Records that the store rejected a renewal.
+     * @return {@code false} if the rejection is to be ignored, or was recorded before
      */
     boolean lose() {
         if (this.settling || this.lost) {
@@ -166,7 +166,7 @@ final class InFlightMessage {
         return true;
     }
 
-    /** Notes that the store turned something away; returns whether for the first time. */
+    /** Records a rejection by the store; returns whether it is the first one. */
     boolean refused() {
         return this.refused.compareAndSet(false, true);
     }
@@ -178,10 +178,10 @@ final class InFlightMessage {
     }
 
     /**
-     * When the claim happened, by both clocks.
+     * Holds the time of the claim, by both clocks.
      *
      * @param sentAt this process' clock before the claim was sent
-     * @param answeredAt this process' clock when the answer came
+     * @param answeredAt this process' clock when the answer arrived
      * @param storeTime the store's clock when it answered
      */
     record Times(long sentAt, long answeredAt, Instant storeTime) {

@@ -9,19 +9,19 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts how late the handlers of a queue began. It only ever grows: who looks twice has
- * what came in between, and makes percentiles of it. A message costs one addition.
- * Thread-safe.
+ * Counts how late the handlers of a queue began. Counts never decrease, so the difference
+ * of two readings yields the percentiles of the time between. A message costs one
+ * addition. Thread-safe.
  */
 public final class LatenessHistogram {
 
-    /** Of each octave, so that a bound is at most an eighth above what was measured. */
+    /** Steps per octave, so that a bound exceeds a value by an eighth at most. */
     private static final int STEPS = 8;
 
-    /** Of microseconds, up to twelve days; what is later is counted there. */
+    /** Octaves of microseconds, up to twelve days, the maximum that is counted. */
     private static final int OCTAVES = 40;
 
-    /** Few of them are ever needed. */
+    /** Created on first use, as few are needed. */
     private final AtomicReferenceArray<@Nullable LongAdder> counts = new AtomicReferenceArray<>(OCTAVES * STEPS);
 
     void add(long nanos) {
@@ -36,7 +36,7 @@ public final class LatenessHistogram {
         }
     }
 
-    /** The counts that are not zero, by their bounds in microseconds. */
+    /** Returns the counts that are not zero, by their bounds in microseconds. */
     public SortedMap<Long, Long> byMicros() {
         SortedMap<Long, Long> found = new TreeMap<>();
         for (int i = 0; i < OCTAVES * STEPS; i++) {
@@ -55,7 +55,7 @@ public final class LatenessHistogram {
         return (octave < OCTAVES) ? octave * STEPS + (int) within : OCTAVES * STEPS - 1;
     }
 
-    /** What is counted there is less than this; the first octaves have coarser steps. */
+    /** Returns the exclusive bound of a step; the first octaves have coarser steps. */
     private static long bound(int index) {
         long octave = 1L << (index / STEPS);
         return octave + Math.max(1, (octave * (index % STEPS + 1) + STEPS - 1) / STEPS);

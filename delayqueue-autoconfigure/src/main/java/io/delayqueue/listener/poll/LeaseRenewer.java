@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the leases of one loop, from the claim to the settlement: those of messages that
- * wait for a thread, are handled, or are handled and not acknowledged yet. Each is
- * renewed when a third of it is over. A renewal that fails is tried again with the next
- * round, of which there are six in a lease.
+ * Renews the leases of one loop, from the claim to the settlement: of messages that wait
+ * for a thread, are handled, or are handled and not acknowledged yet. Each is renewed
+ * when a third of it is over. A failed renewal is retried in the next round, of which
+ * there are six per lease.
  * <p>
- * <strong>Threads.</strong> The loop adds, handler threads and the loop remove, the
- * process' timer has them renewed, where calls wait on a thread for turns; the store's
- * connection brings the answers.
+ * <strong>Threads.</strong> The loop adds; handler threads and the loop remove. The
+ * process' timer starts renewals, on a thread for turns if calls block; the store's
+ * connection delivers the answers.
  */
 final class LeaseRenewer {
 
@@ -62,10 +62,10 @@ final class LeaseRenewer {
     }
 
     /**
-     * Shortens all leases after a forward jump of the store's clock, by which they end. A
-     * machine that was suspended sees one as well. A renewal that is sent afterwards
-     * restores the full lease.
-     * @param most the most that the jump may have been
+     * Shortens all leases after a forward jump of the store's clock, which governs their
+     * ends. A machine that was suspended observes such a jump as well. A renewal that is
+     * sent afterwards restores the full lease.
+     * @param most the upper bound of the jump
      */
     void jumped(Duration most) {
         long now = this.context.now();
@@ -76,9 +76,7 @@ final class LeaseRenewer {
         this.held.remove(lease);
     }
 
-    /**
-     * Takes the messages that no handler thread has begun with; they are the caller's.
-     */
+    /** Takes the messages that no handler has started, for the caller to release. */
     List<InFlightMessage> takeUnstarted() {
         List<InFlightMessage> unstarted = this.held.stream().filter(InFlightMessage::giveBack).toList();
         unstarted.forEach(this.held::remove);
@@ -86,8 +84,8 @@ final class LeaseRenewer {
     }
 
     /**
-     * Gives back what was taken unstarted.
-     * @return complete, and never exceptionally, when all answers are there
+     * Gives back messages that were taken unstarted.
+     * @return completes, never exceptionally, when all answers have arrived
      */
     CompletableFuture<Void> release(List<InFlightMessage> unstarted) {
         return CompletableFuture
@@ -107,10 +105,10 @@ final class LeaseRenewer {
         });
     }
 
-    /** Renews what is due for it, without waiting for the answers. */
+    /** Renews the leases that are due for it, without waiting for the answers. */
     void renew() {
         if (this.held.isEmpty()) {
-            // What could not be renewed is over, and nothing else would tell.
+            // Leases that could not be renewed have ended, and no answer will report it.
             this.context.outage().recovered(StoreOutageLog.RENEW, this.queue.partition());
         }
         long now = this.context.now();
@@ -157,7 +155,7 @@ final class LeaseRenewer {
         }
     }
 
-    /** Counts and logs, once, that the store turned a renewal away. */
+    /** Counts and logs, once, that the store rejected a renewal. */
     static void lost(InFlightMessage lease, PollLoopLog log) {
         if (lease.lose()) {
             log.refused(lease, "its lease cannot be renewed");

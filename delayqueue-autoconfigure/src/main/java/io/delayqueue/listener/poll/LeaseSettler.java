@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends leases in every way but acknowledgement, which the loop does. A store that does
- * not answer is asked again while the lease lasts, and is no failure of the handler.
+ * Settles messages in every way but acknowledgement, which the loop does. Retries while
+ * the lease lasts if the store does not answer, which is no failure of the handler.
  * <p>
- * <strong>Threads.</strong> Handler threads, which wait for the store here.
+ * <strong>Threads.</strong> Handler threads, which wait here for the store.
  */
 final class LeaseSettler {
 
@@ -39,7 +39,9 @@ final class LeaseSettler {
         this.log = new PollLoopLog(queue, context);
     }
 
-    /** Records that the handler of a suspect starts; {@code false} if it must not. */
+    /**
+     * Records the start of a redelivered message; {@code false} if it must not start.
+     */
     boolean start(InFlightMessage held) {
         Lease lease = held.lease();
         try {
@@ -56,23 +58,20 @@ final class LeaseSettler {
         }
     }
 
-    /** Gives the message back with no attempt burned. */
+    /** Gives the message back without counting an attempt. */
     void release(InFlightMessage held, Duration delay) {
         settle(held, () -> this.store.release(held.lease().partition(), List.of(held.lease()), delay)
             .thenApply((answers) -> answers.get(0)), "was to be given back");
     }
 
-    /** Gives up a lease that is over here, in case it is not over there. */
+    /** Releases a lease that has run out here, in case it has not in the store. */
     void giveBackLate(InFlightMessage held) {
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is given back",
                 held.lease().id(), held.lease().queue());
         StoreFutures.send(() -> this.store.release(held.lease().partition(), List.of(held.message().dueLease())));
     }
 
-    /**
-     * Gives back a message whose handler was interrupted by the stop, which is no
-     * failure.
-     */
+    /** Gives back a message whose handler the stop interrupted, which is no failure. */
     void giveBackInterrupted(InFlightMessage held, Throwable failure) {
         logger.warn(
                 "The handler of message '{}' of queue '{}' outlived the shutdown timeout and was interrupted on "
@@ -81,7 +80,7 @@ final class LeaseSettler {
         release(held, Duration.ZERO);
     }
 
-    /** Removes a message that must not be handled any more. */
+    /** Removes a message that must no longer be handled. */
     void drop(InFlightMessage held) {
         settle(held, () -> this.store.acknowledge(held.lease().partition(), List.of(held.lease()))
             .thenApply((answers) -> answers.get(0)), "has expired");
@@ -101,7 +100,7 @@ final class LeaseSettler {
     }
 
     /**
-     * Makes the message a dead letter because of an exception.
+     * Dead-letters the message because of an exception.
      * @param failed whether the handler threw it
      */
     void deadLetter(InFlightMessage held, Throwable failure, boolean failed) {
@@ -113,7 +112,7 @@ final class LeaseSettler {
         }
     }
 
-    /** Makes the message a dead letter for a reason that is no exception. */
+    /** Dead-letters the message for a reason that is no exception. */
     void deadLetter(InFlightMessage held, String reason) {
         String cause = FailureSummary.cut(reason, FailureSummary.MAX_CAUSE);
         if (deadLetter(held, cause, false, cause)) {
@@ -123,7 +122,7 @@ final class LeaseSettler {
         }
     }
 
-    /** Makes an expired message a dead letter; such messages are logged together. */
+    /** Dead-letters an expired message; such messages are logged together. */
     void expire(InFlightMessage held) {
         if (deadLetter(held, "expired", false, "expired")) {
             publish(held, false, "expired");

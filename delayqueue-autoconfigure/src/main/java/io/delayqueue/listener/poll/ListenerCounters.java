@@ -3,7 +3,7 @@ package io.delayqueue.listener.poll;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The counts behind {@link ListenerStatistics}. Thread-safe. */
+/** Counts the events for {@link ListenerStatistics}. Thread-safe. */
 public final class ListenerCounters {
 
     final LongAdder handled = new LongAdder();

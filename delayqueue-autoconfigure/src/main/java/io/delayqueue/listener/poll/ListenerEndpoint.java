@@ -7,16 +7,16 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.QueueEventListener;
 
 /**
- * One queue of one listener. Counts what happens and tells of it.
+ * Connects one listener to one queue; counts and publishes its events.
  *
- * @param listenerId the listener
- * @param partition the queue, or the part of it, that is listened to
- * @param settings how the listener works on it
- * @param handler what to do with a message
+ * @param listenerId the id of the listener
+ * @param partition the partition that is polled
+ * @param settings the listener's settings for the queue
+ * @param handler handles the messages
  * @param counters the listener's counts, shared by its queues
- * @param events told of the same, by queue
+ * @param events receives the same events, by queue
  * @param lateness how late its handlers began, on all partitions of the queue
- * @param expirations counts what expired on all of them, for the log
+ * @param expirations counts expired messages of all partitions, for the log
  */
 public record ListenerEndpoint(String listenerId, Partition partition, ListenerSettings settings,
         MessageHandler handler, ListenerCounters counters, QueueEventListener events, LatenessHistogram lateness,
@@ -33,7 +33,7 @@ public record ListenerEndpoint(String listenerId, Partition partition, ListenerS
         this(listenerId, partition, settings, handler, counters, QueueEventListener.NONE);
     }
 
-    /** The same listener on another partition of the queue. */
+    /** Returns the same listener on another partition of the queue. */
     ListenerEndpoint at(Partition other) {
         return new ListenerEndpoint(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
                 this.lateness, this.expirations);

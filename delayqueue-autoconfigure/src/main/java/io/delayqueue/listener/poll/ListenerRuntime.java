@@ -15,19 +15,19 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * What all loops of a process share.
+ * Holds the collaborators that all loops of a process share.
  *
- * @param store where messages live
- * @param events told of deaths
+ * @param store stores the messages
+ * @param events publishes dead-letter events
  * @param threads run handlers, each at once, and turns of loops
- * @param timer renewals and timeouts
- * @param outage whether the store is away
- * @param clocks told of jumps of the store's clock
- * @param partitions how queues are spread
- * @param kept the partitions that this node keeps; {@code null} if nobody tells of
- * keepers
- * @param settings of the process
- * @param nanoTime the clock for spans
+ * @param timer runs renewals and timeouts
+ * @param outage logs outages of the store
+ * @param clocks detects jumps of the store's clock
+ * @param partitions the partition layouts of queues
+ * @param kept the partitions whose primary poller is this node; {@code null} if the store
+ * does not announce primary pollers
+ * @param settings the settings of the process
+ * @param nanoTime the clock for time spans
  */
 public record ListenerRuntime(MessageStore store, ApplicationEventPublisher events, HandlerExecutor threads,
         Timer timer, StoreOutageLog outage, ClockJumpDetector clocks, PartitionLayoutCache partitions,
@@ -36,8 +36,8 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
     private static final Logger logger = LoggerFactory.getLogger(ListenerRuntime.class);
 
     /**
-     * Tells the application of deaths that a claim brought. Never here, which may be the
-     * client's thread: without another one they are not told, but the letters are kept.
+     * Publishes dead letters of a claim on another thread, as this one may be the
+     * client's. If there is none, the events are dropped, but the dead letters are kept.
      */
     void tellElsewhere(List<DeadLetterEvent> deaths) {
         if (deaths.isEmpty()) {
@@ -52,7 +52,7 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
         }
     }
 
-    /** Tells the application of a death. A listener that fails changes nothing. */
+    /** Publishes a dead letter. A failing event listener has no effect. */
     void tell(DeadLetterEvent death) {
         try {
             this.events.publishEvent(death);
@@ -64,8 +64,8 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
     }
 
     /**
-     * Runs a task on a handler thread, or here if there is none to be had: better a
-     * caller that waits than a task that is never run, and a permit never given back.
+     * Runs a task on a handler thread, or in the calling thread if there is none:
+     * blocking the caller is better than losing the task and its permit.
      */
     void elsewhere(Runnable task) {
         Runnable decorated = decoration().decorate(task);
@@ -77,22 +77,22 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
         }
     }
 
-    /** What the application wants around handlers. */
+    /** Returns the application's decoration of handlers. */
     HandlerDecoration decoration() {
         return new HandlerDecoration(this.settings.execution().decorator());
     }
 
     /**
-     * Runs what calls the store and does not wait for the answer: here, unless it is a
-     * store whose calls wait themselves.
+     * Runs a task that calls the store without waiting for the answer: in the calling
+     * thread, unless the store's calls block.
      */
     public void turn(Runnable task) {
         this.threads.turn(task);
     }
 
     /**
-     * Writes a log line where an appender that blocks holds nobody up. To be used by all
-     * that may run on the client's thread: turns, and answers of the store.
+     * Writes a log line without blocking the caller if an appender blocks. Use it in all
+     * code that may run on the client's thread: turns, and answers of the store.
      */
     void log(Runnable line) {
         this.threads.log(line);

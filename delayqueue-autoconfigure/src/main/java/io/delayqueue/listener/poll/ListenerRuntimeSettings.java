@@ -6,21 +6,21 @@ import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How all listeners of the process work.
+ * Holds the settings of all listeners of the process.
  *
- * @param shutdownTimeout how long a stop waits for handlers that run, zero or more
- * @param safetyPoll longest time without looking into a queue, whatever wake-ups were
- * lost; at least 10 ms
- * @param deadLetterRetention age at which dead letters are removed; {@code null} to keep
- * them for ever
+ * @param shutdownTimeout how long a stop waits for running handlers, zero or more
+ * @param safetyPoll longest time between two polls of a queue, even if wake-ups are lost;
+ * at least 10 ms
+ * @param deadLetterRetention age at which dead letters are removed; {@code null} to never
+ * remove them
  * @param virtualThreads whether handlers run on virtual threads, which needs Java 21;
- * makes no difference to an executor of the application
+ * ignored for an executor of the application
  * @param execution how the application runs handlers
  */
 public record ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
         @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecution execution) {
 
-    /** Handlers run on threads of the worker's own. */
+    /** Creates settings whose handlers run on the library's own threads. */
     public ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
             @Nullable Duration deadLetterRetention, boolean virtualThreads) {
         this(shutdownTimeout, safetyPoll, deadLetterRetention, virtualThreads, HandlerExecution.DEFAULT);

@@ -8,19 +8,20 @@ import io.delayqueue.store.ExpiryPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one listener works on one queue. Attributes of the annotation stand before these,
- * which come from the configuration of the queue or else of the application.
+ * Holds the settings of one listener for one queue. Attributes of the annotation override
+ * the settings of the queue, which override those of the application.
  *
  * @param concurrency most messages handled at the same time, 1 to 10000
- * @param lease how long a claimed message is kept from others, at least a second
+ * @param lease how long a claim reserves a message, at least a second
  * @param timeout longest time a handler may take; {@code null} for no limit
- * @param maxAttempts failures after which a message dies, at least 1
- * @param maxLapses lapses after a recorded start with which a message dies unhandled, at
- * least 1
+ * @param maxAttempts failures after which a message is dead-lettered, at least 1
+ * @param maxLapses lapses after a recorded start at which a message is dead-lettered
+ * unhandled, at least 1
  * @param retryPolicy waits between attempts
- * @param expiredPolicy what becomes of a message past its time to live
+ * @param expiredPolicy how to settle a message past its time to live
  * @param autoStartup whether it starts with the application
- * @param noRetryFor failures after which a message dies at once, subclasses too
+ * @param noRetryFor failures after which a message is dead-lettered at once, including
+ * subclasses
  */
 public record ListenerSettings(int concurrency, Duration lease, @Nullable Duration timeout, int maxAttempts,
         int maxLapses, RetryPolicy retryPolicy, ExpiryPolicy expiredPolicy, boolean autoStartup,

@@ -2,13 +2,13 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 
-/** Spans in nanoseconds, as {@link System#nanoTime()} counts them. */
+/** Converts time spans to nanoseconds, as {@link System#nanoTime()} counts them. */
 public final class Nanos {
 
     private Nanos() {
     }
 
-    /** The span in nanoseconds, half of {@code Long.MAX_VALUE} (146 years) at most. */
+    /** Returns the nanoseconds, at most half of {@code Long.MAX_VALUE} (146 years). */
     public static long of(Duration span) {
         Duration longest = Duration.ofNanos(Long.MAX_VALUE / 2);
         return (span.compareTo(longest) < 0) ? span.toNanos() : longest.toNanos();

@@ -13,14 +13,14 @@ import io.delayqueue.store.PartitionLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loops of one listener on one queue, one for each partition. The first is there from
- * the start, even while the store is away; the others come as soon as it is known that
- * they are needed. None goes before the stop: a partition that new messages do not go to
- * any more may hold older ones.
+ * Runs the loops of one listener on one queue, one for each partition. The first runs
+ * from the start, even while the store is unavailable; the others are added once their
+ * partitions are known. Loops run until the stop: a partition that no longer receives new
+ * messages may hold older ones.
  * <p>
- * <strong>Threads.</strong> Whoever learns of partitions adds loops; any thread pauses
- * and stops. These change several fields together and exclude each other; none waits
- * inside.
+ * <strong>Threads.</strong> Any thread that learns of partitions adds loops; any thread
+ * pauses and stops. These operations exclude each other, as they change several fields
+ * together; none blocks inside.
  */
 public final class PartitionPollLoops {
 
@@ -41,7 +41,7 @@ public final class PartitionPollLoops {
     private @Nullable Runnable watch;
 
     /**
-     * Makes loops that do not run yet.
+     * Creates loops that do not run yet.
      * @param starter starts a loop
      */
     public PartitionPollLoops(ListenerEndpoint queue, ListenerRuntime context, Consumer<PollLoop> starter) {
@@ -51,7 +51,7 @@ public final class PartitionPollLoops {
         this.handlers = new HandlerPermits(queue.settings().concurrency(), context.threads(), context.nanoTime());
     }
 
-    /** Starts the first loop, and the others when they are known. */
+    /** Starts the first loop now, and the others once their partitions are known. */
     public void start(boolean paused) {
         pause(paused);
         cover(List.of(Partition.first(this.queue.name())));
@@ -70,7 +70,7 @@ public final class PartitionPollLoops {
         cover(partitions.all(this.queue.name()));
     }
 
-    /** Turns that this causes are taken outside the lock: others would wait for them. */
+    /** Starts loops outside the lock, as their turns would block other threads. */
     private void cover(List<Partition> partitions) {
         List<PollLoop> added = added(partitions);
         int started = 0;
@@ -81,7 +81,7 @@ public final class PartitionPollLoops {
             }
         }
         finally {
-            // Whoever learns of these partitions next tries again.
+            // The next caller that learns of these partitions retries.
             remove(added.subList(started, added.size()));
         }
     }
@@ -90,7 +90,7 @@ public final class PartitionPollLoops {
         return this.queue.name();
     }
 
-    /** The loops as they are now. */
+    /** Returns the current status of the loops. */
     public synchronized List<PollLoopStatus> states() {
         return this.loops.entrySet()
             .stream()
@@ -134,7 +134,7 @@ public final class PartitionPollLoops {
         return List.copyOf(this.loops.values());
     }
 
-    /** Ends all loops, and does not wait for that. */
+    /** Stops all loops without waiting for their end. */
     public void stop(Duration timeout) {
         for (PollLoop loop : stopped()) {
             loop.stop(timeout);

@@ -7,11 +7,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of one loop that were sent back to back.
+ * Holds the calls that one loop sent back to back.
  *
  * @param sent acknowledgements
- * @param claim {@code null} if it was not time for one
- * @param answers complete when all of these are
+ * @param claim {@code null} if no claim was due
+ * @param answers completes when all calls have completed
  */
 record PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim,
         CompletableFuture<Void> answers) {

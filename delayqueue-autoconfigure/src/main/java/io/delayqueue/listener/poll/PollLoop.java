@@ -15,32 +15,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims the due messages of one queue for one listener, hands each to a handler thread,
- * and acknowledges those that are handled.
+ * Claims the due messages of one partition for one listener, hands each to a handler
+ * thread, and acknowledges those that are handled.
  * <p>
- * Room is reserved before a message is claimed, so this loop never holds more messages
- * that are not handled yet than {@link HandlerPermits} has room for: those that are
- * handled, and what is claimed ahead. What waits there too long, because handlers have
- * become slow, is given back. Leases of messages that are handled and not acknowledged
- * yet come on top. What is finished waits a few milliseconds for company, and is then
- * acknowledged by one call, sent back to back with a claim if one is due: a handler that
- * finishes is no reason to claim, unless more was known to be due.
+ * The loop reserves permits before it claims a message, so it never holds more unhandled
+ * messages than {@link HandlerPermits} allows: those that are being handled, and those
+ * prefetched. Messages that wait there too long, because handlers have become slow, are
+ * given back. Leases of messages that are handled and not acknowledged yet do not count
+ * against the limit. Finished messages wait a few milliseconds for others, and are then
+ * acknowledged by one call, sent back to back with a claim if one is due: a finished
+ * handler alone causes no claim, unless more messages were known to be due.
  * <p>
- * <strong>Threads.</strong> The loop has no thread. It takes its turns one at a time, on
- * the thread of whatever gives it an occasion: the timer, a wake-up, an answer of the
- * store, a handler that finishes. No turn waits for anything; an answer that is not there
- * yet causes a turn when it comes. A handler thread touches the lease that it was given,
- * hands it back for acknowledgement, gives its room back, and rings if the loop wants
- * that: in this order, or the loop could find no room and take no other turn. Any thread
- * pauses, resumes and stops. The room of a message belongs to whom the stage of its
- * {@link InFlightMessage} names: to the handler thread that began, or the loop that gave
- * back.
+ * <strong>Threads.</strong> The loop has no thread. Its turns run one at a time, on the
+ * thread of the event that causes them: the timer, a wake-up, an answer of the store, a
+ * handler that finishes. No turn blocks; a pending answer causes a turn when it arrives.
+ * A handler thread uses the lease that it was given, hands it back for acknowledgement,
+ * releases its permit, and rings if the loop needs that: in this order, or the loop could
+ * find no permit and run no other turn. Any thread pauses, resumes and stops. The stage
+ * of an {@link InFlightMessage} determines the owner of its permit: the handler thread
+ * that started it, or the loop that gave it back.
  */
 public final class PollLoop {
 
     private static final Logger logger = LoggerFactory.getLogger(PollLoop.class);
 
-    /** Never long, so that it is asked within a second of its return. */
+    /** Short, so that the loop calls the store within a second of its recovery. */
     static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofMillis(500), 0.2);
 
     private final ListenerEndpoint queue;
@@ -63,10 +62,10 @@ public final class PollLoop {
 
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-    /** The calls whose answers are waited for. */
+    /** The calls whose answers are pending. */
     private @Nullable PendingCalls calls;
 
-    /** What was given back last. */
+    /** Completes when the last release of messages has completed. */
     private CompletableFuture<?> givenBack = CompletableFuture.completedFuture(null);
 
     private int failures;
@@ -82,8 +81,8 @@ public final class PollLoop {
     private volatile boolean ended;
 
     /**
-     * Makes a loop.
-     * @param handlers of the queue, shared with the loops of its other partitions
+     * Creates a loop.
+     * @param handlers shared with the loops of the queue's other partitions
      */
     PollLoop(ListenerEndpoint queue, ListenerRuntime context, HandlerPermits handlers) {
         this.queue = queue;
@@ -98,13 +97,13 @@ public final class PollLoop {
         this.processor = new DeliveryProcessor(queue, context, this::finished);
     }
 
-    /** Complete once the loop has ended, after a stop. */
+    /** Returns a future that completes once the loop has ended, after a stop. */
     public CompletableFuture<Void> end() {
         return this.end;
     }
 
     /**
-     * Begins with the turns, unless it was stopped before.
+     * Starts the turns, unless the loop was stopped before.
      * @return {@link #end()}
      */
     public CompletableFuture<Void> start(WakeUps wakeUps) {
@@ -116,7 +115,7 @@ public final class PollLoop {
         try {
             onEnd(wakeUps.listen(this.queue.partition(), this::heard)::close);
             onEnd(this.leaseKeeper.start()::cancel);
-            // Whatever becomes of the plan, there is a turn in each safety poll.
+            // Ensures a turn in each safety poll, even if the schedule fails.
             onEnd(this.context.timer().every(this.context.settings().safetyPoll(), this.alarm::ring)::cancel);
         }
         catch (Throwable ex) {
@@ -131,9 +130,9 @@ public final class PollLoop {
         this.end.whenComplete((done, ex) -> task.run());
     }
 
-    /** Takes notice of a wake-up. */
+    /** Processes a wake-up. */
     void heard(WakeUpSignal signal) {
-        // Above all that of a subscription which is back, and so the store with it.
+        // Mostly follows a resubscription, which shows that the store is reachable.
         boolean back = signal.kind() == WakeUpSignal.Kind.LOOK && this.claims.endBackoff();
         if (this.claims.heard(signal) || back) {
             this.alarm.ring();
@@ -150,8 +149,8 @@ public final class PollLoop {
     }
 
     /**
-     * Ends the loop: what is claimed and not begun is given back, handlers that run are
-     * waited for.
+     * Ends the loop: gives back messages that are not started, and waits for running
+     * handlers.
      * @param timeout how long to wait
      */
     void stop(Duration timeout) {
@@ -161,10 +160,10 @@ public final class PollLoop {
     }
 
     /**
-     * Settles what is finished, and claims and hands out what is due as far as there is
-     * room; once stopped, winds down.
-     * @return how long until the next turn is of use, unless the alarm rings;
-     * {@code null} for ever
+     * Runs one turn: settles finished messages, and claims and dispatches due ones as
+     * permits allow; once stopped, ends the loop.
+     * @return how long until the next turn, unless the alarm rings; {@code null} for no
+     * limit
      */
     @Nullable Duration turn() {
         try {
@@ -195,7 +194,7 @@ public final class PollLoop {
         }
     }
 
-    /** Sends what there is to send; {@code null} if there is nothing. */
+    /** Sends due acknowledgements and claims; {@code null} if there are none. */
     private @Nullable PendingCalls send() {
         if (this.stopped && !beginToWindDown()) {
             return null;
@@ -230,8 +229,8 @@ public final class PollLoop {
     }
 
     /**
-     * Takes what was answered.
-     * @return how long to leave the store in peace if something failed, else {@code null}
+     * Processes the answers.
+     * @return how long to back off if a call failed, else {@code null}
      */
     private @Nullable Duration accept(PendingCalls calls) {
         boolean settled = this.acknowledgements.accept(calls.sent());
@@ -245,13 +244,13 @@ public final class PollLoop {
         }
         this.failures = 0;
         if (!calls.sent().isEmpty() && this.context.kept() == null) {
-            // What stood behind these may be due, and perhaps nobody tells.
+            // Messages that waited in their groups may be due, perhaps without a wake-up.
             this.claims.heard(WakeUpSignal.LOOK);
         }
         return null;
     }
 
-    /** How long there is nothing to do unless the alarm rings. */
+    /** Returns how long to wait for a ring until the next turn. */
     private Duration untilNext() {
         Duration lingers = this.acknowledgements.lingers(this.context.now());
         Duration wait = (lingers != null) ? lingers : this.context.settings().safetyPoll();
@@ -262,14 +261,14 @@ public final class PollLoop {
         return Nanos.shorter(this.claims.untilNext(), wait);
     }
 
-    /** Takes what a claim has brought; {@code false} if it failed. */
+    /** Processes the answer to a claim; returns {@code false} if the claim failed. */
     private boolean accept(ClaimScheduler.Sent sent) {
         ClaimScheduler.Answer answer = this.claims.accept(sent);
         if (answer == null) {
             return false;
         }
         ClaimResult claim = answer.claim();
-        // First of all, as the room of these messages is theirs from here on.
+        // Comes first, as the permits belong to these messages from here on.
         boolean dispatched = dispatch(
                 hold(claim.messages(), new InFlightMessage.Times(sent.sentAt(), answer.at(), claim.now())));
         this.context.outage().recovered(StoreOutageLog.CLAIM, this.queue.partition());
@@ -306,7 +305,7 @@ public final class PollLoop {
     }
 
     private void work(InFlightMessage lease) {
-        // What a stop finds unbegun it gives back.
+        // A stop gives back messages that are not started.
         if (!this.stopped && lease.begin()) {
             this.processor.process(lease);
         }
@@ -323,7 +322,7 @@ public final class PollLoop {
         else {
             this.leaseKeeper.remove(lease);
             if (this.context.kept() == null) {
-                // It may be due again soon, and perhaps nobody tells.
+                // The message may be due again soon, perhaps without a wake-up.
                 this.claims.heard(WakeUpSignal.LOOK);
                 plan = true;
             }
@@ -342,13 +341,13 @@ public final class PollLoop {
 
     private void giveBackUnstarted() {
         List<InFlightMessage> unstarted = this.leaseKeeper.takeUnstarted();
-        // Their room first: other loops need not wait for this one's server.
+        // Releases permits first: other loops must not wait for this one's server.
         this.claims.giveBack(unstarted.size());
         this.handlers.forgetGivenBack();
         this.givenBack = CompletableFuture.allOf(this.givenBack, this.leaseKeeper.release(unstarted));
     }
 
-    /** Whether there is time left for what a stop waits for. */
+    /** Gives back unstarted messages; returns whether the stop has time left. */
     private boolean beginToWindDown() {
         if (!this.windingDown) {
             this.windingDown = true;
@@ -359,9 +358,9 @@ public final class PollLoop {
         return !untilDeadline().isZero();
     }
 
-    /** Ends the loop if no handler runs, or the time of the stop is over. */
+    /** Ends the loop if no handler runs, or the stop has timed out. */
     private @Nullable Duration windDown() {
-        // The stop may have come since this turn began.
+        // The stop may have been requested during this turn.
         if (beginToWindDown() && !isIdle()) {
             return untilDeadline();
         }

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs for the loops of a listener what became of single messages, which it counts as
- * well, and what failed in a loop. Writes on another thread, as the caller may be the
- * client's, which an appender that blocks would hold up.
+ * Logs and counts the outcomes of single messages of a listener's loops, and logs the
+ * loops' failures. Writes on another thread, as a blocking appender would block the
+ * caller, which may be the client's thread.
  * <p>
  * <strong>Threads.</strong> Any.
  */
@@ -37,7 +37,7 @@ final class PollLoopLog {
         this.context = context;
     }
 
-    /** Dead letters that a claim has made; publishes their events as well. */
+    /** Logs dead letters that a claim reported, and publishes their events. */
     void died(List<DeadLetterEvent> deaths) {
         this.queue.expirations().note(deaths);
         for (DeadLetterEvent death : deaths) {
@@ -51,9 +51,9 @@ final class PollLoopLog {
     }
 
     /**
-     * A renewal or settlement was refused: counted and logged once for each lease, as
-     * those that follow say nothing new.
-     * @param what what was to happen, as the end of a sentence
+     * Counts and logs a rejected renewal or settlement, once per lease, as later ones add
+     * nothing.
+     * @param what the rejected operation, as the end of a sentence
      */
     void refused(InFlightMessage held, String what) {
         if (!held.refused()) {
@@ -68,15 +68,15 @@ final class PollLoopLog {
                 held.lease().id(), held.lease().queue(), held.attempt(), what));
     }
 
-    /** A turn failed. */
+    /** Logs a failed turn. */
     void failed(Throwable failure, Duration wait) {
         this.context.log(() -> logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}",
                 this.queue.listenerId(), this.queue.name(), Texts.span(wait), failure));
     }
 
     /**
-     * What was claimed cannot be handed out. Logged at most once a minute, as an executor
-     * of the application may reject handlers for as long as it is busy.
+     * Logs that claimed messages cannot be dispatched. At most once a minute, as an
+     * executor of the application may reject handlers while it is busy.
      */
     void noThread(Throwable failure) {
         long now = this.context.now();
@@ -98,7 +98,7 @@ final class PollLoopLog {
         }
     }
 
-    /** The loop ends while handlers run. */
+    /** Logs that the loop ends while handlers run. */
     void outlived(int handlers) {
         this.context.log(() -> logger.warn(
                 "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
@@ -107,12 +107,12 @@ final class PollLoopLog {
                 Texts.count(handlers, "handler"), this.queue.listenerId(), this.queue.name()));
     }
 
-    /** Logs how many messages have expired, if it is time. */
+    /** Logs how many messages have expired, at intervals. */
     void summarize() {
         expired(this.queue.expirations().take(this.context.now()));
     }
 
-    /** Logs the rest, as the loop ends. */
+    /** Logs the remaining expired messages when the loop ends. */
     void close() {
         expired(this.queue.expirations().takeAll());
     }

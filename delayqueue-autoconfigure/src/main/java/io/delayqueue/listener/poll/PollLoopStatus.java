@@ -5,19 +5,19 @@ import java.time.Duration;
 import io.delayqueue.store.Partition;
 
 /**
- * How a loop that looks into a partition is.
+ * Reports the liveness of a loop that polls a partition.
  *
- * @param partition what it looks into
- * @param silence since it was last at work; it is so at least once in each safety poll,
- * whether or not it has room, and also while it is paused or the store is away
- * @param safetyPoll longest time between two looks
+ * @param partition the partition that it polls
+ * @param silence time since its last turn; a turn runs at least once per safety poll,
+ * even without free permits, while paused or while the store is unavailable
+ * @param safetyPoll longest time between two polls
  */
 public record PollLoopStatus(Partition partition, Duration silence, Duration safetyPoll) {
 
-    /** What a machine that is busy, or collects garbage, may take longer. */
+    /** Tolerance for GC pauses and a busy machine. */
     private static final Duration MERCY = Duration.ofSeconds(10);
 
-    /** Whether it works as it should. */
+    /** Returns whether its last turn is recent enough. */
     public boolean isAlive() {
         return this.silence.compareTo(this.safetyPoll.multipliedBy(2).plus(MERCY)) <= 0;
     }

@@ -10,34 +10,34 @@ import io.delayqueue.store.WakeUpSignal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plans when one loop looks into its partition: when a message is known to be due, and
- * from time to time whatever is known. Of several nodes one, the keeper, hurries. The
- * others look a grace later, which they do in vain only if the keeper is away, and
- * whenever they have heard of no look for a safety poll. So who keeps a partition is
- * never a matter of correctness.
+ * Plans when one loop polls its partition: when a message is known to be due, and at
+ * least once per safety poll. One node, the primary poller, polls as soon as a message is
+ * due. The standby nodes poll a grace later, unless the primary poller has announced its
+ * poll by that time, and whenever they have received no announcement for a safety poll.
+ * The choice of the primary poller therefore never affects correctness.
  * <p>
  * Times are those of a monotonic clock that begins at zero.
  * <p>
- * <strong>Threads.</strong> The loop looks; signals come from the store's thread. Each
- * method holds the lock, for a moment.
+ * <strong>Threads.</strong> The loop polls; signals come from the store's thread. Each
+ * method holds the lock briefly.
  */
 final class PollSchedule {
 
     private static final long GRACE = Nanos.of(PrimaryPollerBid.GRACE);
 
-    /** Followers stay out of step, and out of the keeper's way. */
+    /** Keeps standby nodes out of step, and behind the primary poller. */
     private static final double GRACE_JITTER = 0.4;
 
-    /** While nobody keeps the partition one should look first, and the others hear. */
+    /** Without a primary poller, lets one node poll first and notify the others. */
     private static final long VACANCY_JITTER = Nanos.of(Duration.ofMillis(10));
 
-    /** A keeper tells that it has looked at most so often. */
+    /** The shortest time between two polls that the primary poller announces. */
     private static final long CONFIRMATION_PAUSE = Nanos.of(Duration.ofMillis(100));
 
-    /** Before the grace of the followers is over they hear of a look. */
+    /** The primary poller announces a poll before the grace of standby nodes is over. */
     private static final long LONGEST_SILENCE = GRACE / 2;
 
-    /** A keeper looks a little earlier, so that the others hear of it in time. */
+    /** Makes the primary poller poll early enough to notify the others in time. */
     private static final double KEEPERS_SAFETY_POLL = 0.85;
 
     private static final double SAFETY_POLL_JITTER = 0.1;
@@ -56,25 +56,25 @@ final class PollSchedule {
 
     private Role role;
 
-    /** Whether something was missed perhaps: looks as soon as there is room. */
+    /** Whether messages may have been missed; polls as soon as permits are free. */
     private boolean pending = true;
 
-    /** The earliest time at which there is something to claim. */
+    /** The earliest time at which a message is known to be due. */
     private long known = NEVER;
 
-    /** The same as far as heard of since the look under way began. */
+    /** The earliest due time learned since the current poll began. */
     private long knownSince = NEVER;
 
-    /** How much later than the known time to look. */
+    /** How long after the known time to poll. */
     private long delay;
 
     /**
-     * Whether more is due than who looked last could take: then nobody lets others go
-     * first.
+     * Whether more messages are due than the last poll could claim; then no node waits
+     * for another.
      */
     private boolean behind;
 
-    /** When this node or the keeper looked last. */
+    /** When this node or the primary poller last polled. */
     private long looked;
 
     private long bidAt = -CONFIRMATION_PAUSE;
@@ -84,12 +84,13 @@ final class PollSchedule {
     private long shareAt = NEVER;
 
     /**
-     * Creates one that looks at once.
-     * @param partition that it looks into
-     * @param safetyPoll longest time between two looks
-     * @param kept the partitions that this node keeps; {@code null} where nobody tells of
-     * keepers, so that everybody hurries
-     * @param random from 0 to 1
+     * Creates a schedule whose first poll is due at once.
+     * @param partition the partition to poll
+     * @param safetyPoll longest time between two polls
+     * @param kept the partitions whose primary poller is this node; {@code null} if the
+     * store does not announce primary pollers, so that all nodes poll when a message is
+     * due
+     * @param random returns numbers from 0 to 1
      */
     PollSchedule(Partition partition, Duration safetyPoll, @Nullable PrimaryPartitions kept, DoubleSupplier random) {
         this.partition = partition;
@@ -101,7 +102,7 @@ final class PollSchedule {
         this.followersPoll = (long) (poll * (1 - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
     }
 
-    /** When to look next, if there is room. */
+    /** Returns when to poll next, if permits are free. */
     synchronized long nextAt() {
         if (this.pending) {
             return 0;
@@ -120,7 +121,7 @@ final class PollSchedule {
         return this.kept != null && this.role == Role.KEEPER;
     }
 
-    /** Takes notice of a signal, and returns whether the next look is earlier by it. */
+    /** Processes a signal and returns whether it makes the next poll earlier. */
     synchronized boolean heard(WakeUpSignal signal, long now) {
         long before = nextAt();
         switch (signal.kind()) {
@@ -154,7 +155,7 @@ final class PollSchedule {
         become(Role.FOLLOWER);
         this.looked = now;
         this.behind = signal.in() != null && span(signal.in()) <= 0;
-        // What the keeper has no room for is everybody's: it never makes a look later.
+        // Excess messages are due for all nodes; this never delays a poll.
         this.known = this.behind ? Math.min(before, now + jitter())
                 : (signal.in() != null) ? now + span(signal.in()) : NEVER;
         if (keeper.load() >= this.kept.count() + 2 && this.kept.takeOne()) {
@@ -191,7 +192,7 @@ final class PollSchedule {
         return (long) (VACANCY_JITTER * this.random.getAsDouble());
     }
 
-    /** Begins a look. What to say of the keeper along with it; {@code null} nothing. */
+    /** Begins a poll; returns the bid to send along, {@code null} for none. */
     synchronized @Nullable PrimaryPollerBid look(long now) {
         this.pending = false;
         this.knownSince = NEVER;
@@ -212,7 +213,7 @@ final class PollSchedule {
                 this.kept.others(this.partition));
     }
 
-    /** Ends a look that the store has answered. */
+    /** Ends a poll that the store has answered. */
     synchronized void found(ClaimResult claim, @Nullable PrimaryPollerBid bid, long at) {
         this.looked = at;
         Duration nextIn = claim.nextIn();
@@ -224,18 +225,18 @@ final class PollSchedule {
         }
     }
 
-    /** Ends a look that has failed: it is made again. */
+    /** Ends a failed poll, which is repeated. */
     synchronized void failed() {
         this.pending = true;
     }
 
-    /** This node gives the partition up, but looks before the others do if it can. */
+    /** Resigns as primary poller; this node still polls before the others if it can. */
     synchronized void resign() {
         become(Role.VACANT);
         this.delay = 0;
     }
 
-    /** What this node is to the partition. */
+    /** Names the role of this node for the partition. */
     private enum Role {
 
         KEEPER, FOLLOWER, VACANT

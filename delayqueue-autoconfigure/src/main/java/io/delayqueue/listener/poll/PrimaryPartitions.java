@@ -11,16 +11,16 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PrimaryPollerBid;
 
 /**
- * The partitions that this node keeps, as far as it knows: how many, and whether it may
- * take one from a node that keeps more. Several listeners may keep one partition, which
- * counts once. Thread-safe.
+ * Tracks the partitions whose primary poller is this node, as far as it knows: how many,
+ * and whether it may take one from a node that has more. A partition that several
+ * listeners poll counts once. Thread-safe.
  */
 public final class PrimaryPartitions {
 
-    /** So long a node waits between two that it takes, or all would take too many. */
+    /** Minimum time between two that a node takes; otherwise all take too many. */
     private static final long PAUSE = Nanos.of(Duration.ofSeconds(1));
 
-    /** How long a keeper stays one beyond the time at which it should look again. */
+    /** How long the role lasts beyond the time at which the next poll is due. */
     private static final Duration TERM_GRACE = Duration.ofSeconds(1);
 
     private final String node = Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, Character.MAX_RADIX);
@@ -29,14 +29,14 @@ public final class PrimaryPartitions {
 
     private final LongSupplier nanoTime;
 
-    /** How many listeners keep each. */
+    /** The number of listeners that are primary pollers of each partition. */
     private final ConcurrentMap<Partition, Integer> keeping = new ConcurrentHashMap<>();
 
     private final AtomicLong taken;
 
     /**
-     * Creates it for a node that keeps none.
-     * @param nanoTime the clock for spans, which all loops of the node share
+     * Creates it for a node that is no primary poller.
+     * @param nanoTime the clock for time spans, which all loops of the node share
      */
     public PrimaryPartitions(Duration safetyPoll, LongSupplier nanoTime) {
         this.term = safetyPoll.plus(TERM_GRACE);
@@ -44,7 +44,7 @@ public final class PrimaryPartitions {
         this.taken = new AtomicLong(nanoTime.getAsLong() - PAUSE);
     }
 
-    /** Names this node. */
+    /** Returns the name of this node. */
     String node() {
         return this.node;
     }
@@ -53,22 +53,22 @@ public final class PrimaryPartitions {
         return this.keeping.size();
     }
 
-    /** How many it keeps besides this one. */
+    /** Returns the number of partitions besides this one. */
     int others(Partition partition) {
         return this.keeping.size() - (this.keeping.containsKey(partition) ? 1 : 0);
     }
 
-    /** A listener keeps it. */
+    /** Records that a listener became the primary poller. */
     void add(Partition partition) {
         this.keeping.merge(partition, 1, Integer::sum);
     }
 
-    /** A listener keeps it no more. */
+    /** Records that a listener is no longer the primary poller. */
     void remove(Partition partition) {
         this.keeping.computeIfPresent(partition, (kept, listeners) -> (listeners > 1) ? listeners - 1 : null);
     }
 
-    /** Whether it is time to take one more; counts as if one was taken. */
+    /** Returns whether to take one more partition now; counts it as taken. */
     boolean takeOne() {
         long now = this.nanoTime.getAsLong();
         long last = this.taken.get();

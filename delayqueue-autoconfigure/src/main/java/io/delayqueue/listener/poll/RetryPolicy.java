@@ -7,9 +7,9 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.store.Texts;
 
 /**
- * How long to wait before a failed message is tried again:
- * {@code initial * multiplier^(failures - 1)}, at most {@code max}, then made longer or
- * shorter by a random share of at most {@code jitter}.
+ * Computes the wait before a failed message is retried:
+ * {@code initial * multiplier^(failures - 1)}, at most {@code max}, then increased or
+ * reduced by a random share of at most {@code jitter}.
  *
  * @param initial wait after the first failure, zero or more
  * @param multiplier growth after each further failure, at least 1
@@ -31,9 +31,9 @@ public record RetryPolicy(Duration initial, double multiplier, Duration max, dou
     }
 
     /**
-     * The wait after a failure, in whole milliseconds, from zero to
+     * Returns the wait after a failure, in whole milliseconds, from zero to
      * {@link MessageLimits#MAX_DURATION}.
-     * @param failures failures so far, from 1
+     * @param failures number of failures, from 1
      * @param random a number from 0 to 1
      */
     public Duration delayAfter(int failures, DoubleSupplier random) {
@@ -41,7 +41,7 @@ public record RetryPolicy(Duration initial, double multiplier, Duration max, dou
                 (double) this.initial.toMillis() * Math.pow(this.multiplier, Math.max(0, failures - 1)),
                 (double) this.max.toMillis());
         double share = this.jitter * (2 * random.getAsDouble() - 1);
-        // Not a number if infinity times zero, which rounds to zero.
+        // Infinity times zero is NaN, which rounds to zero.
         double jittered = millis * (1 + share);
         return Duration.ofMillis(Math.min(Math.round(jittered), MessageLimits.MAX_DURATION.toMillis()));
     }

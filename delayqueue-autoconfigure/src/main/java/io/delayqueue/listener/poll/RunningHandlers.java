@@ -8,17 +8,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Interrupts the handlers that outlive a stop: one that hangs would keep its thread, and
- * with it the class loader of an application that is started again in the same JVM.
+ * Interrupts the handlers that outlive a stop: a hanging one would keep its thread, and
+ * thus the class loader of an application that is restarted in the same JVM.
  * <p>
- * <strong>Threads.</strong> Handler threads begin and end; the one that stops the worker
- * interrupts, once, and waits.
+ * <strong>Threads.</strong> Handler threads begin and end; the thread that stops the
+ * application interrupts, once, and waits.
  */
 final class RunningHandlers {
 
     private final ConcurrentMap<InFlightMessage, HandlerTimeout> running = new ConcurrentHashMap<>();
 
-    /** Those that were interrupted and are not settled yet. */
+    /** Messages of interrupted handlers that are not settled yet. */
     private final Set<InFlightMessage> interrupted = ConcurrentHashMap.newKeySet();
 
     private final CountDownLatch allSettled = new CountDownLatch(1);
@@ -29,7 +29,7 @@ final class RunningHandlers {
         this.running.put(lease, handler);
     }
 
-    /** The handler has ended, and its message is settled or left to its lease. */
+    /** Records that a handler ended; its message is settled or left to its lease. */
     void ended(InFlightMessage lease) {
         this.running.remove(lease);
         this.interrupted.remove(lease);
@@ -39,8 +39,8 @@ final class RunningHandlers {
     }
 
     /**
-     * Interrupts all that run on a thread; those whose futures are still open have none.
-     * Then waits until their messages are settled, as far as they heed it.
+     * Interrupts all handlers that run on a thread, not those whose futures are pending.
+     * Then waits until the messages of those that heed it are settled.
      * @param limit longest time to wait
      * @return how many were interrupted
      */

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 import io.delayqueue.store.Texts;
 
-/** Words for settings that are wrong. */
+/** Validates settings, with uniform messages. */
 final class SettingRules {
 
     private SettingRules() {

@@ -7,47 +7,47 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one loop knows of its store's clock: by how much it is ahead of the monotonic one
- * of this process, between two bounds. Each answer that tells the time narrows them: the
- * store read its clock after the call was sent and before the answer came. So an answer
- * that is slow says little, and is never taken for a jump.
+ * Estimates, for one loop, how far the store's clock is ahead of the monotonic clock of
+ * this process, between two bounds. Each answer that contains the store's time narrows
+ * them: the store read its clock after the call was sent and before the answer arrived. A
+ * slow answer therefore narrows them little, and never counts as a jump.
  * <p>
  * <strong>Threads.</strong> The turns of the loop.
  */
 final class StoreClock {
 
-    /** Clocks that are slewed, or run at slightly different speeds, lose no more. */
+    /** Tolerates slewed clocks, and differences in speed, of one part in this many. */
     private static final long DRIFT_SHARE = 1000;
 
-    /** Nobody notices less. */
+    /** Smaller jumps are not reported. */
     private static final long LEAST = Nanos.of(Duration.ofMillis(100));
 
     private boolean known;
 
-    /** How far ahead the clock was at first, about. */
+    /** About how far ahead the clock was at first, in nanoseconds. */
     private long origin;
 
-    /** Further than then, at least. */
+    /** The lower bound, relative to the origin. */
     private long least;
 
-    /** Further than then, at most. */
+    /** The upper bound, relative to the origin. */
     private long most;
 
     private long since;
 
     /**
-     * Takes notice of the time that an answer tells.
-     * @param sentAt before the call was sent, by the monotonic clock
-     * @param answeredAt after the answer had come
+     * Updates the bounds with the store's time in an answer.
+     * @param sentAt the time before the call was sent, by the monotonic clock
+     * @param answeredAt the time after the answer arrived
      * @param now the store's time in between
-     * @return {@code null} unless the clock jumped
+     * @return the jump of the clock; {@code null} if it did not jump
      */
     @Nullable Jump told(long sentAt, long answeredAt, Instant now) {
         long nanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
         if (!this.known) {
             this.origin = nanos - sentAt;
         }
-        // From there, as the difference itself may be beyond all numbers.
+        // Relative to the origin, as the absolute difference may overflow.
         long low = nanos - answeredAt - this.origin;
         long high = nanos - sentAt - this.origin;
         long drift = Math.max(0, answeredAt - this.since) / DRIFT_SHARE;
@@ -76,11 +76,11 @@ final class StoreClock {
     }
 
     /**
-     * A change of the clock that the passing of time does not explain; negative if it
-     * went back.
+     * Holds a clock change that elapsed time does not explain; negative if the clock went
+     * back.
      *
-     * @param least no less than this
-     * @param most no more than this
+     * @param least the lower bound
+     * @param most the upper bound
      */
     record Jump(Duration least, Duration most) {
 
@@ -88,12 +88,12 @@ final class StoreClock {
             return !this.least.isNegative();
         }
 
-        /** One jump after the other. */
+        /** Returns the sum of two successive jumps. */
         Jump plus(Jump other) {
             return new Jump(this.least.plus(other.least), this.most.plus(other.most));
         }
 
-        /** Whether both may be of one amount. */
+        /** Returns whether both may be the same size. */
         boolean mayBe(Jump other) {
             return this.least.compareTo(other.most) <= 0 && other.least.compareTo(this.most) <= 0;
         }

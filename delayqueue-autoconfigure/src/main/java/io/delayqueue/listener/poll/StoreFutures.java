@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-/** Calls of the store, which may fail at once or later; here always later. */
+/** Turns exceptions that calls of the store throw into failed futures. */
 public final class StoreFutures {
 
     private StoreFutures() {
@@ -24,7 +24,7 @@ public final class StoreFutures {
         }
     }
 
-    /** What really went wrong, without the wrappers of futures and reflection. */
+    /** Returns the cause without the wrappers of futures and reflection. */
     static Throwable unwrap(Throwable failure) {
         Throwable cause = failure;
         Throwable inner = wrapped(cause);
@@ -35,7 +35,7 @@ public final class StoreFutures {
         return cause;
     }
 
-    /** What a mere wrapper holds; {@code null} if this is none. */
+    /** Returns the cause of a wrapper; {@code null} if this is none. */
     static @Nullable Throwable wrapped(Throwable failure) {
         boolean wrapper = failure instanceof CompletionException || failure instanceof ExecutionException
                 || failure instanceof InvocationTargetException || failure instanceof UndeclaredThrowableException;

@@ -13,12 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a store that is away from filling the log: one WARN when it goes, at most one a
- * minute while it stays away, one INFO when the last partition is served again: in a
- * cluster some may be while others are not.
+ * Limits how often an outage of the store is logged: one WARN at its start, at most one
+ * per minute while it lasts, one INFO when the last partition is served again, as a
+ * cluster may be partly unavailable.
  * <p>
- * <strong>Threads.</strong> One for the whole process, called by all loops and by handler
- * threads.
+ * <strong>Threads.</strong> One instance for the process, called by all loops and by
+ * handler threads.
  */
 public final class StoreOutageLog {
 
@@ -47,9 +47,9 @@ public final class StoreOutageLog {
     }
 
     /**
-     * Notes no outage yet.
-     * @param nanoTime the clock for spans
-     * @param log runs what writes a line
+     * Creates a log without an outage.
+     * @param nanoTime the clock for time spans
+     * @param log runs the task that writes a log line
      */
     public StoreOutageLog(LongSupplier nanoTime, Executor log) {
         this.nanoTime = nanoTime;
@@ -58,8 +58,8 @@ public final class StoreOutageLog {
     }
 
     /**
-     * Notes that the store failed.
-     * @param operation what was tried, such as {@link #CLAIM}
+     * Records a failure of the store.
+     * @param operation the failed operation, such as {@link #CLAIM}
      */
     void failed(String operation, Partition partition, Throwable cause) {
         this.failing.add(new Failing(operation, partition));
@@ -76,14 +76,14 @@ public final class StoreOutageLog {
         }
     }
 
-    /** Notes that the operation worked. */
+    /** Records that the operation succeeded. */
     void recovered(String operation, Partition partition) {
         if (!this.failing.isEmpty() && this.failing.remove(new Failing(operation, partition)) && isOver()) {
             this.log.execute(() -> logger.info("The store answers again; queues are served as before"));
         }
     }
 
-    /** Nobody asks for the partition any more. */
+    /** Forgets a partition that is no longer polled. */
     void forget(Partition partition) {
         if (this.failing.removeIf((entry) -> entry.partition().equals(partition))) {
             isOver();
@@ -95,8 +95,8 @@ public final class StoreOutageLog {
     }
 
     /**
-     * What does not work. One operation may be forbidden while the others go on, and that
-     * is not a new outage every time.
+     * Identifies a failing operation. One operation may be forbidden while others
+     * succeed; that must not start a new outage every time.
      */
     private record Failing(String operation, Partition partition) {
     }

@@ -2,22 +2,22 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 
-/** Waits, and runs short tasks later on a thread that must not be blocked. */
+/** Runs short tasks later, on a thread that must not be blocked, and pauses threads. */
 interface Timer {
 
     /** Runs the task once. */
     Scheduled after(Duration delay, Runnable task);
 
-    /** Runs the task again and again, whatever it throws. */
+    /** Runs the task repeatedly, even if it throws. */
     Scheduled every(Duration period, Runnable task);
 
-    /** Waits on the caller's thread, less if it is interrupted. */
+    /** Blocks the calling thread, until it is interrupted at the latest. */
     void pause(Duration duration);
 
-    /** Something that will run. */
+    /** Controls a scheduled task. */
     interface Scheduled {
 
-        /** Prevents further runs; does not wait for one that has begun. */
+        /** Prevents further runs; does not wait for a current one. */
         void cancel();
 
     }

@@ -12,10 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread of the process for all that has its time: turns of the loops, renewals
- * and timeouts. It begins with the first task, keeps the JVM of an application up that
- * has nothing but handlers, and ends with {@link #close()}. A task that comes after that
- * never runs.
+ * Runs all scheduled tasks of the process on one thread: turns of the loops, renewals and
+ * timeouts. The thread starts with the first task, keeps the JVM of an application alive
+ * that only has handlers, and ends with {@link #close()}. Later tasks never run.
  */
 public final class TimerThread implements Timer {
 
@@ -70,7 +69,7 @@ public final class TimerThread implements Timer {
         }
     }
 
-    /** A task that throws would not be run again. */
+    /** Guards a task, as one that throws would not run again. */
     private static Runnable guarded(Runnable task) {
         return () -> {
             try {
