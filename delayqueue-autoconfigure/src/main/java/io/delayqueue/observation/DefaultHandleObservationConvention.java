@@ -4,7 +4,7 @@ import io.delayqueue.observation.DelayQueueObservation.HighCardinality;
 import io.delayqueue.observation.DelayQueueObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
 
-/** What handlers are tagged with. To be extended by composition. */
+/** Names and tags handlers by default. Extend it by composition. */
 public final class DefaultHandleObservationConvention implements HandleObservationConvention {
 
     @Override

@@ -7,7 +7,7 @@ import io.delayqueue.observation.DelayQueueObservation.HighCardinality;
 import io.delayqueue.observation.DelayQueueObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
 
-/** What sends are tagged with. To be extended by composition. */
+/** Names and tags sends by default. Extend it by composition. */
 public final class DefaultSendObservationConvention implements SendObservationConvention {
 
     @Override

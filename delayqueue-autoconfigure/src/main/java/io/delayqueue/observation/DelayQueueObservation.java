@@ -5,10 +5,10 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
-/** The observations, and what they are tagged with unless a convention says otherwise. */
+/** Documents the observations and their default tags. */
 public enum DelayQueueObservation implements ObservationDocumentation {
 
-    /** A send: of one message, or of those of one queue in a batch. */
+    /** The send of one message, or of those messages of a batch that share a queue. */
     SEND {
 
         @Override
@@ -71,7 +71,7 @@ public enum DelayQueueObservation implements ObservationDocumentation {
 
         },
 
-        /** The listener, where there is one. */
+        /** The id of the listener, for handlers only. */
         LISTENER {
 
             @Override
@@ -81,7 +81,7 @@ public enum DelayQueueObservation implements ObservationDocumentation {
 
         },
 
-        /** What the send did, {@code success}, or {@code failure}. */
+        /** The outcome of the send, {@code success}, or {@code failure}. */
         OUTCOME {
 
             @Override
@@ -93,7 +93,7 @@ public enum DelayQueueObservation implements ObservationDocumentation {
 
     }
 
-    /** Tags with values without end, on spans only. */
+    /** Tags with unbounded values, on spans only. */
     public enum HighCardinality implements KeyName {
 
         /** The id of the message. */
@@ -116,7 +116,7 @@ public enum DelayQueueObservation implements ObservationDocumentation {
 
         },
 
-        /** How many messages were sent together. */
+        /** The number of messages sent together. */
         BATCH_SIZE {
 
             @Override

@@ -8,7 +8,7 @@ import io.delayqueue.Delivery;
 import io.micrometer.observation.transport.ReceiverContext;
 import org.jspecify.annotations.Nullable;
 
-/** A handler under observation. The carrier are the headers of its message. */
+/** Describes an observed handler. The carrier is the headers of its message. */
 public final class HandleObservationContext extends ReceiverContext<Map<String, String>> {
 
     private final Delivery delivery;
@@ -25,19 +25,19 @@ public final class HandleObservationContext extends ReceiverContext<Map<String, 
         this.age = SentAtHeader.age(headers, delivery);
     }
 
-    /** What the handler is given, apart from the payload. */
+    /** Returns the delivery that the handler receives. */
     public Delivery delivery() {
         return this.delivery;
     }
 
-    /** The id of the listener. */
+    /** Returns the id of the listener. */
     public String listener() {
         return this.listener;
     }
 
     /**
-     * About how long ago the message was sent, if it was sent under observation: the
-     * clock of the sender takes part, so this is for traces only.
+     * Returns the approximate age of the message, if its send was observed. Depends on
+     * the clock of the sender, so it is for traces only.
      */
     public @Nullable Duration age() {
         return this.age;

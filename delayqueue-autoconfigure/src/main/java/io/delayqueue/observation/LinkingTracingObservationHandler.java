@@ -14,23 +14,23 @@ import io.micrometer.tracing.handler.PropagatingReceiverTracingObservationHandle
 import io.micrometer.tracing.propagation.Propagator;
 
 /**
- * Makes the span of a handler a child of that of the send, or, if the send was long ago,
- * the beginning of a trace of its own with a link to the send: what collects traces
- * expects the spans of one within minutes, and a request that has sent a reminder for
- * next week did not last a week. The link needs the W3C header {@code traceparent}.
+ * Makes the span of a handler a child of the span of the send or, if the send was long
+ * ago, starts a new trace with a link to the send: trace collectors expect the spans of a
+ * trace within minutes, and a request that sends a reminder for next week does not last a
+ * week. The link needs the W3C header {@code traceparent}.
  */
 public final class LinkingTracingObservationHandler
         extends PropagatingReceiverTracingObservationHandler<HandleObservationContext> {
 
-    /** Version, trace, parent, flags; of later versions this much stays. */
+    /** Version, trace, parent, flags; later versions keep these fields. */
     private static final Pattern TRACEPARENT = Pattern
         .compile("[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2}).*");
 
     private final Duration longest;
 
     /**
-     * Creates one.
-     * @param longest from the send to the handler, for a child
+     * Creates a handler.
+     * @param longest maximum time from the send to the handler for a child span
      */
     public LinkingTracingObservationHandler(Tracer tracer, Propagator propagator, Duration longest) {
         super(tracer, propagator);

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts sends and handlers under observation. What is traced takes its context along in
- * the headers of the message. Thread-safe.
+ * Observes sends and handlers. The headers of a message carry the trace context.
+ * Thread-safe.
  */
 public final class MessageObservations {
 
@@ -43,8 +43,8 @@ public final class MessageObservations {
     private final @Nullable HandleObservationConvention handle;
 
     /**
-     * Creates one.
-     * @param registry what observations are made of
+     * Creates observations.
+     * @param registry creates the observations
      * @param send names and tags of sends; {@code null} for the default
      * @param handle names and tags of handlers; {@code null} for the default
      */
@@ -55,7 +55,7 @@ public final class MessageObservations {
         this.handle = handle;
     }
 
-    /** Observes the send of one message, which may get headers by that. */
+    /** Observes the send of one message, which may add headers to it. */
     public SendResult send(DelayedMessage message, Function<DelayedMessage, SendResult> call) {
         if (this.registry.isNoop()) {
             return call.apply(message);
@@ -73,7 +73,7 @@ public final class MessageObservations {
         }
     }
 
-    /** The same, up to the end of the future. */
+    /** Observes the send of one message until its future completes. */
     public CompletableFuture<SendResult> sendAsync(DelayedMessage message,
             Function<DelayedMessage, CompletableFuture<SendResult>> call) {
         if (this.registry.isNoop()) {
@@ -131,15 +131,15 @@ public final class MessageObservations {
                 started(() -> DelayQueueObservation.SEND.observation(this.send, SEND, () -> context, this.registry)));
     }
 
-    /** Whether handlers are observed at all. */
+    /** Returns whether handlers are observed at all. */
     public boolean observesHandlers() {
         return !this.registry.isNoop();
     }
 
     /**
      * Observes a handler.
-     * @param handler returns what ends the handling; {@code null} if it has ended
-     * @return what {@code handler} returned
+     * @param handler returns the end of the handling; {@code null} if it has ended
+     * @return the result of {@code handler}
      */
     public @Nullable CompletionStage<?> handle(Delivery delivery, String listener, Map<String, String> headers,
             Handler handler) throws Throwable {
@@ -158,14 +158,14 @@ public final class MessageObservations {
             end(observation, null);
             return null;
         }
-        // Returned as it is: who cancels it means the handler's own future.
+        // Returned unchanged: a caller that cancels it means the handler's own future.
         stage.whenComplete((result, failure) -> end(observation, failure));
         return stage;
     }
 
     /**
-     * What cannot be observed happens all the same, whatever a predicate or handler
-     * throws.
+     * Starts an observation. A failing predicate or observation handler does not prevent
+     * the observed operation.
      */
     private static Observation started(Supplier<Observation> made) {
         try {
@@ -194,28 +194,28 @@ public final class MessageObservations {
         }
     }
 
-    /** A handler with its arguments. */
+    /** Calls a handler with its arguments. */
     @FunctionalInterface
     public interface Handler {
 
         /**
          * Calls the handler.
-         * @return what ends the handling, or {@code null} if it has ended
-         * @throws Throwable what the handler threw
+         * @return completes when the handling ends; {@code null} if it has ended
+         * @throws Throwable the exception of the handler
          */
         @Nullable CompletionStage<?> call() throws Throwable;
 
     }
 
     /**
-     * A send under observation.
+     * Holds an observed send.
      *
-     * @param context what is known of it
-     * @param observation started
+     * @param context the context of the observation
+     * @param observation the started observation
      */
     private record Sending(SendObservationContext context, Observation observation) {
 
-        /** With the trace in its headers, if there is one and they have room for it. */
+        /** Adds the trace to the headers, if there is one and it fits. */
         DelayedMessage mark(DelayedMessage message) {
             Map<String, String> trace = this.context.getCarrier();
             if (trace == null || trace.isEmpty()) {

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The scope of an observation, which never fails what happens in it: what a handler of
- * observations throws is logged, and the thread is left as it was found. Used by one
+ * Opens and closes the scope of an observation without failing the observed operation:
+ * logs exceptions of observation handlers, and restores the previous scope. Used by one
  * thread.
  */
 final class SafeScope implements AutoCloseable {

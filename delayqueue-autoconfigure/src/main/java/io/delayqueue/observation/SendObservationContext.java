@@ -9,7 +9,7 @@ import io.delayqueue.SendResult;
 import io.micrometer.observation.transport.SenderContext;
 import org.jspecify.annotations.Nullable;
 
-/** A send under observation. The carrier becomes headers of its messages. */
+/** Describes an observed send. The carrier becomes headers of its messages. */
 public final class SendObservationContext extends SenderContext<Map<String, String>> {
 
     private final QueueName queue;
@@ -25,18 +25,18 @@ public final class SendObservationContext extends SenderContext<Map<String, Stri
         this.messages = messages;
     }
 
-    /** The queue sent to. */
+    /** Returns the queue. */
     public QueueName queue() {
         return this.queue;
     }
 
-    /** How many messages are sent together. */
+    /** Returns the number of messages sent together. */
     public int messages() {
         return this.messages;
     }
 
     /**
-     * What the send of one message did; {@code null} before the answer, after a failure,
+     * Returns the result of the send; {@code null} before the answer, after a failure,
      * and for a batch.
      */
     public @Nullable SendResult result() {

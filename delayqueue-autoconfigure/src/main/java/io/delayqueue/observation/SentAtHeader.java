@@ -8,9 +8,9 @@ import io.delayqueue.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a message was sent, in a header beside the trace. By the sender's clock, as no
- * other is known then: it tells a trace of seconds from one of days, and nothing else
- * goes by it.
+ * Writes and reads the header with the send time of a message, for its trace. The
+ * sender's clock sets it, as no other is known then, and it only distinguishes a trace of
+ * seconds from one of days.
  */
 final class SentAtHeader {
 
@@ -23,7 +23,7 @@ final class SentAtHeader {
         return Instant.now().toString();
     }
 
-    /** {@code null} if the header is missing or was written by somebody else. */
+    /** Returns {@code null} if the header is missing or not in this format. */
     static @Nullable Duration age(Map<String, String> headers, Delivery delivery) {
         String sentAt = headers.get(HEADER);
         if (sentAt == null) {

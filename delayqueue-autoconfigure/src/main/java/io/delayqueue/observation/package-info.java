@@ -1,8 +1,7 @@
 /**
- * Observations of sends and of handlers, by Micrometer: timers and spans, and the context
- * of a trace in the headers of a message. The names and tags are in
- * {@link io.delayqueue.observation.DelayQueueObservation}; a bean of one of the two
- * convention types replaces them.
+ * Observes sends and handlers by Micrometer: timers and spans, and the trace context in
+ * the headers of a message. {@link io.delayqueue.observation.DelayQueueObservation}
+ * documents the names and tags; a bean of one of the two convention types replaces them.
  */
 @NullMarked
 package io.delayqueue.observation;
