@@ -38,7 +38,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-/** Which listeners are found, with which settings, and what is refused at start. */
+/** Tests which listeners are found, with which settings, and which are rejected. */
 class DelayedListenerAnnotationBeanPostProcessorTests {
 
     private static final ListenerSettings DEFAULTS = TestBed.settings();

@@ -29,8 +29,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 /**
- * The worker guards P12: what a stop gives back, waits for and flushes, and that it can
- * be had again. With real threads, as they are the point.
+ * Tests P12: which messages a stop gives back, waits for and acknowledges, and that a
+ * restart works. Uses real threads, whose interaction it tests.
  */
 class DelayedListenerLifecycleTests {
 
@@ -50,7 +50,7 @@ class DelayedListenerLifecycleTests {
 
     @AfterEach
     void stop() {
-        // Or a test that fails would leave its loop to those that follow.
+        // Ends the loop of a failed test, which would affect later tests.
         this.bed.store.goOn();
         this.worker.stop();
     }
@@ -275,7 +275,9 @@ class DelayedListenerLifecycleTests {
         assertThat(isGone("a")).isTrue();
     }
 
-    /** P12: a message that is still handled is nobody else's before its lease is over. */
+    /**
+     * P12: no other node gets a message that is still handled before its lease lapses.
+     */
     @Test
     void leavesTheLeaseToAHandlerThatDoesNotHeedTheInterruptAndSettlesLate() throws Exception {
         this.worker = worker(Duration.ofMillis(50));
@@ -314,7 +316,7 @@ class DelayedListenerLifecycleTests {
         register("l");
         this.worker.start();
         CompletableFuture<Void> never = this.bed.store.stall("claim");
-        // Not by its count: a claim may have been counted before it meets the stall.
+        // Does not rely on the count: a claim may be counted before it meets the stall.
         TestBed.await(() -> never.getNumberOfDependents() > 0);
         long start = System.nanoTime();
         this.worker.stop();
@@ -428,7 +430,7 @@ class DelayedListenerLifecycleTests {
         TestBed.await(() -> isGone("a") && isGone("b"));
     }
 
-    /** By the lock of the registry, in which a start attaches its run and waits here. */
+    /** Uses the registry's lock: a start attaches its run under it, and waits here. */
     @Test
     void leavesNothingRunningWhenAStopOvertakesTheStart() throws Exception {
         ListenerContainer container = register("l");

@@ -21,7 +21,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** Which listeners of one application may listen to one queue. */
+/** Tests which listeners of one application may share a queue. */
 class PayloadTypeAgreementTests {
 
     static Stream<List<Class<?>>> different() {

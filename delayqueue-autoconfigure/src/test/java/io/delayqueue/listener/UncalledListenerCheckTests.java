@@ -21,7 +21,7 @@ import org.springframework.validation.annotation.Validated;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-/** Annotations without effect are not passed over in silence. */
+/** Tests that annotations without effect are reported. */
 class UncalledListenerCheckTests {
 
     private final LogCapture log = new LogCapture();

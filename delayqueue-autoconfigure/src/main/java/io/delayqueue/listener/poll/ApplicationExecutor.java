@@ -44,7 +44,7 @@ final class ApplicationExecutor implements Executor {
          */
         private @Nullable Thread caller = Thread.currentThread();
 
-        /** Whether the submitting thread ran the task; only that thread reads it. */
+        /** Whether the submitting thread ran this; only that thread reads the field. */
         private boolean refused;
 
         Submitted(Runnable task) {

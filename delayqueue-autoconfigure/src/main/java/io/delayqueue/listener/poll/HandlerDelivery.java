@@ -15,7 +15,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
-/** Implements the delivery that a handler receives, and its threading. */
+/** Implements the delivery for a handler; {@link Delivery} documents threads. */
 final class HandlerDelivery implements Delivery {
 
     static final String NO_REASON = "The handler gave no reason";

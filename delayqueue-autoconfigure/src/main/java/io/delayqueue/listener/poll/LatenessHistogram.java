@@ -18,7 +18,7 @@ public final class LatenessHistogram {
     /** Steps per octave, so that a bound exceeds a value by an eighth at most. */
     private static final int STEPS = 8;
 
-    /** Octaves of microseconds, up to twelve days, the maximum that is counted. */
+    /** Octaves of microseconds, up to twelve days; longer values count as that. */
     private static final int OCTAVES = 40;
 
     /** Created on first use, as few are needed. */

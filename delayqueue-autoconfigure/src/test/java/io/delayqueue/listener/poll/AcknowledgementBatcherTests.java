@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** How long what is handled waits for company before it is acknowledged. */
+/** Tests how long a handled message waits for others before it is acknowledged. */
 class AcknowledgementBatcherTests {
 
     private final TestBed bed = new TestBed();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Alarms guard P3: no ring is missed, and no two turns of a loop are taken at a time. */
+/** Tests P3: an alarm misses no ring, and runs one turn of a loop at a time. */
 class AlarmTests {
 
     private final TestClock clock = new TestClock();

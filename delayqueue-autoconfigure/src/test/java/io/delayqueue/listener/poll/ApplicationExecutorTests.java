@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** A handler that does not run is reported, or its queue would wait for it (P3). */
+/** Tests P3: a rejected handler is reported; otherwise its queue would wait for it. */
 class ApplicationExecutorTests {
 
     private final List<String> ran = new ArrayList<>();

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P6: a forward jump of the store's clock, which a suspended machine sees as well, ends
- * the leases of what is held, and no handler starts with a lease that is over.
+ * Tests P6: a forward jump of the store's clock, which a suspended machine observes as
+ * well, ends the leases of in-flight messages, and no handler starts with a lapsed lease.
  */
 class ClockJumpTests {
 
@@ -67,7 +67,7 @@ class ClockJumpTests {
         assertThat(this.bed.handled).containsExactlyInAnyOrder("a", "b");
     }
 
-    /** The jump may have been of any span that the times of the two answers allow. */
+    /** The times of the two answers bound the size of the jump. */
     @Test
     void slowAnswersHideNoPartOfAJump() {
         this.bed.store.during("claim", () -> this.bed.clock.advance(Duration.ofSeconds(2)));

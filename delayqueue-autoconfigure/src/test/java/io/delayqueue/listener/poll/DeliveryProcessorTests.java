@@ -29,9 +29,9 @@ import org.slf4j.MDC;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The processor guards P5 (a lost lease settles nothing and is told), P6 (no handler
- * starts without a live lease) and P9 (failures up to the maximum, then one dead letter;
- * lapses apart). Runs through the loop, whose acknowledgements it feeds.
+ * Tests P5 (a lost lease settles nothing and is reported), P6 (no handler starts without
+ * a live lease) and P9 (failures up to the maximum, then one dead letter; lapses apart).
+ * Runs through the loop, which sends the acknowledgements.
  */
 class DeliveryProcessorTests {
 

@@ -39,8 +39,8 @@ import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that keeps one queue as simply as a worker needs it, writes down each call, and
- * fails, stalls or lags when told. The transitions themselves are tested elsewhere.
+ * Stores one queue, as simply as a listener needs it, records each call, and fails,
+ * stalls or lags on demand. Other tests cover the transitions themselves.
  */
 public final class FakeStore implements MessageStore, WakeUps {
 
@@ -52,7 +52,7 @@ public final class FakeStore implements MessageStore, WakeUps {
 
     public final Map<Partition, List<Listener>> alarms = new ConcurrentHashMap<>();
 
-    /** What claims from these partitions answer, if ever. */
+    /** The answers to claims from these partitions, which may never complete. */
     final Map<Partition, CompletableFuture<ClaimResult>> hanging = new ConcurrentHashMap<>();
 
     final List<Integer> purged = new ArrayList<>();
@@ -67,15 +67,15 @@ public final class FakeStore implements MessageStore, WakeUps {
 
     private long tokens;
 
-    /** How calls fail; {@code null} for a store that does not answer. */
+    /** The failure of calls; {@code null} for a store that does not answer. */
     volatile @Nullable DelayQueueException failure;
 
     private Duration stepped = Duration.ZERO;
 
-    /** Acknowledgements of this message are refused. */
+    /** The message whose acknowledgements are rejected. */
     volatile String poison = "";
 
-    /** Deaths that a claim causes and tells. */
+    /** The dead letters that a claim reports. */
     final List<DeadLetterEvent> buried = new ArrayList<>();
 
     FakeStore(TestClock clock) {
@@ -92,12 +92,12 @@ public final class FakeStore implements MessageStore, WakeUps {
         return entry;
     }
 
-    /** Has its clock jump. */
+    /** Makes the clock jump. */
     void step(Duration by) {
         this.stepped = this.stepped.plus(by);
     }
 
-    /** Makes calls of that name fail from now on. */
+    /** Makes later calls of that name fail. */
     public void fail(String name) {
         this.failing.add(name);
     }
@@ -106,19 +106,19 @@ public final class FakeStore implements MessageStore, WakeUps {
         this.failing.clear();
     }
 
-    /** Runs the task while a call of that name is under way. */
+    /** Runs the task during a call of that name. */
     void during(String name, Runnable task) {
         this.during.put(name, task);
     }
 
-    /** Keeps answers to calls of that name back until the future completes. */
+    /** Withholds answers to calls of that name until the future completes. */
     public CompletableFuture<Void> stall(String name) {
         CompletableFuture<Void> gate = new CompletableFuture<>();
         this.stalled.put(name, gate);
         return gate;
     }
 
-    /** Gives all answers that were kept back. */
+    /** Delivers all withheld answers. */
     public void goOn() {
         this.stalled.values().forEach((gate) -> gate.complete(null));
     }
@@ -323,7 +323,7 @@ public final class FakeStore implements MessageStore, WakeUps {
         throw new UnsupportedOperationException();
     }
 
-    /** A message, with its lease if it has one. */
+    /** Holds a message, with its lease if it has one. */
     public static final class Entry {
 
         final byte[] envelope;

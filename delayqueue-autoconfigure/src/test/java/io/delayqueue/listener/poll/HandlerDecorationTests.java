@@ -14,8 +14,8 @@ import org.springframework.core.task.TaskDecorator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whatever a decorator of the application does, a message is handled once and settled as
- * its handler ended (P9), and no handler's room is lost (P3).
+ * Tests that, for any decorator, each message is handled once and settled as its handler
+ * ended (P9), and that no permit is lost (P3).
  */
 class HandlerDecorationTests {
 

@@ -45,9 +45,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What a handler method may declare and what it gets. Payloads are read as what the
- * method declares; what cannot be read is told apart from what the handler throws, which
- * P9 needs.
+ * Tests the parameters that a handler method may declare, and their values. Payloads are
+ * read as the declared type; an unreadable payload differs from a failure of the handler,
+ * which P9 needs.
  */
 class HandlerMethodAdapterTests {
 
@@ -195,7 +195,7 @@ class HandlerMethodAdapterTests {
             .withNoCause();
     }
 
-    /** Spring looks for headers of other protocols under this name. */
+    /** Spring reads native headers from a header of this name. */
     @Test
     void takesAHeaderOfAnyNameForAText() throws Throwable {
         ClaimedMessage message = message(

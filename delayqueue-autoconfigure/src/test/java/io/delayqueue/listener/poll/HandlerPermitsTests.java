@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Room for messages guards P3 (slow handlers keep nothing from other nodes) and the bound
- * on what a crash repeats.
+ * Tests P3 (slow handlers withhold no messages from other nodes) and the limit on
+ * messages that are handled again after a crash.
  */
 class HandlerPermitsTests {
 
@@ -261,7 +261,7 @@ class HandlerPermitsTests {
         assertThat(this.begun).containsExactly("m0");
     }
 
-    /** Or an executor that is only busy would be filled with them. */
+    /** Otherwise a busy executor would fill with such tasks. */
     @Test
     void startsThatAreNotRunAreRepeatedLessAndLessOften() {
         this.handlers.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
@@ -282,7 +282,7 @@ class HandlerPermitsTests {
         assertThat(this.threads).as("soon again after one was run").hasSize(1);
     }
 
-    /** Other tasks of the application wait for those threads too. */
+    /** Other tasks of the application also wait for those threads. */
     @Test
     void eachMessageIsATaskOfItsOwnOnThreadsOfTheApplication() {
         HandlerPermits shared = new HandlerPermits(1, new HandlerExecutor() {

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The lease keeper guards P4 (what is handled stays leased) and P5 (a lease that is lost
- * is counted, logged and told to the handler).
+ * Tests P4 (leases of handled messages are renewed) and P5 (a lost lease is counted,
+ * logged and visible to the handler).
  */
 class LeaseRenewerTests {
 
@@ -126,7 +126,7 @@ class LeaseRenewerTests {
         }
     }
 
-    /** As in a process that was suspended: one message, one line and one count. */
+    /** Simulates a process that was suspended: one message, one line and one count. */
     @Test
     void tellsOfALeaseThatIsLostOnceThoughItsSettlementIsRefusedToo() {
         InFlightMessage handled = hold("a");

@@ -40,9 +40,9 @@ import org.springframework.messaging.handler.annotation.Header;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application with all parts of the package and the store that keeps messages in the
- * process: P2 (never early), P3 (always eventually), P9 (one dead letter) and P12 (what a
- * restart leaves) as a user sees them.
+ * Tests an application with all parts of the package and the in-memory store: P2 (never
+ * early), P3 (always eventually), P9 (one dead letter) and P12 (messages after a restart)
+ * from the user's perspective.
  */
 class ListenerApplicationTests {
 

@@ -11,7 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.validation.Validator;
 
-/** An application context that finds listeners, and starts none. */
+/** Provides an application context that finds listeners, and starts none. */
 public final class ListenerContext extends AnnotationConfigApplicationContext {
 
     public ListenerContext() {

@@ -10,7 +10,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import org.slf4j.LoggerFactory;
 
-/** What the package logs while a test runs. */
+/** Captures the log of the package while a test runs. */
 public final class LogCapture extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 
     private final Logger logger = (Logger) LoggerFactory.getLogger("io.delayqueue.listener");

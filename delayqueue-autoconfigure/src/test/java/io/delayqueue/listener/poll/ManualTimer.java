@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A timer that runs what is due when its clock is moved, on the thread that moves it. */
+/** Runs due tasks when its clock is moved, on the thread that moves it. */
 final class ManualTimer implements Timer {
 
     private final TestClock clock;
@@ -42,7 +42,7 @@ final class ManualTimer implements Timer {
         return this.tasks.isEmpty();
     }
 
-    /** Moves the clock, by small steps, and runs what comes due on the way. */
+    /** Moves the clock in small steps, and runs the tasks that become due. */
     void advance(Duration duration) {
         long left = duration.toNanos();
         while (left > 0) {

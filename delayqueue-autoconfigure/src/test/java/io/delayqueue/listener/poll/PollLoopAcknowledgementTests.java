@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How a loop acknowledges guards P1 (what is handled is acknowledged as long as its lease
- * lasts) and P3 (no acknowledgement keeps a claim waiting).
+ * Tests P1 (a handled message is acknowledged while its lease lasts) and P3 (no
+ * acknowledgement delays a claim).
  */
 class PollLoopAcknowledgementTests {
 
@@ -64,7 +64,7 @@ class PollLoopAcknowledgementTests {
         TestBed.look(loop);
         assertThat(this.bed.store.count("acknowledge")).isZero();
 
-        // Would rest for a safety poll if the ring had been missed.
+        // Would wait for a safety poll if the ring had been missed.
         loop.start(this.bed.store);
         this.bed.timer.advance(TestBed.LINGER);
         assertThat(this.bed.store.count("acknowledge")).isOne();

@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: what a loop does where nodes tell of keepers. It looks when something is due, and
- * for nothing else, and as keeper it leaves to others what it has no room for.
+ * Tests P3 for a store that announces primary pollers: a loop polls only when a message
+ * is due, and as primary poller leaves messages without permits to others.
  */
 class PollLoopKeeperTests {
 
-    /** A keeper that has no room for so long lets others hurry. */
+    /** How long a primary poller may have no free permits before it resigns. */
     private static final Duration FULL = Duration.ofMillis(5);
 
     private static final String RESIGN = "resign orders";
@@ -37,7 +37,7 @@ class PollLoopKeeperTests {
         return TestBed.loop(this.bed.queue(), this.context);
     }
 
-    /** The keeper, a second old, with its one handler at work. */
+    /** Creates a primary poller, a second old, whose one handler runs. */
     private PollLoop full() {
         PollLoop loop = loop();
         loop.turn();
@@ -130,7 +130,7 @@ class PollLoopKeeperTests {
         loop.turn();
         this.bed.clock.advance(Duration.ofMillis(3));
         finish();
-        // Claims, and is full again once that is handled.
+        // Claims, and has no permits again after that message is handled.
         loop.turn();
         this.bed.runHandlers();
         finish();

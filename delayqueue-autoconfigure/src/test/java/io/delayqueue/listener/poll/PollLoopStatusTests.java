@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whether a loop that looks no more is noticed. */
+/** Tests that a loop without turns is detected. */
 class PollLoopStatusTests {
 
     private static final Duration POLL = Duration.ofSeconds(5);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** How a loop ends guards P12: what a stop gives back, waits for, and acknowledges. */
+/** Tests P12: which messages a stop gives back, waits for, and acknowledges. */
 class PollLoopStopTests {
 
     private final TestBed bed = new TestBed();
@@ -172,7 +172,7 @@ class PollLoopStopTests {
         CompletableFuture<Void> end = loop.start(this.bed.store);
         loop.stop(Duration.ofSeconds(1));
         this.bed.timer.advance(Duration.ofSeconds(2));
-        // By now the timer is closed.
+        // The timer is closed here.
         late.completeExceptionally(
                 new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
         assertThat(end).isDone();
@@ -195,7 +195,7 @@ class PollLoopStopTests {
         PollLoop loop = TestBed.loop(this.bed.queue(), context);
         CompletableFuture<Void> end = loop.start(this.bed.store);
         assertThat(kept.count()).isOne();
-        // Another thread stops it while a turn, which began before, looks at the clock.
+        // Another thread stops it while a turn that began before reads the clock.
         hook.set(() -> loop.stop(Duration.ofSeconds(20)));
         loop.pause(false);
         assertThat(end).isDone();

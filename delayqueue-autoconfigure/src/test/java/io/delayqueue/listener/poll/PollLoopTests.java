@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The loop guards P3 (it looks in time, and goes on whatever fails), P4 (no lease without
- * a free handler), P6 (it counts leases from before the claim) and P12 (what is given
- * back at a stop).
+ * Tests P3 (it polls in time, and continues after any failure), P4 (no lease without a
+ * free handler), P6 (it counts leases from before the claim) and P12 (which messages a
+ * stop gives back).
  */
 class PollLoopTests {
 
@@ -121,7 +121,7 @@ class PollLoopTests {
             TestBed.look(loop);
             this.bed.runHandlers();
         }
-        // One in a millisecond: five are handled while the next are claimed.
+        // One per millisecond: five are handled while the next are claimed.
         assertThat(this.bed.store.calls).contains("claim 6").doesNotContain("claim 7");
 
         quick[0] = false;
@@ -163,7 +163,7 @@ class PollLoopTests {
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
     }
 
-    /** A loop that nothing but the alarm wakes, and that handles on its own thread. */
+    /** Creates a loop that only the alarm wakes, and that handles on its own thread. */
     private PollLoop sleepyLoop() {
         ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
         }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
@@ -176,7 +176,7 @@ class PollLoopTests {
         CompletableFuture<Void> answer = this.bed.store.stall("claim");
         PollLoop loop = sleepyLoop();
         loop.start(this.bed.store);
-        // The claim has found nothing, and its answer is on the way.
+        // The claim has found nothing, and its answer is pending.
         this.bed.store.add("m", Duration.ZERO);
         this.bed.store.wakeUp(TestBed.QUEUE);
         assertThat(this.bed.store.count("claim")).isOne();
@@ -231,7 +231,7 @@ class PollLoopTests {
 
         assertThat(pauses.get(0)).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
         assertThat(pauses.get(1)).isBetween(Duration.ofMillis(160), Duration.ofMillis(240));
-        // However long it was away, it is asked again within a second of its return.
+        // The loop calls the store within a second of its recovery, after any outage.
         assertThat(pauses.get(9)).isBetween(Duration.ofMillis(400), Duration.ofMillis(600));
         assertThat(this.bed.store.calls).hasSize(10).first().isEqualTo("claim 2");
         assertThat(this.bed.store.calls.subList(1, 10)).containsOnly("claim 1");

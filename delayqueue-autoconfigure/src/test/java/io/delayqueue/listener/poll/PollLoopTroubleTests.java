@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a loop makes of a store and a process in trouble: P3 (no wait is longer than the
- * safety poll), P4 (nothing is claimed that nobody handles) and that permits are kept.
+ * Tests how a loop reacts to failures of the store and the process: P3 (no wait is longer
+ * than the safety poll), P4 (every claimed message is handled) and that permits are kept.
  */
 class PollLoopTroubleTests {
 
@@ -125,7 +125,7 @@ class PollLoopTroubleTests {
         return claim.messages().stream().map((message) -> new InFlightMessage(message, times, TestBed.LEASE)).toList();
     }
 
-    /** Handlers that were quick, and then never end. */
+    /** Simulates handlers that were quick, and then never end. */
     private PollLoop stuckAfterQuickOnes(ListenerRuntime context, int stuck) {
         this.bed.handler = (message, delivery) -> () -> {
             this.bed.handled.add(message.lease().id());

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: when to look. The keeper at the time a message is due, others a grace later, and
- * all from time to time; who keeps the partition is told by claims and signals.
+ * Tests P3: the primary poller polls when a message is due, standby nodes a grace later,
+ * and all at least once per safety poll; claims and signals determine the primary poller.
  */
 class PollScheduleTests {
 

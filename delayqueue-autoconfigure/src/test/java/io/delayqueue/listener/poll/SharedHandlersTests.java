@@ -23,14 +23,14 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 /**
- * The loops of several partitions share handlers, and P3 holds for each: one whose server
- * does not answer, or that finds no room, keeps no message of another waiting.
+ * Tests P3 for loops of several partitions that share handlers: one whose server does not
+ * answer, or that gets no permits, delays no message of another.
  */
 class SharedHandlersTests {
 
     private static final Partition OTHER = new Partition(TestBed.QUEUE.queue(), 1);
 
-    /** So long the room of a claim is kept from other loops. */
+    /** How long the permits of an unanswered claim are withheld from other loops. */
     private static final Duration SOON = Duration.ofMillis(100);
 
     private final TestBed bed = new TestBed();
@@ -121,7 +121,7 @@ class SharedHandlersTests {
         ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
         }, (task) -> {
             task.run();
-            // The handler has finished, and another loop takes its place at once.
+            // The handler has finished, and another loop takes its permit at once.
             shared.get().reserve(1, other);
         }, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS, null,
                 this.bed.context.settings(), this.bed.clock);
@@ -203,7 +203,7 @@ class SharedHandlersTests {
         loops.get(0).heard(WakeUpSignal.LOOK);
         this.bed.runHandlers();
         this.bed.clock.advance(Duration.ofMillis(50));
-        // All have something due and stand in the line; then another node takes it.
+        // All have due messages and wait for permits; then another node claims these.
         loops.forEach((loop) -> loop.heard(WakeUpSignal.due(Duration.ZERO)));
         loops.forEach((loop) -> loop.heard(WakeUpSignal.kept(null, new WakeUpSignal.Keeper("other", 0))));
         running.complete(null);

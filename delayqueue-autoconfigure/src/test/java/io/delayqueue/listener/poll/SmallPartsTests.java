@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** Settings, waits, logs and threads that the other classes are made of. */
+/** Tests settings, waits, logs and threads that the other classes use. */
 class SmallPartsTests {
 
     @Nested

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** P2, P4: a clock that jumps is noticed, and nothing else is taken for that. */
+/** Tests P2, P4: a jump of the clock is detected, and nothing else counts as one. */
 class StoreClockTests {
 
     private static final long MILLI = 1_000_000;
@@ -26,7 +26,10 @@ class StoreClockTests {
 
     private final ClockJumpDetector watch = new ClockJumpDetector();
 
-    /** Told at a time of ours, in milliseconds, after an answer that took so many. */
+    /**
+     * Reports the store's time at a local time, in milliseconds, after an answer of the
+     * given duration.
+     */
     private Jump told(long sent, long took, long storeMillis) {
         return this.clock.told(sent * MILLI, (sent + took) * MILLI, START.plusMillis(storeMillis));
     }
@@ -56,7 +59,7 @@ class StoreClockTests {
         assertThat(told(10_000, 1, -3_590_000)).isNull();
     }
 
-    /** The store may have read its clock early or late in that time. */
+    /** The store may have read its clock early or late in that span. */
     @ParameterizedTest
     @ValueSource(longs = { 0, 4000, 8000 })
     void aSlowAnswerIsNoJump(long readAt) {
@@ -99,7 +102,7 @@ class StoreClockTests {
             ours += random.nextLong(1, 6000);
             long took = random.nextLong(1, (i % 10 == 0) ? 9000 : 50);
             boolean jumps = random.nextInt(100) == 0;
-            // More than answers are slow, or it may not show.
+            // Exceeds the duration of answers, or the jump could remain undetected.
             long by = jumps ? random.nextLong(20_000, 4_000_000) * (random.nextBoolean() ? 1 : -1) : 0;
             ahead += by;
             Jump jump = told(ours, took, ours + random.nextLong(took + 1) + ahead);

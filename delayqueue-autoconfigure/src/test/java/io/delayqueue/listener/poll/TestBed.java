@@ -25,9 +25,8 @@ import io.delayqueue.store.routing.PartitionLayoutCache;
 import static org.mockito.Mockito.mock;
 
 /**
- * A loop with all that it needs, on the test's own thread: a store that is a map,
- * handlers that wait in a queue until they are run, and time that stands still until it
- * is moved.
+ * Runs a loop on the test's own thread: the store is a map, handlers wait in a queue
+ * until they are run, and time stands still until it is moved.
  */
 public final class TestBed {
 
@@ -35,7 +34,7 @@ public final class TestBed {
 
     static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** So long what is handled waits for company. */
+    /** How long a handled message waits for others. */
     static final Duration LINGER = Duration.ofMillis(5);
 
     static final Duration SAFETY_POLL = Duration.ofSeconds(5);
@@ -71,7 +70,7 @@ public final class TestBed {
         return null;
     };
 
-    /** Of queues that were never spread. */
+    /** The layouts of queues that were never partitioned. */
     static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0,
             () -> 0);
 
@@ -113,12 +112,12 @@ public final class TestBed {
         return ports(this.store);
     }
 
-    /** For a worker, which looks at nothing. */
+    /** Returns the store for a lifecycle, which never calls the inspector. */
     public DelayQueueStore ports(WakeUps wakeUps) {
         return new DelayQueueStore(this.store, mock(MessageInspector.class), wakeUps, PARTITIONS);
     }
 
-    /** Waits for another thread, half a minute at most. */
+    /** Waits for another thread, for half a minute at most. */
     public static void await(BooleanSupplier condition) {
         long start = System.nanoTime();
         while (!condition.getAsBoolean()) {
@@ -136,21 +135,21 @@ public final class TestBed {
         }
     }
 
-    /** Claims, handles and settles what is due once, acknowledgements included. */
+    /** Claims, handles and settles due messages once, including acknowledgements. */
     public void handleOnce(PollLoop loop) {
         look(loop);
         runHandlers();
         settle(loop);
     }
 
-    /** Lets a little time pass, and has the loop acknowledge what is handled. */
+    /** Advances time a little, so that the loop acknowledges handled messages. */
     void settle(PollLoop loop) {
         loop.turn();
         this.clock.advance(LINGER);
         loop.turn();
     }
 
-    /** Takes turns as long as one is of use at once, as to the end of a stop. */
+    /** Runs turns while the next is due at once, as until the end of a stop. */
     static void turns(PollLoop loop) {
         Duration wait = Duration.ZERO;
         while (wait != null && wait.isZero()) {
@@ -158,7 +157,7 @@ public final class TestBed {
         }
     }
 
-    /** An alarm of nobody, which counts the turns that it is asked for. */
+    /** Creates an alarm without a loop, which counts its requested turns. */
     Alarm alarm(AtomicInteger turns) {
         Alarm alarm = new Alarm(() -> {
             turns.incrementAndGet();
@@ -173,7 +172,7 @@ public final class TestBed {
         return alarm(new AtomicInteger());
     }
 
-    /** Has the loop look now, whatever it plans. */
+    /** Makes the loop poll now, regardless of its schedule. */
     static Duration look(PollLoop loop) {
         loop.heard(WakeUpSignal.LOOK);
         return loop.turn();
