@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** P8: who observes changes nothing of what is observed, wherever observing fails. */
+/** Tests P8: observations, even failing ones, do not change the observed operation. */
 class MessageObservationsTests {
 
     private static final DelayedMessage MESSAGE = DelayedMessage.builder("orders", "payload").build();
@@ -122,7 +122,7 @@ class MessageObservationsTests {
 
     }
 
-    /** Throws where it is told to. */
+    /** Throws at the configured point. */
     private static final class Thrower implements ObservationHandler<Observation.Context> {
 
         private final Broken where;
