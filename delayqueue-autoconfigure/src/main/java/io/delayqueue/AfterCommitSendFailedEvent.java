@@ -3,13 +3,13 @@ package io.delayqueue;
 import java.util.List;
 
 /**
- * Published as an application event, on the thread that committed, when messages that
- * were to be sent after a commit could not be sent. The transaction stays committed, and
- * the failure is logged as an error as well. This is the only way such a failure shows.
+ * Reports that messages could not be sent after a commit. Published as an application
+ * event on the thread that committed. The transaction stays committed, and the failure is
+ * also logged as an error. The caller of the send receives no exception.
  *
- * @param messages the messages that are not, or not for certain, stored
- * @param failure why; its {@link DelayQueueException#effect()} says whether they may be
- * stored nevertheless
+ * @param messages the messages that are not stored, or may not be
+ * @param failure the cause; its {@link DelayQueueException#effect()} says whether the
+ * messages may be stored
  */
 public record AfterCommitSendFailedEvent(List<DelayedMessage> messages, DelayQueueException failure) {
 

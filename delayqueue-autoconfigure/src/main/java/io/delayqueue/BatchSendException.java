@@ -3,9 +3,10 @@ package io.delayqueue;
 import java.util.List;
 
 /**
- * A {@code sendAll} failed part of the way. Each message of the call is in exactly one of
- * the three lists. {@link #effect()} is {@link DelayQueueException.Effect#NONE} if all
- * are in {@link #notStored()}, else {@link DelayQueueException.Effect#UNKNOWN}.
+ * Reports a {@code sendAll} that did not store every message. Each message of the call is
+ * in exactly one of the three lists. {@link #effect()} is
+ * {@link DelayQueueException.Effect#NONE} if all are in {@link #notStored()}, otherwise
+ * {@link DelayQueueException.Effect#UNKNOWN}.
  */
 public final class BatchSendException extends DelayQueueException {
 
@@ -27,19 +28,19 @@ public final class BatchSendException extends DelayQueueException {
         this.unknown = List.copyOf(unknown);
     }
 
-    /** The results of the messages that are stored. */
+    /** Returns the results of the messages that are stored. */
     public List<SendResult> stored() {
         return this.stored;
     }
 
-    /** The messages that are certainly not stored. */
+    /** Returns the messages that are certainly not stored. */
     public List<DelayedMessage> notStored() {
         return this.notStored;
     }
 
     /**
-     * The messages that may or may not be stored, or are stored but not on as many
-     * replicas as asked for; those with generated ids now have one.
+     * Returns the messages that may or may not be stored, or are stored on fewer replicas
+     * than requested. Messages for which an id was generated carry that id.
      */
     public List<DelayedMessage> unknown() {
         return this.unknown;

@@ -1,14 +1,14 @@
 package io.delayqueue;
 
-/** What a cancel did. */
+/** Lists the possible results of a cancel. */
 public enum CancelResult {
 
-    /** The message is removed; no handler starts with it from now on. */
+    /** The message was removed; no handler starts with it from now on. */
     CANCELLED,
 
     /**
-     * The message is being handled and cannot be called back. It will not be retried if
-     * that handling fails, and a successor sent meanwhile is removed.
+     * The message is being handled, which is not interrupted. It will not be retried if
+     * the handler fails, and a successor sent in the meantime is removed.
      */
     LEASED,
 

@@ -6,22 +6,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that will not be tried again, kept for people to look at. It is a record of
- * its own: the queue may hold a new message with the same id.
+ * Holds a message that will not be retried, for inspection, redrive or purge. It is
+ * stored separately: the queue may hold a new message with the same id.
  *
- * @param queue the queue it died in
- * @param letterId names this dead letter; for redrive and purge
+ * @param queue the queue that dead-lettered it
+ * @param letterId the id of this dead letter, for redrive and purge
  * @param id the id of the message
  * @param group the group of the message; {@code null} for none
  * @param dueAt when its last attempt was due
- * @param diedAt when it became a dead letter
- * @param failures handler failures, the last one included
- * @param lapses times its process vanished while handling it
- * @param cause why it died; the last failure with its stack, cut to a few thousand
- * characters
- * @param firstFailure its first failure if it was another one than the last
- * @param payload the payload as JSON; {@code null} if it was missing or is not readable
- * @param headers headers given by the sender
+ * @param diedAt when the message was dead-lettered
+ * @param failures handler failures, including the last one
+ * @param lapses leases that ran out after the start of the handler was recorded, for
+ * example because the process crashed
+ * @param cause why it was dead-lettered: the last failure with its stack trace, truncated
+ * to a few thousand characters
+ * @param firstFailure its first failure, if that differs from the last one
+ * @param payload the payload as JSON; {@code null} if it was missing or cannot be read
+ * @param headers headers set by the sender
  */
 public record DeadLetter(String queue, String letterId, String id, @Nullable String group, Instant dueAt,
         Instant diedAt, int failures, int lapses, String cause, @Nullable String firstFailure, @Nullable String payload,
@@ -31,12 +32,12 @@ public record DeadLetter(String queue, String letterId, String id, @Nullable Str
         headers = Map.copyOf(headers);
     }
 
-    /** The first line of {@link #cause()}: what went wrong, without the stack. */
+    /** Returns the first line of {@link #cause()}, without the stack trace. */
     public String reason() {
         return this.cause.lines().findFirst().orElse("");
     }
 
-    /** Names the dead letter without its payload and cause, which may be private. */
+    /** Describes the dead letter without its payload and cause, which may be private. */
     @Override
     public String toString() {
         return "DeadLetter[queue=%s, letterId=%s, diedAt=%s, failures=%d, lapses=%d]".formatted(this.queue,

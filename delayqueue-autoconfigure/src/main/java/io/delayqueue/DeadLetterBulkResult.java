@@ -3,13 +3,13 @@ package io.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one step through the dead letters of a queue has done.
+ * Holds the result of one step of a bulk operation on the dead letters of a queue.
  *
- * @param examined how many dead letters were looked at
- * @param matched how many of them the filter means
- * @param changed how many of those were redriven or purged; of the others the message id
- * is in use, or there is no message, or somebody was faster
- * @param nextCursor where the next step begins; {@code null} if this was the last one
+ * @param examined number of dead letters examined
+ * @param matched number of those that match the filter
+ * @param changed number of matches that were redriven or purged. The others were skipped
+ * because the message id is in use, the content is missing, or another caller was faster
+ * @param nextCursor the cursor of the next step; {@code null} if this was the last one
  */
 public record DeadLetterBulkResult(long examined, long matched, long changed, @Nullable String nextCursor) {
 }

@@ -5,19 +5,21 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which dead letters are meant: those for which all holds that is given.
+ * Selects dead letters. A dead letter matches if it meets every condition that is set.
  *
- * @param idPrefix what the ids of their messages begin with; {@code null} for any
- * @param causeContains what stands in their cause, in capitals or not; {@code null} for
- * any
- * @param diedFrom not dead before; {@code null} for any
- * @param diedBefore dead before, on the store's clock; {@code null} for any
- * @param group the group of their messages; {@code null} for any, or none
+ * @param idPrefix prefix of the message id; {@code null} for any
+ * @param causeContains text contained in the cause, ignoring case; {@code null} for any
+ * @param diedFrom earliest time of dead-lettering, inclusive, on the store's clock;
+ * {@code null} for any
+ * @param diedBefore latest time of dead-lettering, exclusive, on the store's clock;
+ * {@code null} for any
+ * @param group the group of the message; {@code null} for any, including messages without
+ * a group
  */
 public record DeadLetterFilter(@Nullable String idPrefix, @Nullable String causeContains, @Nullable Instant diedFrom,
         @Nullable Instant diedBefore, @Nullable String group) {
 
-    /** All dead letters. */
+    /** Matches all dead letters. */
     public static final DeadLetterFilter ALL = new DeadLetterFilter(null, null, null, null, null);
 
     public DeadLetterFilter withIdPrefix(@Nullable String idPrefix) {
@@ -36,7 +38,7 @@ public record DeadLetterFilter(@Nullable String idPrefix, @Nullable String cause
         return new DeadLetterFilter(this.idPrefix, this.causeContains, this.diedFrom, this.diedBefore, group);
     }
 
-    /** Whether a dead letter is meant. */
+    /** Returns whether a dead letter matches. */
     public boolean matches(DeadLetter letter) {
         return (this.idPrefix == null || letter.id().startsWith(this.idPrefix))
                 && (this.causeContains == null || contains(letter.cause(), this.causeContains))

@@ -5,91 +5,95 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the dead letters of one queue, and acts on them. Implementations are
+ * Lists, redrives and purges the dead letters of one queue. Implementations are
  * thread-safe. Every method throws {@link StoreUnavailableException} if the store does
  * not answer.
  */
 public interface DeadLetterOperations {
 
     /**
-     * Reads a page of dead letters, the latest death first.
-     * @param cursor {@link DeadLetterPage#nextCursor()} of the page before; {@code null}
-     * for the first page
-     * @param limit most letters of the page, 1 to 100
+     * Returns a page of dead letters, the most recently dead-lettered first.
+     * @param cursor {@link DeadLetterPage#nextCursor()} of the previous page;
+     * {@code null} for the first page
+     * @param limit maximum number of dead letters in the page, 1 to 100
      * @return the page; empty if there are none
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */
     DeadLetterPage list(@Nullable String cursor, int limit);
 
     /**
-     * Finds a dead letter, in one step however many there are.
+     * Finds a dead letter in constant time.
      * @param letterId {@link DeadLetter#letterId()}
-     * @return the dead letter; empty if there is none of that name, or not any more
+     * @return the dead letter; empty if there is none with that id, or it has been
+     * redriven or purged
      */
     Optional<DeadLetter> find(String letterId);
 
     /**
-     * Makes the message of a dead letter due now. Its attempts start anew, its time to
-     * live counts anew, and the dead letter is gone. While the queue holds another
-     * message of the id, in whatever group, the dead letter stays.
+     * Puts the message of a dead letter back into the queue, due now, and removes the
+     * dead letter. The message gets all its attempts and its full time to live again.
+     * While the queue holds another message with the same id, in any group, the dead
+     * letter stays.
      * @param letterId {@link DeadLetter#letterId()}
-     * @return what happened
-     * @throws StoreRefusedException if the store will not have the message, as it is
-     * full; in a queue that had several partitions also if, during the call, a message of
-     * the id was sent in another group and begun. The dead letter stays then
+     * @return the result
+     * @throws StoreRefusedException if the store rejects the message because it is full
+     * or, in a queue that has had several partitions, if a message with the same id was
+     * sent in another group and started during the call. The dead letter stays
      */
     RedriveResult redrive(String letterId);
 
     /**
-     * Redrives the dead letters that are there now. Letters whose message id is in use or
-     * that have no message stay.
-     * @return how many were redriven
+     * Redrives the dead letters that exist now. Those whose message id is in use or whose
+     * content is missing stay.
+     * @return the number of redriven dead letters
      */
     long redriveAll();
 
     /**
-     * Removes a dead letter for good.
+     * Deletes a dead letter permanently.
      * @param letterId {@link DeadLetter#letterId()}
      * @return {@code false} if there is no such dead letter
      */
     boolean purge(String letterId);
 
     /**
-     * Removes all dead letters of the queue for good.
-     * @return how many were removed
+     * Deletes all dead letters of the queue permanently.
+     * @return the number of deleted dead letters
      */
     long purgeAll();
 
-    /** Most dead letters that one step of a sweep looks at. */
+    /** Maximum number of dead letters that one step of a bulk operation examines. */
     int MOST_OF_A_SWEEP = 500;
 
     /**
-     * Counts the dead letters that a filter means, in steps of at most
-     * {@value #MOST_OF_A_SWEEP}, from the latest death to the earliest; changes nothing.
-     * @param filter which
-     * @param cursor {@link DeadLetterBulkResult#nextCursor()} of the step before;
+     * Counts the dead letters that match a filter, in steps of at most
+     * {@value #MOST_OF_A_SWEEP}, from the most recently dead-lettered to the oldest.
+     * Changes nothing.
+     * @param filter selects the dead letters
+     * @param cursor {@link DeadLetterBulkResult#nextCursor()} of the previous step;
      * {@code null} for the first one
-     * @return what this step has found
+     * @return the counts of this step
      * @throws IllegalArgumentException if the cursor is not valid
      */
     DeadLetterBulkResult count(DeadLetterFilter filter, @Nullable String cursor);
 
     /**
-     * Redrives the dead letters that a filter means, in the steps of {@link #count}, each
-     * as {@link #redrive(String)} does. What dies meanwhile is not met: who goes on until
-     * there is no next cursor comes to an end. A step that fails may be made again.
-     * @param filter which
+     * Redrives the dead letters that match a filter, in the same steps as {@link #count},
+     * each like {@link #redrive(String)}. Messages that are dead-lettered in the meantime
+     * are not included, so that a loop until there is no next cursor terminates. A failed
+     * step can be repeated.
+     * @param filter selects the dead letters
      * @param cursor as for {@link #count}
-     * @return what this step has done
+     * @return the result of this step
      */
     DeadLetterBulkResult redrive(DeadLetterFilter filter, @Nullable String cursor);
 
     /**
-     * Removes the dead letters that a filter means for good, in the steps of
+     * Deletes the dead letters that match a filter permanently, in the same steps as
      * {@link #count}.
-     * @param filter which
+     * @param filter selects the dead letters
      * @param cursor as for {@link #count}
-     * @return what this step has done
+     * @return the result of this step
      */
     DeadLetterBulkResult purge(DeadLetterFilter filter, @Nullable String cursor);
 

@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of the dead letters of a queue.
+ * Holds a page of the dead letters of a queue.
  *
- * @param letters the dead letters, the latest death first
- * @param nextCursor where the next page begins; {@code null} if this is the last one
+ * @param letters the dead letters, the most recently dead-lettered first
+ * @param nextCursor the cursor of the next page; {@code null} if this is the last one
  */
 public record DeadLetterPage(List<DeadLetter> letters, @Nullable String nextCursor) {
 

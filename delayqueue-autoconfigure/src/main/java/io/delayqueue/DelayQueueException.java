@@ -2,7 +2,7 @@ package io.delayqueue;
 
 import org.jspecify.annotations.Nullable;
 
-/** The root of what this library throws, besides wrong arguments. */
+/** Base class of the exceptions of this library, except those for invalid arguments. */
 public abstract class DelayQueueException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -14,12 +14,12 @@ public abstract class DelayQueueException extends RuntimeException {
         this.effect = effect;
     }
 
-    /** Whether the failed operation may have taken effect nevertheless. */
+    /** Returns whether the failed operation may have taken effect. */
     public final Effect effect() {
         return this.effect;
     }
 
-    /** What is known of an operation that failed. */
+    /** Describes whether a failed operation took effect. */
     public enum Effect {
 
         /** It changed nothing. */
@@ -29,8 +29,8 @@ public abstract class DelayQueueException extends RuntimeException {
         UNKNOWN,
 
         /**
-         * It has taken effect, but fewer replicas than asked for are known to have it: a
-         * failover may undo it.
+         * It took effect, but is not known to have reached as many replicas as requested:
+         * a failover may undo it.
          */
         STORED
 

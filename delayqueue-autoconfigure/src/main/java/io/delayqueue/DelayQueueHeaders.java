@@ -1,13 +1,13 @@
 package io.delayqueue;
 
 /**
- * Names of the message headers that a handler can ask for with
- * {@link org.springframework.messaging.handler.annotation.Header}, besides those of the
- * sender. A sender cannot set them.
+ * Defines the names of the message headers that the library adds. A handler reads them
+ * with {@link org.springframework.messaging.handler.annotation.Header}; a sender cannot
+ * set them.
  */
 public final class DelayQueueHeaders {
 
-    /** What all names here begin with. */
+    /** Prefix of all these names. */
     public static final String PREFIX = "delayqueue_";
 
     /** The queue, a {@code String}. */
@@ -19,7 +19,7 @@ public final class DelayQueueHeaders {
     /** The number of the attempt, an {@code Integer} from 1. */
     public static final String ATTEMPT = PREFIX + "attempt";
 
-    /** When the attempt was due, an {@link java.time.Instant}. */
+    /** The time at which the attempt was due, an {@link java.time.Instant}. */
     public static final String DUE_AT = PREFIX + "dueAt";
 
     private DelayQueueHeaders() {

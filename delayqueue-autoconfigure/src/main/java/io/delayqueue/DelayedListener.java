@@ -11,24 +11,23 @@ import org.springframework.core.annotation.AliasFor;
 import org.springframework.messaging.handler.annotation.MessageMapping;
 
 /**
- * Marks a method of a bean as the handler of the messages of one queue or several.
+ * Marks a bean method as the handler of the messages of one or more queues.
  * <p>
  * The method may declare: the payload (one parameter without annotation, or with
- * {@code @Payload}; its declared type decides what the JSON is read as;
- * {@code @Validated} or {@code @Valid} has it validated), {@code @Header} values,
- * {@code @Headers Map}, {@code Message<T>}, and {@link Delivery}. It returns
- * {@code void}, or a {@code CompletionStage} whose completion ends the handling.
+ * {@code @Payload}; the JSON is read as its declared type, and validated with
+ * {@code @Validated} or {@code @Valid}), {@code @Header} values, {@code @Headers Map},
+ * {@code Message<T>}, and {@link Delivery}. It returns {@code void}, or a
+ * {@code CompletionStage} whose completion ends the handling.
  * <p>
- * When it returns, the message is acknowledged. When it throws, the message is tried
- * again after a backoff, until its attempts are used up and it becomes a dead letter.
- * What fails before the method is called (a payload that cannot be read or is not valid)
- * is made a dead letter at once. Messages are handled at least once: handlers should be
- * idempotent.
+ * When it returns, the message is acknowledged. When it throws, the message is retried
+ * after a backoff, until its attempts are used up and it is dead-lettered. A message
+ * whose payload cannot be read or is not valid is dead-lettered immediately, without
+ * calling the method. Messages are handled at least once: handlers should be idempotent.
  * <p>
- * Every attribute takes <code>${...}</code> and <code>#{...}</code>, except the class
- * array. An attribute that is empty comes from {@code delayqueue.queues.<name>.*}, and
- * else from {@code delayqueue.listener.*}. Can be used as a meta-annotation, and more
- * than once on a method.
+ * Every attribute resolves <code>${...}</code> and <code>#{...}</code>, except the class
+ * array. An empty attribute is taken from {@code delayqueue.queues.<name>.*}, or else
+ * from {@code delayqueue.listener.*}. Can be used as a meta-annotation, and more than
+ * once on a method.
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -37,7 +36,7 @@ import org.springframework.messaging.handler.annotation.MessageMapping;
 @Repeatable(DelayedListeners.class)
 public @interface DelayedListener {
 
-    /** The queues, as {@link #queues()}. */
+    /** Alias for {@link #queues()}. */
     @AliasFor("queues")
     String[] value() default {};
 
@@ -49,48 +48,53 @@ public @interface DelayedListener {
     String[] queues() default {};
 
     /**
-     * Name of the {@link io.delayqueue.autoconfigure.DelayQueueSystem} bean whose queues
-     * these are, as {@code containerFactory} is for other listeners; the application's
-     * own queues if empty.
+     * Name of the {@link io.delayqueue.autoconfigure.DelayQueueSystem} bean that owns the
+     * queues, comparable to {@code containerFactory} of other listener annotations. If
+     * empty, the queues belong to the application's default system.
      */
     String system() default "";
 
     /**
-     * Names this listener in the registry and in logs; unique in the application. Made of
-     * the bean's and the method's name if empty.
+     * Id of this listener in the registry and in logs, unique in the application. If
+     * empty, it is derived from the names of the bean and the method.
      */
     String id() default "";
 
-    /** Most messages of each queue that this process handles at the same time. */
+    /**
+     * Maximum number of messages of each queue that this process handles concurrently.
+     */
     String concurrency() default "";
 
     /**
-     * How long a claimed message is kept from others before it is handed out again.
-     * Renewed while the handler runs, so it bounds the time to recover from a crash, not
-     * the time a handler may take. At least one second.
+     * How long a claimed message is reserved for this process before it can be
+     * redelivered. The lease is renewed while the handler runs, so it bounds the time to
+     * recover from a crash, not the duration of a handler. At least one second.
      */
     String lease() default "";
 
     /**
-     * Longest time the handler may take. After it, the lease is not renewed any more, the
-     * handler's thread is interrupted, and the attempt has failed. {@code "0"} for no
-     * limit.
+     * Longest time the handler may take. After that, the lease is no longer renewed, the
+     * handler's thread is interrupted, and the attempt counts as failed. {@code "0"} for
+     * no limit.
      */
     String timeout() default "";
 
-    /** Most times the handler is tried with a message, counting those that failed. */
+    /** Maximum number of attempts for a message, counting those that failed. */
     String maxAttempts() default "";
 
-    /** Waits between the attempts. */
+    /** Wait times between the attempts. */
     Backoff backoff() default @Backoff;
 
-    /** Exceptions after which a message is made a dead letter at once, subclasses too. */
+    /** Exceptions, including their subclasses, that dead-letter a message immediately. */
     Class<? extends Throwable>[] noRetryFor() default {};
 
-    /** Names of further such classes; a name that cannot be loaded fails the start. */
+    /**
+     * Names of further such exception classes. The application fails to start if one
+     * cannot be loaded.
+     */
     String[] noRetryForClassName() default {};
 
-    /** Whether it starts with the application; else by the registry. */
+    /** Whether the listener starts with the application, rather than by the registry. */
     String autoStartup() default "";
 
 }

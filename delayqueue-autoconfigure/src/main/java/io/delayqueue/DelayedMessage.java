@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message to send, with all that can be said about it. Immutable; valid by
- * construction, except that its payload is written only when it is sent.
+ * Describes a message to send, with all options. Immutable. Validated when it is built,
+ * except for the payload, which is written as JSON when the message is sent.
  */
 public final class DelayedMessage {
 
@@ -52,7 +52,7 @@ public final class DelayedMessage {
     }
 
     /**
-     * Begins a message that is due at once, unless told otherwise.
+     * Returns a builder for a message that is due immediately by default.
      * @param queue the queue to send to
      * @param payload what the handler receives; written as JSON
      * @throws IllegalArgumentException if {@code queue} is not a valid name
@@ -62,8 +62,8 @@ public final class DelayedMessage {
     }
 
     /**
-     * A builder that begins with all that this message says. A delay or a due time that
-     * is given to it replaces that of this message.
+     * Returns a builder that is initialized from this message. A delay or due time set on
+     * it replaces that of this message.
      */
     public Builder toBuilder() {
         Builder builder = new Builder(this.queue, this.payload);
@@ -79,69 +79,76 @@ public final class DelayedMessage {
         return builder;
     }
 
-    /** The queue to send to. */
+    /** Returns the queue to send to. */
     public QueueName queue() {
         return this.queue;
     }
 
-    /** What the handler receives. */
+    /** Returns the payload that the handler receives. */
     public Object payload() {
         return this.payload;
     }
 
-    /** Time until it is due, counted from when the store takes it; or else a due time. */
+    /**
+     * Returns the time until it is due, counted from when it is stored; absent if a due
+     * time is set.
+     */
     public Optional<Duration> delay() {
         return Optional.ofNullable(this.delay);
     }
 
-    /** When it is due. */
+    /** Returns the due time; absent if a delay is set. */
     public Optional<Instant> dueAt() {
         return Optional.ofNullable(this.dueAt);
     }
 
-    /** Its id; absent if one shall be generated. */
+    /** Returns its id; absent if one is to be generated. */
     public Optional<String> id() {
         return Optional.ofNullable(this.id);
     }
 
-    /** What to do if the queue already holds the id. */
+    /** Returns how the send treats an id that the queue already holds. */
     public OnDuplicate onDuplicate() {
         return this.onDuplicate;
     }
 
-    /** {@value MessageLimits#MIN_PRIORITY} to {@value MessageLimits#MAX_PRIORITY}. */
+    /**
+     * Returns {@value MessageLimits#MIN_PRIORITY} to {@value MessageLimits#MAX_PRIORITY}.
+     */
     public int priority() {
         return this.priority;
     }
 
-    /** How long after its due time it may still be handled; absent for ever. */
+    /**
+     * Returns how long after its due time it may still be handled; absent for no limit.
+     */
     public Optional<Duration> timeToLive() {
         return Optional.ofNullable(this.timeToLive);
     }
 
-    /** Its group; absent for none. */
+    /** Returns its group; absent for none. */
     public Optional<String> group() {
         return Optional.ofNullable(this.group);
     }
 
-    /** Its headers. */
+    /** Returns its headers. */
     public Map<String, String> headers() {
         return this.headers;
     }
 
-    /** Whether to wait for the commit; absent for what the application has set. */
+    /** Returns whether to wait for the commit; absent for the application's default. */
     public Optional<Boolean> afterCommit() {
         return Optional.ofNullable(this.afterCommit);
     }
 
-    /** Names the message without its payload, which may be private. */
+    /** Describes the message without its payload, which may be private. */
     @Override
     public String toString() {
         return "DelayedMessage[queue=%s, id=%s, delay=%s, dueAt=%s]".formatted(this.queue, this.id, this.delay,
                 this.dueAt);
     }
 
-    /** Collects what is to be said about a message. Not thread-safe. */
+    /** Builds a message. Not thread-safe. */
     public static final class Builder {
 
         private static final int MAX_HEADERS = 64;
@@ -170,7 +177,7 @@ public final class DelayedMessage {
 
         private @Nullable Boolean afterCommit;
 
-        /** Not set by a message that this builder began with. */
+        /** Not set by the message that this builder was initialized from. */
         private boolean timeGiven;
 
         private Builder(QueueName queue, Object payload) {
@@ -179,11 +186,11 @@ public final class DelayedMessage {
         }
 
         /**
-         * Due after this time, counted by the store's clock from when it takes the
-         * message and rounded up to the millisecond.
+         * Sets the time until the message is due, counted on the store's clock from when
+         * it is stored, and rounded up to the millisecond.
          * @param delay zero (now) to {@link MessageLimits#MAX_DURATION}
-         * @throws IllegalArgumentException if it is longer or negative, or if this
-         * builder was given a due time
+         * @throws IllegalArgumentException if it is longer or negative, or if a due time
+         * was set on this builder
          */
         public Builder delay(Duration delay) {
             MessageLimits.requireDelay(delay);
@@ -194,10 +201,11 @@ public final class DelayedMessage {
         }
 
         /**
-         * Due at this time of the store's clock, rounded up to the millisecond.
+         * Sets the time on the store's clock at which the message is due, rounded up to
+         * the millisecond.
          * @param dueAt the due time; one in the past means now
-         * @throws IllegalArgumentException if it is too far ahead, or if this builder was
-         * given a delay
+         * @throws IllegalArgumentException if it is too far ahead, or if a delay was set
+         * on this builder
          */
         public Builder dueAt(Instant dueAt) {
             MessageLimits.requireDueAt(dueAt);
@@ -221,9 +229,9 @@ public final class DelayedMessage {
         }
 
         /**
-         * An id of the caller's, such as a business key. The queue admits it once while
-         * it holds it, waiting or being handled, so that repeating a send does no harm
-         * until the message is done.
+         * Sets an id chosen by the caller, such as a business key. The queue holds at
+         * most one message with an id, waiting or being handled, so repeating a send is
+         * safe until the message is done.
          * @param id see {@link MessageLimits#requireId}
          */
         public Builder id(String id) {
@@ -232,9 +240,9 @@ public final class DelayedMessage {
         }
 
         /**
-         * What to do if the queue already holds the id; {@link OnDuplicate#KEEP} if not
-         * said. A handler that sends its own id again needs
-         * {@link OnDuplicate#AFTER_CURRENT}.
+         * Sets how the send treats an id that the queue already holds;
+         * {@link OnDuplicate#KEEP} by default. A handler that sends its own id again
+         * needs {@link OnDuplicate#AFTER_CURRENT}.
          */
         public Builder onDuplicate(OnDuplicate onDuplicate) {
             this.onDuplicate = Objects.requireNonNull(onDuplicate);
@@ -242,10 +250,10 @@ public final class DelayedMessage {
         }
 
         /**
-         * Its rank among the messages of the queue that are due.
+         * Sets the priority among the due messages of the queue.
          * @param priority {@value MessageLimits#MIN_PRIORITY} (last) to
          * {@value MessageLimits#MAX_PRIORITY} (first);
-         * {@value MessageLimits#NORMAL_PRIORITY} if not said
+         * {@value MessageLimits#NORMAL_PRIORITY} by default
          */
         public Builder priority(int priority) {
             this.priority = MessageLimits.requirePriority(priority);
@@ -253,8 +261,8 @@ public final class DelayedMessage {
         }
 
         /**
-         * How long after its due time it may still be handled. A retry does not prolong
-         * it.
+         * Sets how long after its due time the message may still be handled. A retry does
+         * not extend this time.
          * @param timeToLive more than zero
          */
         public Builder timeToLive(Duration timeToLive) {
@@ -263,10 +271,10 @@ public final class DelayedMessage {
         }
 
         /**
-         * Makes it one of a group. Messages of a group are handled one at a time over all
-         * nodes, in the order of their due times; one that is tried again keeps its
-         * place, and the others wait for it. Where a group is used an id is unique per
-         * queue and group: send an id always with the same group.
+         * Assigns the message to a group. Messages of a group are handled one at a time
+         * across all nodes, in the order of their due times. A message that is retried
+         * keeps its position, and the others wait for it. With groups, an id is unique
+         * per queue and group: always send an id with the same group.
          * @param group see {@link MessageLimits#requireGroup}
          */
         public Builder group(String group) {
@@ -275,7 +283,7 @@ public final class DelayedMessage {
         }
 
         /**
-         * Adds a header, or replaces it.
+         * Sets a header.
          * @param name 1 to 128 characters, not beginning with
          * {@value DelayQueueHeaders#PREFIX}, and not {@code id} or {@code timestamp}
          * @param value its value
@@ -298,17 +306,17 @@ public final class DelayedMessage {
         }
 
         /**
-         * Whether a send inside a transaction waits for its commit. Outside one it makes
-         * no difference.
-         * @param afterCommit {@code false} to send at once, whatever
-         * {@code delayqueue.send.after-commit} says
+         * Sets whether a send inside a transaction waits for the commit. Has no effect
+         * outside a transaction.
+         * @param afterCommit {@code false} to send immediately, regardless of
+         * {@code delayqueue.send.after-commit}
          */
         public Builder afterCommit(boolean afterCommit) {
             this.afterCommit = afterCommit;
             return this;
         }
 
-        /** The message. */
+        /** Returns the message. */
         public DelayedMessage build() {
             return new DelayedMessage(this);
         }

@@ -7,70 +7,82 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The delivery that a handler works on; declare a parameter of this type to get it. The
- * lease is renewed by itself while the handler runs, so most handlers need none of this.
+ * Gives a handler access to the message that it handles and to its lease. Declare a
+ * parameter of this type to receive it. The lease is renewed automatically while the
+ * handler runs, so most handlers do not need it.
  * <p>
  * <strong>Threads.</strong> May be used from any thread until the handler has returned
- * or, if it returns a future, until that is done. The methods that decide
- * ({@code retryAfter}, {@code deadLetter}) take effect then, and the last one wins; a
- * handler that throws has failed whatever it decided before.
+ * or, if it returns a future, until that has completed. The decisions {@code retryAfter}
+ * and {@code deadLetter} take effect at that point, and the last one wins. If the handler
+ * throws, the attempt fails regardless of earlier decisions.
  */
 public interface Delivery {
 
-    /** The queue that the message was sent to. */
+    /** Returns the queue that the message was sent to. */
     String queue();
 
-    /** The id of the message. */
+    /** Returns the id of the message. */
     String id();
 
     /**
-     * The group of the message: no other message of it is handled until this one is done.
+     * Returns the group of the message. No other message of the group is handled until
+     * this one is done.
      */
     Optional<String> group();
 
-    /** The number of this attempt, from 1: handler failures so far plus one. */
+    /**
+     * Returns the number of this attempt, starting at 1: previous handler failures plus
+     * one.
+     */
     int attempt();
 
-    /** Times before when the process that handled the message vanished. */
+    /**
+     * Returns how many earlier leases ran out after the start of the handler was
+     * recorded, for example because the process crashed.
+     */
     int lapses();
 
     /**
-     * When this attempt was due, on the store's clock: also if it was claimed before, and
-     * given back before a handler began. After a lease that ran out it may be known only
-     * when that lease was given.
+     * Returns when this attempt was due, on the store's clock. Releasing the message
+     * before a handler started does not change it. After a lapse this may be the start of
+     * the lapsed lease, if the due time is no longer known.
      */
     Instant dueAt();
 
-    /** Time from {@link #dueAt()} to the start of the handler, on the store's clock. */
+    /**
+     * Returns the time from {@link #dueAt()} to the start of the handler, on the store's
+     * clock.
+     */
     Duration lateness();
 
     /**
-     * Whether the message is still this handler's, as far as this process knows. Once
-     * {@code false}, somebody else may be handling it, and what this handler decides is
-     * turned away.
+     * Returns whether this handler still holds the lease, as far as this process knows.
+     * Once {@code false}, another handler may be handling the message, and the store
+     * rejects the result of this one.
      */
     boolean isLeased();
 
     /**
-     * Prolongs the lease to at least {@code leaseTime} from now, on top of the renewal
-     * that happens by itself. Useful ahead of a pause of the whole process.
+     * Extends the lease to at least {@code leaseTime} from now, in addition to the
+     * automatic renewal. Useful before a pause of the whole process.
      * @param leaseTime more than zero
-     * @return {@code false} if the message is no longer this handler's
+     * @return {@code false} if this handler no longer holds the lease
      * @throws StoreUnavailableException if the store did not answer
      */
     boolean extend(Duration leaseTime);
 
     /**
-     * Gives the message back when the handler returns: it is due again {@code delay}
-     * after that, and no attempt is burned.
-     * @param delay zero or more; with zero it comes after what is due by then
+     * Releases the message when the handler returns. It is due again {@code delay} later,
+     * and no attempt is used up.
+     * @param delay zero or more; with zero it is queued behind the messages that are due
+     * at that time
      */
     void retryAfter(Duration delay);
 
     /**
-     * Makes the message a dead letter when the handler returns.
-     * @param reason why, for people to read; may be {@code null}, as the message of an
-     * exception may
+     * Dead-letters the message when the handler returns.
+     * @param reason the reason, for operators; may be {@code null}, like the message of
+     * an exception
      */
     void deadLetter(@Nullable String reason);
 

@@ -2,7 +2,10 @@ package io.delayqueue;
 
 import java.time.Duration;
 
-/** A handler did not end within the timeout of its listener. Counts as a failure. */
+/**
+ * Reports that a handler did not return within the timeout of its listener. Counts as a
+ * failure.
+ */
 public final class HandlerTimeoutException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;

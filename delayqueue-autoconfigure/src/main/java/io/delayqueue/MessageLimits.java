@@ -8,18 +8,18 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
- * What a message may look like: the limits, and the checks that name the offending value
- * and the rule. Every entry to the library goes through these before anything is stored.
+ * Defines the limits of a message, and checks them with exceptions that name the invalid
+ * value and the rule. Every argument is checked before anything is stored.
  */
 public final class MessageLimits {
 
-    /** Most characters of a message id. */
+    /** Maximum length of a message id. */
     public static final int MAX_ID_LENGTH = 128;
 
     /** The lowest priority: claimed after all others. */
     public static final int MIN_PRIORITY = 0;
 
-    /** The priority of a message that names none. */
+    /** The default priority. */
     public static final int NORMAL_PRIORITY = 4;
 
     /** The highest priority: claimed before all others. */
@@ -28,11 +28,11 @@ public final class MessageLimits {
     /** Longest delay, time to live or lease: 100 years of 365 days. */
     public static final Duration MAX_DURATION = Duration.ofDays(36_500);
 
-    /** Due times lie before this instant. */
+    /** Due times must be before this instant. */
     public static final Instant MAX_DUE_AT = Instant.parse("3000-01-01T00:00:00Z");
 
     /**
-     * What ids and groups are made of. No other character may stand between them in keys.
+     * Matches ids and groups. Separators in keys must be other characters.
      */
     private static final Pattern ID = Pattern.compile("[A-Za-z0-9._:@/+=~-]{1," + MAX_ID_LENGTH + "}");
 
@@ -46,7 +46,7 @@ public final class MessageLimits {
      * @param id 1 to {@value #MAX_ID_LENGTH} characters: letters, digits and
      * {@code . _ : @ / + = ~ -}
      * @return {@code id}
-     * @throws IllegalArgumentException if it is anything else
+     * @throws IllegalArgumentException if it does not match
      */
     public static String requireId(String id) {
         return requireName("Message id", id);
@@ -54,10 +54,10 @@ public final class MessageLimits {
 
     /**
      * Checks the name of a group.
-     * @param group as an id: 1 to {@value #MAX_ID_LENGTH} characters, letters, digits and
-     * {@code . _ : @ / + = ~ -}
+     * @param group like an id: 1 to {@value #MAX_ID_LENGTH} characters, letters, digits
+     * and {@code . _ : @ / + = ~ -}
      * @return {@code group}
-     * @throws IllegalArgumentException if it is anything else
+     * @throws IllegalArgumentException if it does not match
      */
     public static String requireGroup(String group) {
         return requireName("Group", group);
@@ -89,7 +89,7 @@ public final class MessageLimits {
 
     /**
      * Checks a time span that must not be empty.
-     * @param name what the span is, for the message
+     * @param name name of the time span, for the exception message
      * @param span more than zero, at most {@link #MAX_DURATION}
      * @return {@code span}
      * @throws IllegalArgumentException if it is zero, negative or too long
@@ -106,7 +106,7 @@ public final class MessageLimits {
      * Checks a due time; one in the past is allowed and means now.
      * @param dueAt before {@link #MAX_DUE_AT}
      * @return {@code dueAt}
-     * @throws IllegalArgumentException if it lies too far ahead
+     * @throws IllegalArgumentException if it is too far ahead
      */
     public static Instant requireDueAt(Instant dueAt) {
         Objects.requireNonNull(dueAt, "A due time is needed");
@@ -132,8 +132,8 @@ public final class MessageLimits {
     }
 
     /**
-     * Words a time span for a message: its two largest units, and seconds with at most
-     * three decimals.
+     * Formats a time span for an exception or log message: its two largest units, and
+     * seconds with at most three decimals.
      * @param span any
      * @return such as {@code 250 ms}, {@code 1.5 s}, {@code 2 min 30 s}, {@code 30 d}
      */
@@ -167,8 +167,8 @@ public final class MessageLimits {
     }
 
     /**
-     * A value from outside, cut and fit for a message: without control characters, line
-     * separators, and characters that turn the direction of writing.
+     * Returns an external value truncated and made safe for a message: without control
+     * characters, line separators, and characters that change the writing direction.
      */
     static String quotable(String value) {
         String cut = (value.length() > QUOTED_LENGTH) ? value.substring(0, QUOTED_LENGTH) + "..." : value;

@@ -1,14 +1,15 @@
 package io.delayqueue;
 
 /**
- * Where a message that the queue holds is in its life. Due is a condition, not a state.
+ * Lists the states of a message that the queue holds. Being due is a condition, not a
+ * state.
  */
 public enum MessageState {
 
-    /** Waits for its due time, or for a free handler. */
+    /** The message waits for its due time, or for a free handler. */
     SCHEDULED,
 
-    /** Handed to a worker that has not settled it yet. */
+    /** The message was claimed by a consumer that has not settled it yet. */
     LEASED
 
 }

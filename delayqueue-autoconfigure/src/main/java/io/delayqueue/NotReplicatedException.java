@@ -3,10 +3,10 @@ package io.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message is stored, but it is not known that as many replicas have it as were asked
- * for. It is delivered like any other, unless a failover loses it. To send it again under
- * its id does no harm, and asks the replicas again: once such a send returns they have
- * the message that the queue holds.
+ * Reports that a message is stored, but is not known to have reached as many replicas as
+ * requested. It is delivered like any other message, unless a failover loses it. Sending
+ * it again with its id is safe and waits for the replicas again: once that send returns,
+ * they have the message that the queue holds.
  */
 public final class NotReplicatedException extends DelayQueueException {
 

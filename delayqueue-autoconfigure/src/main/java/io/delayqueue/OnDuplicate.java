@@ -1,30 +1,30 @@
 package io.delayqueue;
 
 /**
- * What a send does when the queue already holds a message with its id. The queue holds an
- * id from the send until the message is done: while it waits, and while it is being
+ * Decides how a send treats an id that the queue already holds. The queue holds an id
+ * from the send until the message is done, both while it waits and while it is being
  * handled.
  */
 public enum OnDuplicate {
 
     /**
-     * Leaves what is there as it is, so that a send can be repeated: the answer is
-     * {@link SendOutcome#KEPT} while the queue holds the id. Only where the message is
-     * being handled and was cancelled meanwhile does the new one follow it
-     * ({@link SendOutcome#AFTER_CURRENT}), as nothing else would.
+     * Leaves the existing message unchanged, so that a send can be repeated safely: the
+     * outcome is {@link SendOutcome#KEPT} while the queue holds the id. The only
+     * exception is a message that was cancelled while being handled, which will not be
+     * retried: the new message follows it ({@link SendOutcome#AFTER_CURRENT}).
      */
     KEEP,
 
     /**
-     * Leaves a message that waits as it is, and follows one that is being handled
-     * ({@link SendOutcome#AFTER_CURRENT}); of several that follow the first is kept. The
-     * mode for a handler that sends its own id again, such as that of recurring work.
+     * Leaves a waiting message unchanged, and follows one that is being handled
+     * ({@link SendOutcome#AFTER_CURRENT}); of several successors the first is kept. Use
+     * this mode in a handler that sends its own id again, for example for recurring work.
      */
     AFTER_CURRENT,
 
     /**
-     * Replaces payload, headers, due time, priority and time to live of a message that
-     * waits. Follows one that is being handled; of several that follow the last is kept.
+     * Replaces payload, headers, due time, priority and time to live of a waiting
+     * message. Follows one that is being handled; of several successors the last is kept.
      */
     REPLACE
 

@@ -5,13 +5,12 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a call of {@link DelayQueueOperations#pause(String)} has done: the queue is
- * paused.
+ * Holds the result of {@link DelayQueueOperations#pause(String)}.
  *
  * @param queue the queue
- * @param wasPaused whether it was paused already; the end of that pause is replaced
+ * @param wasPaused whether it was already paused; the end of that pause is replaced
  * @param until when the pause ends by itself, on the store's clock; {@code null} if it
- * lasts until somebody resumes the queue
+ * lasts until the queue is resumed
  */
 public record PauseResult(String queue, boolean wasPaused, @Nullable Instant until) {
 }

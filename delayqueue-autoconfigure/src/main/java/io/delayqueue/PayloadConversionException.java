@@ -2,7 +2,10 @@ package io.delayqueue;
 
 import org.jspecify.annotations.Nullable;
 
-/** A payload cannot be written as JSON, or not be read as the type asked for. */
+/**
+ * Reports a payload that cannot be written as JSON, or cannot be read as the requested
+ * type.
+ */
 public final class PayloadConversionException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;

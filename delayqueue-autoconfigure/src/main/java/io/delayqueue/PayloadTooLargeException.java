@@ -1,7 +1,7 @@
 package io.delayqueue;
 
 /**
- * A message is larger, as it would be stored, than {@code delayqueue.max-payload-size}.
+ * Reports a message whose stored form exceeds {@code delayqueue.max-payload-size}.
  */
 public final class PayloadTooLargeException extends IllegalArgumentException {
 

@@ -3,7 +3,7 @@ package io.delayqueue;
 import java.util.regex.Pattern;
 
 /**
- * The name of a queue, valid by construction.
+ * Holds the validated name of a queue.
  *
  * @param value 1 to 64 characters: letters, digits, {@code .}, {@code _} and {@code -};
  * the first is a letter or a digit

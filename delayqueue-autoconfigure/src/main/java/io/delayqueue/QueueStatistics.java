@@ -5,17 +5,17 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many messages a queue held at one moment.
+ * Holds the message counts of a queue at one moment.
  *
  * @param queue the queue
- * @param scheduled messages that wait, the due ones included, and those that wait behind
- * another of their group
- * @param due those of them whose time has come and that nobody has claimed yet; of each
- * group only the one whose turn it is
- * @param leased messages handed to workers
+ * @param scheduled messages that wait, including due messages and those that wait in
+ * their group
+ * @param due scheduled messages that are due and not claimed; only the first of each
+ * group counts
+ * @param leased in-flight messages
  * @param dead dead letters
- * @param nextDueAt due time of the message that is due first, of each group only the one
- * whose turn it is; {@code null} if none waits
+ * @param nextDueAt the earliest due time, considering only the first message of each
+ * group; {@code null} if none waits
  */
 public record QueueStatistics(String queue, long scheduled, long due, long leased, long dead,
         @Nullable Instant nextDueAt) {

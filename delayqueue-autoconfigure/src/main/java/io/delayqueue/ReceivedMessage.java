@@ -8,48 +8,51 @@ import java.util.Optional;
 import org.springframework.core.ParameterizedTypeReference;
 
 /**
- * A message taken by {@link DelayQueueOperations#receive}, leased to the caller, who
- * settles it by one of {@code acknowledge}, {@code retry}, {@code release} and
- * {@code deadLetter}. Its lease is <em>not</em> renewed by itself: a message not settled
- * before {@link #leasedFor()} is over is delivered again.
+ * Holds a message claimed by {@link DelayQueueOperations#receive} and leased to the
+ * caller. Settle it with {@code acknowledge}, {@code retry}, {@code release} or
+ * {@code deadLetter}. The lease is <em>not</em> renewed automatically: a message that is
+ * not settled within {@link #leasedFor()} is redelivered.
  * <p>
- * The methods that settle return {@code false}, and change nothing, if the message is no
- * longer the caller's. All of them throw {@link StoreUnavailableException} if the store
- * does not answer; the call may then be repeated. Thread-safe.
+ * The settling methods return {@code false}, and change nothing, if the caller no longer
+ * holds the lease. They throw {@link StoreUnavailableException} if the store does not
+ * answer; the call may then be repeated. Thread-safe.
  */
 public interface ReceivedMessage {
 
-    /** The queue that the message was sent to. */
+    /** Returns the queue that the message was sent to. */
     String queue();
 
-    /** The id of the message. */
+    /** Returns the id of the message. */
     String id();
 
     /**
-     * The group of the message: no other message of it is delivered until this one is
-     * done.
+     * Returns the group of the message. No other message of the group is delivered until
+     * this one is done.
      */
     Optional<String> group();
 
-    /** The number of this attempt, from 1: failures so far plus one. */
+    /** Returns the number of this attempt, starting at 1: previous failures plus one. */
     int attempt();
 
     /**
-     * When this attempt was due, on the store's clock. After a lease that ran out it may
-     * be known only when that lease was given.
+     * Returns when this attempt was due, on the store's clock. After a lapse this may be
+     * the start of the lapsed lease, if the due time is no longer known.
      */
     Instant dueAt();
 
-    /** Headers given by the sender. */
+    /** Returns the headers set by the sender. */
     Map<String, String> headers();
 
-    /** Time that is left of the lease, as this process knows; zero once it is over. */
+    /**
+     * Returns the remaining time of the lease, as far as this process knows; zero after
+     * it has ended.
+     */
     Duration leasedFor();
 
     /**
      * Reads the payload.
      * @param <T> the payload's type
-     * @param type what to read it as
+     * @param type the type to read it as
      * @return the payload
      * @throws PayloadConversionException if it cannot be read as {@code type}
      */
@@ -59,32 +62,33 @@ public interface ReceivedMessage {
      * Reads the payload as a generic type, as in {@code message.payload(new
      * ParameterizedTypeReference<List<Order>>() {})}.
      * @param <T> the payload's type
-     * @param type what to read it as
+     * @param type the type to read it as
      * @return the payload
      * @throws PayloadConversionException if it cannot be read as {@code type}
      */
     <T> T payload(ParameterizedTypeReference<T> type);
 
-    /** Ends the lease because the message is handled; it is gone. */
+    /** Ends the lease and removes the message, because it was handled. */
     boolean acknowledge();
 
     /**
      * Ends the lease because handling failed. The message is due again after
-     * {@code delay}; if this was its last attempt it becomes a dead letter instead.
+     * {@code delay}, or is dead-lettered if this was its last attempt.
      */
     boolean retry(Duration delay, String failure);
 
     /**
-     * Gives the message back without burning an attempt.
-     * @param delay due again after it; with zero the message is due when this attempt
-     * was, so that it comes before what became due later, to this caller too
+     * Releases the message without using up an attempt.
+     * @param delay time until it is due again; with zero the message keeps the due time
+     * of this attempt, so it is delivered before messages that became due later, possibly
+     * to this caller
      */
     boolean release(Duration delay);
 
-    /** Makes the message a dead letter. */
+    /** Dead-letters the message. */
     boolean deadLetter(String reason);
 
-    /** Prolongs the lease to at least {@code leaseTime} from now. */
+    /** Extends the lease to at least {@code leaseTime} from now. */
     boolean extend(Duration leaseTime);
 
 }

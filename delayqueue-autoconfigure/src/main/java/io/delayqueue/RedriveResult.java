@@ -1,16 +1,16 @@
 package io.delayqueue;
 
-/** What a redrive did. */
+/** Lists the possible results of a redrive. */
 public enum RedriveResult {
 
-    /** The message is due now, with all its attempts; the dead letter is gone. */
+    /** The message is due now, with all its attempts, and the dead letter was removed. */
     REDRIVEN,
 
     /** The queue holds another message with that id; the dead letter stays. */
     ID_IN_USE,
 
     /**
-     * The dead letter has no message to redrive, as its content was missing; it stays.
+     * The dead letter has no content to redrive; it stays.
      */
     EMPTY,
 

@@ -1,6 +1,6 @@
 package io.delayqueue;
 
-/** What a reschedule did. */
+/** Lists the possible results of a reschedule. */
 public enum RescheduleResult {
 
     /** The message has its new due time. */

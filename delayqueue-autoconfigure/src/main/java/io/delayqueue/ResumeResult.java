@@ -1,12 +1,12 @@
 package io.delayqueue;
 
-/** What a call of {@link DelayQueueOperations#resume} has found. */
+/** Lists the possible results of {@link DelayQueueOperations#resume}. */
 public enum ResumeResult {
 
-    /** The queue was paused, and is not any more. */
+    /** The queue was paused and has been resumed. */
     RESUMED,
 
-    /** The queue was not paused; what was left of a pause that is over is removed. */
+    /** The queue was not paused. The remains of an earlier pause are removed. */
     NOT_PAUSED
 
 }

@@ -1,31 +1,33 @@
 package io.delayqueue;
 
-/** What a send did. */
+/** Lists the possible outcomes of a send. */
 public enum SendOutcome {
 
     /** The message is stored. */
     SCHEDULED,
 
     /**
-     * The queue already held the id, waiting or being handled; what it held stays as it
-     * was.
+     * The queue already held a message with the id, waiting or being handled, which is
+     * unchanged.
      */
     KEPT,
 
-    /** The queue already held the id; the new message took the place of the old one. */
+    /**
+     * The queue already held a message with the id, which was replaced by the new one.
+     */
     REPLACED,
 
     /**
-     * The message of that id is being handled. The new one follows when that handling
-     * ends, however it ends; it then takes the place of a retry. The answer of
+     * The message with that id is being handled. The new one follows when the handler is
+     * done, regardless of its result, and replaces a retry. The outcome of
      * {@link OnDuplicate#AFTER_CURRENT} and {@link OnDuplicate#REPLACE}, and of
      * {@link OnDuplicate#KEEP} only if the message being handled was cancelled.
      */
     AFTER_CURRENT,
 
     /**
-     * Nothing is stored yet: the message is sent when the transaction has committed, and
-     * never if it rolls back.
+     * Nothing is stored yet: the message is sent after the transaction has committed, and
+     * not at all if it rolls back.
      */
     DEFERRED
 

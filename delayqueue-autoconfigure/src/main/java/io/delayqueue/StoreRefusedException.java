@@ -3,10 +3,10 @@ package io.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store answered with an error: it is full, too old, read-only, or its user lacks a
- * permission. Repeating the call does not help before somebody has mended the cause.
- * Nothing was changed, unless {@link #effect()} says that this is not known: a permission
- * may be missed half of the way.
+ * Reports that the store answered with an error: it is full, too old, read-only, or its
+ * user lacks a permission. Fix the cause before repeating the call. Nothing was changed,
+ * unless {@link #effect()} is unknown: a missing permission may stop an operation part of
+ * the way.
  */
 public final class StoreRefusedException extends DelayQueueException {
 

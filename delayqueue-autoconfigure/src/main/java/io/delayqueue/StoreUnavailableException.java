@@ -3,9 +3,9 @@ package io.delayqueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store could not be reached, or did not answer in time. {@link #effect()} says
- * whether the operation may have taken effect; a send that is repeated with an id of its
- * own does no harm.
+ * Reports that the store could not be reached, or did not answer in time.
+ * {@link #effect()} says whether the operation may have taken effect. Repeating a send is
+ * safe if the message has an id chosen by the caller.
  */
 public final class StoreUnavailableException extends DelayQueueException {
 

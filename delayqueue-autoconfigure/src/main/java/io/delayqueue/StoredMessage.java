@@ -6,23 +6,23 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message as the queue held it at one moment.
+ * Holds a message as it was stored at one moment.
  *
  * @param queue the queue that holds it
  * @param id its id
- * @param state where it is in its life
- * @param dueAt when it is due, or was for the attempt before a lease that ran out;
+ * @param state its state
+ * @param dueAt when it is due, or after a lapse, when the lapsed attempt was due;
  * {@code null} while {@link MessageState#LEASED}
  * @param leasedUntil when its lease ends unless renewed, rounded down to a tenth of a
  * second; {@code null} unless {@link MessageState#LEASED}
- * @param expiresAt from when on it is not handled any more; {@code null} if never
+ * @param expiresAt when it expires and is no longer handled; {@code null} if never
  * @param priority {@value MessageLimits#MIN_PRIORITY} (last) to
  * {@value MessageLimits#MAX_PRIORITY} (first)
  * @param group its group; {@code null} for none
- * @param failures handler failures so far
- * @param lapses times its process vanished while handling it
+ * @param failures previous handler failures
+ * @param lapses leases that ran out after the start of the handler was recorded
  * @param payload the payload as JSON
- * @param headers headers given by the sender
+ * @param headers headers set by the sender
  */
 public record StoredMessage(String queue, String id, MessageState state, @Nullable Instant dueAt,
         @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, @Nullable String group, int failures,
@@ -33,7 +33,7 @@ public record StoredMessage(String queue, String id, MessageState state, @Nullab
         headers = Map.copyOf(headers);
     }
 
-    /** Names the message without its payload, which may be private. */
+    /** Describes the message without its payload, which may be private. */
     @Override
     public String toString() {
         return "StoredMessage[queue=%s, id=%s, state=%s, dueAt=%s, leasedUntil=%s]".formatted(this.queue, this.id,

@@ -1,8 +1,8 @@
 package io.delayqueue;
 
 /**
- * A message was sent to a queue that the application does not know, and the application
- * refuses those ({@code delayqueue.send.unknown-queues=reject}). Nothing was sent.
+ * Reports a send to a queue that the application does not know, where
+ * {@code delayqueue.send.unknown-queues=reject} is set. Nothing was sent.
  */
 public final class UnknownQueueException extends IllegalArgumentException {
 
@@ -13,14 +13,14 @@ public final class UnknownQueueException extends IllegalArgumentException {
     /**
      * Creates an exception.
      * @param queue the queue
-     * @param message says why it is not known
+     * @param message why it is not known
      */
     public UnknownQueueException(QueueName queue, String message) {
         super(message);
         this.queue = queue.value();
     }
 
-    /** The queue that is not known. */
+    /** Returns the unknown queue. */
     public String queue() {
         return this.queue;
     }

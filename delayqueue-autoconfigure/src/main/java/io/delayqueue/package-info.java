@@ -1,11 +1,11 @@
 /**
- * What an application uses: {@link io.delayqueue.DelayQueueOperations} to send,
- * {@link io.delayqueue.DelayedListener} to handle, and the values both speak in. Start at
+ * Contains the API for applications: {@link io.delayqueue.DelayQueueOperations} to send,
+ * {@link io.delayqueue.DelayedListener} to handle, and their value types. Start at
  * {@code DelayQueueOperations}; {@code io.delayqueue.template.DelayQueueTemplate} is the
- * bean behind it.
+ * bean that implements it.
  * <p>
- * Nothing here depends on Redis or on another package of this library. Times that decide
- * when something happens are the store's, never this JVM's.
+ * This package does not depend on Redis or on other packages of this library. All times
+ * that decide when something happens are those of the store, never of this JVM.
  */
 @NullMarked
 package io.delayqueue;
