@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes log lines on a thread of its own, for callers that must not be blocked, such as
- * a client's event loop: an appender may block, and would stall every call of the
- * application. A bounded number of lines waits; those beyond it are counted and left out.
+ * Writes log lines on a separate thread, for callers that must not be blocked, such as a
+ * client's event loop, where a slow appender would stall every call of the application.
+ * The queue of lines is bounded; lines beyond the bound are counted and dropped.
  * <p>
  * <strong>Threads.</strong> Any. The thread, {@code delayqueue-log}, exists while there
- * is something to write and a few seconds longer.
+ * are lines to write and for a few seconds afterwards.
  */
 public final class BackgroundLog implements Executor {
 
@@ -44,7 +44,7 @@ public final class BackgroundLog implements Executor {
     }
 
     /**
-     * Writes a line soon.
+     * Queues a line to be written.
      * @param line calls a logger
      */
     @Override
@@ -53,7 +53,7 @@ public final class BackgroundLog implements Executor {
             this.thread.execute(() -> write(line));
         }
         catch (OutOfMemoryError ex) {
-            this.leftOut.incrementAndGet(); // no thread to be had
+            this.leftOut.incrementAndGet(); // no thread available
         }
     }
 
@@ -62,7 +62,7 @@ public final class BackgroundLog implements Executor {
             line.run();
         }
         catch (RuntimeException ex) {
-            return; // an appender failed, so there is nobody to report it to
+            return; // an appender failed, so the failure cannot be logged
         }
         long count = this.leftOut.getAndSet(0);
         if (count > 0) {
@@ -71,7 +71,7 @@ public final class BackgroundLog implements Executor {
         }
     }
 
-    /** Waits, though not for long, until what waits is written; then writes no more. */
+    /** Waits briefly until the queued lines are written, then stops writing. */
     public void close() {
         this.thread.shutdown();
         boolean interrupted = false;

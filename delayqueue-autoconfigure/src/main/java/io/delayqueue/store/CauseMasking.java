@@ -5,16 +5,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What may be shown of a cause of death to who may not read payloads: an exception's
- * message may quote one, and a consumer may write anything. Left are the type of the
- * exception, and the queue's own reasons, which say nothing of a message but numbers.
+ * Masks the cause of a dead letter for callers without the permission to read payloads,
+ * because an exception message may quote a payload and a consumer may write any text.
+ * Keeps the type of the exception, and the reasons given by the library itself, which
+ * contain no data of a message except numbers.
  */
 public final class CauseMasking {
 
-    /** In place of all else. */
+    /** Replaces every other cause. */
     public static final String MASKED = "(masked)";
 
-    /** Without what it says: consumers in any language could not read it. */
+    /** Cause for a payload that no consumer could read over HTTP. */
     public static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
 
     private static final int LONGEST_TYPE = 300;
@@ -31,7 +32,7 @@ public final class CauseMasking {
     private CauseMasking() {
     }
 
-    /** What is left of a cause, in one line. */
+    /** Returns the masked cause in one line. */
     public static String masked(String cause) {
         Matcher type = TYPE.matcher(cause).region(0, Math.min(cause.length(), LONGEST_TYPE));
         if (type.lookingAt()) {

@@ -5,25 +5,25 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a claim asks for.
+ * Holds the parameters of a claim.
  *
- * @param limit most messages to lease, 1 to {@link MessageStore#BATCH_LIMIT}
+ * @param limit maximum number of messages to lease, 1 to {@link MessageStore#BATCH_LIMIT}
  * @param leaseTime how long the leases last
- * @param policy what becomes of messages that are found expired
- * @param bid who would keep the partition; {@code null} for who does not stay, or hears
- * of no keeper
- * @param usualLease how long leases of the queue are, where the caller does not choose:
- * taken for the length of those that ran out
+ * @param policy how to treat messages that are found expired
+ * @param bid the bid to become the primary poller of the partition; {@code null} for a
+ * caller that does not stay, or does not receive signals about primary pollers
+ * @param usualLease the lease time configured for the queue, which is assumed for leases
+ * that ran out
  */
 public record ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @Nullable PrimaryPollerBid bid,
         Duration usualLease) {
 
-    /** Without a word on who keeps the partition. */
+    /** Creates a request without a bid. */
     public ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy) {
         this(limit, leaseTime, policy, null);
     }
 
-    /** For a lease of the usual length. */
+    /** Creates a request with the configured lease time. */
     public ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @Nullable PrimaryPollerBid bid) {
         this(limit, leaseTime, policy, bid, leaseTime);
     }

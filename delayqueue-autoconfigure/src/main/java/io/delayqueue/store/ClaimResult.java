@@ -8,19 +8,20 @@ import io.delayqueue.DeadLetterEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to {@link MessageStore#claim}.
+ * Holds the answer to {@link MessageStore#claim}.
  *
- * @param messages the messages now leased to the caller, the highest lane and the longest
- * due first
- * @param now the store's time when it answered
- * @param nextAt when there may be more to claim: the earliest due time or end of a lease;
+ * @param messages the messages now leased to the caller, by lane from the highest
+ * priority, then by due time
+ * @param now the store's time of the answer
+ * @param nextAt when there may be more to claim: the earliest due time or lease end;
  * {@code null} if the queue is empty
- * @param expired how many messages were found expired and removed
- * @param buried the dead letters that the claim added: of expired messages if the policy
- * is to keep them, and of messages whose content was missing
- * @param partitionsVersion the version of {@link PartitionLayout} that the partition has
- * recorded; 0 for none
- * @param keeper whether the caller keeps the partition, if it made a bid for that
+ * @param expired number of messages that were found expired and removed
+ * @param buried the dead letters that the claim added: for expired messages if the policy
+ * is to dead-letter them, and for messages whose content was missing
+ * @param partitionsVersion the version of {@link PartitionLayout} recorded in the
+ * partition; 0 for none
+ * @param keeper whether the caller is the primary poller of the partition, if it made a
+ * bid
  */
 public record ClaimResult(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
         List<DeadLetterEvent> buried, int partitionsVersion, boolean keeper) {
@@ -30,20 +31,20 @@ public record ClaimResult(List<ClaimedMessage> messages, Instant now, @Nullable 
         buried = List.copyOf(buried);
     }
 
-    /** An answer of a partition that has no version recorded. */
+    /** Creates the answer of a partition that has no version recorded. */
     public ClaimResult(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
             List<DeadLetterEvent> buried) {
         this(messages, now, nextAt, expired, buried, 0, false);
     }
 
-    /** The same from a partition that has this version recorded. */
+    /** Returns a copy with this version recorded in the partition. */
     public ClaimResult withPartitionsVersion(int version) {
         return new ClaimResult(this.messages, this.now, this.nextAt, this.expired, this.buried, version, this.keeper);
     }
 
     /**
-     * Time from {@link #now()} until there may be more to claim, zero if there is now;
-     * {@code null} if the queue is empty.
+     * Returns the time from {@link #now()} until there may be more to claim, zero if
+     * there is more now; {@code null} if the queue is empty.
      */
     public @Nullable Duration nextIn() {
         if (this.nextAt == null) {

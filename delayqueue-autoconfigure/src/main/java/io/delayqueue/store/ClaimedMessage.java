@@ -5,15 +5,15 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that was leased by a claim.
+ * Holds a message that was leased by a claim.
  *
  * @param lease the lease
  * @param dueAt when it was due
- * @param failures handler failures so far
- * @param lapses leases that ran out after a recorded start
- * @param suspect whether its last lease ran out: its start must be recorded before its
- * handler is called, see {@link MessageStore#start}
- * @param expiresAt from when on it must not be handled; {@code null} if never
+ * @param failures previous handler failures
+ * @param lapses leases that ran out after the start of the handler was recorded
+ * @param suspect whether it is redelivered because its last lease ran out: the start must
+ * be recorded before the handler is called, see {@link MessageStore#start}
+ * @param expiresAt when it expires and must no longer be handled; {@code null} if never
  * @param group its group; {@code null} for none
  * @param envelope its stored form
  */
@@ -22,21 +22,22 @@ public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapse
 
     private static final byte[] NOTHING = new byte[0];
 
-    /** What is needed to give it back if its attempt is not begun. */
+    /** Returns the data needed to release it if its attempt is not started. */
     public DueLease dueLease() {
         return new DueLease(this.lease, this.dueAt);
     }
 
-    /** The same without its content, for who has read that. */
+    /** Returns a copy without the content, for callers that have read it. */
     public ClaimedMessage withoutEnvelope() {
         return new ClaimedMessage(this.lease, this.dueAt, this.failures, this.lapses, this.suspect, this.expiresAt,
                 this.group, NOTHING);
     }
 
     /**
-     * Why nobody shall have it any more; {@code null} if somebody may.
-     * @param maxLapses lapses after which a message is dead
-     * @param maxAttempts failures after which a message is dead
+     * Returns why it must be dead-lettered instead of handled; {@code null} if it may be
+     * handled.
+     * @param maxLapses lapses after which a message is dead-lettered
+     * @param maxAttempts failures after which a message is dead-lettered
      */
     public @Nullable String deathBy(int maxLapses, int maxAttempts) {
         if (this.lapses >= maxLapses) {

@@ -7,8 +7,8 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 
 /**
- * Notifies several {@link MessageEventListener}, one after the other. Each is guarded, so
- * that a failure of one does not keep an event from the next.
+ * Notifies several {@link MessageEventListener}s in order. Failures are isolated, so that
+ * the next listener is notified if one throws.
  */
 final class CompositeEventListener implements MessageEventListener {
 

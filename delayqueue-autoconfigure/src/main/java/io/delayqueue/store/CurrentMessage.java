@@ -4,11 +4,10 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Binds the message that a handler works on to its thread, so that a send of the same id
- * from there can be recognized.
+ * Binds the message being handled to the handler's thread, to detect that the handler
+ * sends a message with the same id.
  * <p>
- * <strong>Threads.</strong> Each sees what it has bound itself, and nothing else: a
- * handler that sends from another thread is not recognized.
+ * <strong>Threads.</strong> Thread-local: a send from another thread is not detected.
  */
 public final class CurrentMessage {
 
@@ -19,8 +18,8 @@ public final class CurrentMessage {
 
     /**
      * Binds a message to this thread.
-     * @param lease its lease; {@code null} to bind none
-     * @return what was bound before, to be bound again when the handler has returned
+     * @param lease its lease; {@code null} to unbind
+     * @return the previous binding, to be restored when the handler has returned
      */
     public static @Nullable Lease bind(@Nullable Lease lease) {
         Lease before = CURRENT.get();
@@ -33,7 +32,7 @@ public final class CurrentMessage {
         return before;
     }
 
-    /** Whether this thread handles the message of that id. */
+    /** Returns whether this thread is handling the message with that id. */
     public static boolean is(QueueName queue, String id) {
         Lease current = CURRENT.get();
         return current != null && current.id().equals(id) && current.queue().equals(queue);

@@ -11,30 +11,36 @@ import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 
 /**
- * Where a page of dead letters ended, as callers pass it on.
+ * Holds the position at which a page of dead letters ended, and converts it to and from
+ * the cursor that callers pass.
  *
- * @param diedMillis time of death of the last letter, milliseconds since the epoch
- * @param letterId the last letter
+ * @param diedMillis time at which the last message of the page was dead-lettered, in
+ * milliseconds since the epoch n@param letterId the id of the last dead letter
  */
 public record DeadLetterCursor(long diedMillis, String letterId) {
 
     private static final Instant LATEST = Instant.ofEpochMilli(999_999_999_999_999L);
 
-    /** Most characters of the payloads of a page, unless it has but one letter. */
+    /**
+     * Maximum total length of the payloads of a page, in characters, unless it has only
+     * one dead letter.
+     */
     private static final int MAX_SIZE = 1 << 20;
 
     private static final Pattern FORM = Pattern.compile("(-?\\d{1,16}):(.+)");
 
-    /** As every partition orders its own: those of one millisecond by their names. */
+    /**
+     * The order within a partition: entries of the same millisecond are ordered by id.
+     */
     private static final Comparator<DeadLetter> LATEST_FIRST = Comparator.comparing(DeadLetter::diedAt)
         .thenComparing(DeadLetter::letterId)
         .reversed();
 
     /**
-     * Makes a page.
-     * @param letters the letters of the page, and perhaps more
-     * @param limit most letters of the page
-     * @param more whether there are letters behind those of the page
+     * Creates a page.
+     * @param letters the dead letters of the page, and possibly more
+     * @param limit maximum number of dead letters in the page
+     * @param more whether there are dead letters after {@code letters}
      */
     public static DeadLetterPage page(List<DeadLetter> letters, int limit, boolean more) {
         if (!more || letters.isEmpty()) {
@@ -46,10 +52,10 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
     }
 
     /**
-     * Makes one page of those of several partitions, which began at the same cursor. It
-     * ends where one of them ends that has more, as what is behind that is not known of
-     * all, or where its payloads would be more than about a mebibyte.
-     * @param limit most letters of each of them, and of the page
+     * Merges the pages of several partitions that started at the same cursor. The result
+     * ends where the first partition that has more entries ends, because the order after
+     * that is not known, or where its payloads would exceed about one mebibyte.
+     * @param limit maximum number of dead letters of each page, and of the result
      */
     public static DeadLetterPage merge(List<DeadLetterPage> pages, int limit) {
         if (pages.size() == 1) {
@@ -68,7 +74,7 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
         return page(letters, most, letters.size() > most || end.isPresent());
     }
 
-    /** How many of them make a page that is not too large; at least one. */
+    /** Returns how many of them fit into a page; at least one. */
     private static int within(List<DeadLetter> letters) {
         long size = 0;
         for (int i = 0; i < letters.size(); i++) {
@@ -81,16 +87,20 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
         return letters.size();
     }
 
-    /** The cursor of a page that begins with what died before that. */
+    /**
+     * Returns the cursor of a page that starts with messages dead-lettered before that
+     * time.
+     */
     public static String before(Instant died) {
-        // No letter is called so, and those of that millisecond stand before it.
+        // No dead letter has this id, and those of that millisecond are ordered before
+        // it.
         Instant known = died.isAfter(LATEST) ? LATEST : died;
         return DueTime.at(known).millis() + ":!";
     }
 
     /**
      * Reads a cursor.
-     * @throws IllegalArgumentException if it is none that a page gave
+     * @throws IllegalArgumentException if it was not returned by a page
      */
     public static DeadLetterCursor parse(String cursor) {
         Matcher matcher = FORM.matcher(cursor);

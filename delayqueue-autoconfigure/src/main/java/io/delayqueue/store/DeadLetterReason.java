@@ -3,10 +3,10 @@ package io.delayqueue.store;
 import java.time.Instant;
 
 /**
- * Why and how a message dies.
+ * Holds why a message is dead-lettered.
  *
- * @param cause what went wrong, for people to read; at most a few thousand characters
- * @param failed whether this counts as one more failure of the handler
+ * @param cause what went wrong, for operators; at most a few thousand characters
+ * @param failed whether this counts as another handler failure
  * @param dueAt when the last attempt was due
  */
 public record DeadLetterReason(String cause, boolean failed, Instant dueAt) {

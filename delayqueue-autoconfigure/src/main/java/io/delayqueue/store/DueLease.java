@@ -3,10 +3,10 @@ package io.delayqueue.store;
 import java.time.Instant;
 
 /**
- * A lease, and when the attempt was due that it was given for.
+ * Holds a lease and the due time of the attempt that it was given for.
  *
  * @param lease the lease
- * @param dueAt as the claim answered it
+ * @param dueAt the due time as returned by the claim
  */
 public record DueLease(Lease lease, Instant dueAt) {
 }

@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * When a message shall be due, as its sender said it: so long after the store takes it,
- * or at a time of the store's clock. Rounded up to the millisecond, so that rounding
- * never makes anything early.
+ * Holds the due time set by a sender: either a delay that starts when the message is
+ * stored, or a time of the store's clock. Rounded up to the millisecond, so that a
+ * message is never delivered early.
  *
  * @param millis milliseconds from now, or since the epoch
- * @param relative which of the two
+ * @param relative whether {@code millis} is a delay
  */
 public record DueTime(long millis, boolean relative) {
 
-    /** Due as soon as the store has it. */
+    /** Due as soon as it is stored. */
     public static final DueTime NOW = new DueTime(0, true);
 
     public static DueTime after(Duration delay) {
@@ -22,7 +22,7 @@ public record DueTime(long millis, boolean relative) {
 
     public static DueTime at(Instant instant) {
         if (instant.isBefore(Instant.EPOCH)) {
-            // Past is past, and the furthest past has no milliseconds since the epoch.
+            // Any past time means now. Instant.MIN cannot be converted to milliseconds.
             return new DueTime(0, false);
         }
         long millis = instant.toEpochMilli();
@@ -30,7 +30,7 @@ public record DueTime(long millis, boolean relative) {
         return new DueTime(fraction ? millis + 1 : millis, false);
     }
 
-    /** The length of a span in milliseconds, rounded up. */
+    /** Returns the length of a time span in milliseconds, rounded up. */
     public static long ceilToMillis(Duration span) {
         long millis = span.toMillis();
         return (span.compareTo(Duration.ofMillis(millis)) > 0) ? millis + 1 : millis;

@@ -10,8 +10,8 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the messages of a queue that have expired, so that they are logged in one line a
- * minute: after a long outage there may be very many.
+ * Counts the expired messages of a queue and limits their log to one line per minute, as
+ * there may be very many after a long outage.
  * <p>
  * <strong>Threads.</strong> Any.
  */
@@ -21,16 +21,16 @@ public final class ExpiredMessagesLog {
 
     private final AtomicLong count = new AtomicLong();
 
-    /** The id of one that was not reported yet, if it is known. */
+    /** The id of one that has not been reported, if known. */
     private final AtomicReference<@Nullable String> example = new AtomicReference<>();
 
     /** Guarded by this object. */
     private boolean reported;
 
-    /** By the monotonic clock; guarded by this object. */
+    /** On the monotonic clock; guarded by this object. */
     private long reportedAt;
 
-    /** Whether a claim made this dead letter as its message had expired. */
+    /** Returns whether a claim added this dead letter because its message had expired. */
     public static boolean isExpired(DeadLetterEvent death) {
         return death.reason().equals("expired");
     }
@@ -39,20 +39,23 @@ public final class ExpiredMessagesLog {
         this.count.addAndGet(messages);
     }
 
-    /** Keeps the id of one of them, for the next line. */
+    /** Records the id of one of them as the example for the next line. */
     public void note(String id) {
         this.example.compareAndSet(null, id);
     }
 
-    /** Keeps the id of the first of them that a claim has made dead letters. */
+    /**
+     * Records the id of the first expired message among the dead letters that a claim
+     * added.
+     */
     public void note(List<DeadLetterEvent> deaths) {
         deaths.stream().filter(ExpiredMessagesLog::isExpired).findFirst().ifPresent((death) -> note(death.id()));
     }
 
     /**
-     * Takes those that were not reported yet, at most once a minute.
+     * Returns the number of messages to report, and resets it, at most once a minute.
      * @param now the monotonic clock
-     * @return how many to report; 0 if there are none, or the last report was less than a
+     * @return the number; 0 if there are none, or if the last report was less than a
      * minute ago
      */
     public long take(long now) {
@@ -69,7 +72,7 @@ public final class ExpiredMessagesLog {
         return takeAll();
     }
 
-    /** The line that reports those that were taken. */
+    /** Returns the log line for the messages to report. */
     public String text(long messages, QueueName queue, ExpiryPolicy policy) {
         String id = this.example.getAndSet(null);
         return "Expired and %s: %s of queue '%s'%s; further ones are summed up once a minute".formatted(
@@ -78,7 +81,10 @@ public final class ExpiredMessagesLog {
                 (id == null) ? "" : ((messages == 1) ? " ('%s')" : " ('%s' is one of them)").formatted(id));
     }
 
-    /** Takes all that were not reported yet, as nobody will ask again. */
+    /**
+     * Returns the number of all messages that have not been reported, for the last
+     * report.
+     */
     public long takeAll() {
         return this.count.getAndSet(0);
     }

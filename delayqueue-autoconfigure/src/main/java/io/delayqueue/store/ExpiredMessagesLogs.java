@@ -8,14 +8,17 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an {@link ExpiredMessagesLog} for each queue, for callers that claim from any
+ * Holds an {@link ExpiredMessagesLog} for each queue, for callers that claim from any
  * queue.
  * <p>
  * <strong>Threads.</strong> Any.
  */
 public final class ExpiredMessagesLogs {
 
-    /** Names may be made up without end; then some are reported earlier. */
+    /**
+     * Bounds the memory, as callers may invent queue names. Beyond it some counts are
+     * reported early.
+     */
     private static final int MOST_QUEUES = 10_000;
 
     private final Map<QueueName, ExpiredMessagesLog> queues = new ConcurrentHashMap<>();
@@ -27,8 +30,9 @@ public final class ExpiredMessagesLogs {
     }
 
     /**
-     * Counts the messages that a claim has found expired.
-     * @return the line to log, {@code null} if there is none or it is too early
+     * Counts the messages that a claim found expired.
+     * @return the line to log; {@code null} if there is none or the last one is too
+     * recent
      */
     public @Nullable String add(QueueName queue, ClaimResult claim, ExpiryPolicy policy) {
         if (claim.expired() > 0 && this.queues.size() >= MOST_QUEUES) {

@@ -1,12 +1,12 @@
 package io.delayqueue.store;
 
-/** What becomes of a message that was not handled within its time to live. */
+/** Decides what happens to a message that was not handled within its time to live. */
 public enum ExpiryPolicy {
 
     /** It is removed. */
     DROP,
 
-    /** It becomes a dead letter with the cause {@code expired}. */
+    /** It is dead-lettered with the cause {@code expired}. */
     DEAD_LETTER
 
 }

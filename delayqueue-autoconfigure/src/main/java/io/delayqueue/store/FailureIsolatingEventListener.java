@@ -8,8 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps what fails in somebody's events away from messages: it is logged, at first as a
- * warning. Written out, as a lambda per event would be an allocation per message.
+ * Isolates message handling from failing event listeners: logs their exceptions, the
+ * first one as a warning. Repeats the code for each event, because a lambda would be an
+ * allocation per message.
  */
 final class FailureIsolatingEventListener implements MessageEventListener {
 

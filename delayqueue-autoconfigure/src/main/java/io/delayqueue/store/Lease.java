@@ -3,30 +3,33 @@ package io.delayqueue.store;
 import io.delayqueue.QueueName;
 
 /**
- * The right to handle a message, until it is settled or runs out.
+ * Represents the right to handle a message until it is settled or the lease runs out.
  *
- * @param partition where the message is kept
+ * @param partition where the message is stored
  * @param id the id of the message
- * @param token proves the lease; every lease of a message has a later one than the lease
- * before
+ * @param token proves the lease; each lease of a message has a later token than the
+ * previous one
  */
 public record Lease(Partition partition, String id, String token) {
 
-    /** Between id and token in the name of a dead letter; means nothing in a URL. */
+    /**
+     * Separates id and token in the id of a dead letter; has no special meaning in a URL.
+     */
     private static final char SEPARATOR = '~';
 
-    /** The queue of the message. */
+    /** Returns the queue of the message. */
     public QueueName queue() {
         return this.partition.queue();
     }
 
-    /** The name that a dead letter has if this lease ends in one. */
+    /** Returns the id of the dead letter if this lease ends with dead-lettering. */
     public String letterId() {
         return this.id + SEPARATOR + this.token;
     }
 
     /**
-     * The id of the message that a dead letter was; for what names none, the same text.
+     * Returns the message id of a dead letter id, or the text itself if it is not a dead
+     * letter id.
      */
     public static String idOf(String letterId) {
         int end = letterId.lastIndexOf(SEPARATOR);

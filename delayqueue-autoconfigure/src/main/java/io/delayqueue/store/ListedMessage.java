@@ -7,16 +7,17 @@ import io.delayqueue.admin.MessagePage;
 import io.delayqueue.admin.MessageSelection;
 
 /**
- * A message in a list.
+ * Holds a message of a list with its position.
  *
- * @param position where it stands
- * @param message what the list says of it
+ * @param position its position in the list
+ * @param message the listed data
  */
 public record ListedMessage(MessageCursor position, MessageSummary message) {
 
     /**
-     * Makes one page of those of several partitions, which began at the same position.
-     * @param limit most messages of the page; each of them may have one more
+     * Merges the lists of several partitions that started at the same position into one
+     * page.
+     * @param limit maximum number of messages in the page; each list may have one more
      */
     public static MessagePage page(MessageSelection listing, List<List<ListedMessage>> parts, int limit) {
         List<ListedMessage> all = parts.stream()

@@ -9,17 +9,21 @@ import java.util.regex.Pattern;
 import io.delayqueue.admin.MessageSelection;
 
 /**
- * Where a message stands in a {@link MessageSelection}, in whatever partition.
+ * Holds the position of a message in a {@link MessageSelection}, valid in every
+ * partition.
  *
- * @param score its score there, as the store writes it
- * @param member what it is called there: bytes as characters, one of each
+ * @param score its score in the list, as formatted by the store
+ * @param member its member in the list, one character per byte
  */
 public record MessageCursor(String score, String member) implements Comparable<MessageCursor> {
 
     private static final Pattern FORM = Pattern
         .compile("([A-Z]+):(-?(?:inf|\\d{1,20}(?:\\.\\d{1,20})?(?:e[+-]?\\d{1,3})?)):(.+)", Pattern.DOTALL);
 
-    /** As every partition orders its own: those of one score by their bytes. */
+    /**
+     * The order within a partition: members with the same score are ordered by their
+     * bytes.
+     */
     private static final Comparator<MessageCursor> ORDER = Comparator.comparingDouble(MessageCursor::number)
         .thenComparing(MessageCursor::member);
 
@@ -36,7 +40,7 @@ public record MessageCursor(String score, String member) implements Comparable<M
         return ORDER.compare(this, other);
     }
 
-    /** As callers pass it on. */
+    /** Returns the cursor that callers pass. */
     public String cursor(MessageSelection listing) {
         return Base64.getUrlEncoder()
             .withoutPadding()
@@ -45,7 +49,7 @@ public record MessageCursor(String score, String member) implements Comparable<M
 
     /**
      * Reads a cursor.
-     * @throws IllegalArgumentException if it is none that a page of that listing gave
+     * @throws IllegalArgumentException if it was not returned by a page of that listing
      */
     public static MessageCursor parse(String cursor, MessageSelection listing) {
         Matcher matcher;

@@ -6,13 +6,13 @@ import java.util.List;
 import io.delayqueue.QueueName;
 
 /**
- * Told of what happens in this process, for meters and the like.
+ * Receives the events of this process, for example for meters.
  * <p>
  * <strong>Threads.</strong> Any; see {@link QueueEventListener}.
  */
 public interface MessageEventListener {
 
-    /** Tells nobody. */
+    /** Ignores all events. */
     MessageEventListener NONE = new MessageEventListener() {
 
         @Override
@@ -31,23 +31,30 @@ public interface MessageEventListener {
 
     };
 
-    /** Who is told of a queue by those that send, receive and steer; asked each time. */
+    /**
+     * Returns the listener for the events of a queue outside its message listeners;
+     * called for every event.
+     */
     QueueEventListener of(QueueName queue);
 
-    /** Who is told by a listener of what it does on one of its queues; asked once. */
+    /**
+     * Returns the listener for the events of one queue of a message listener; called
+     * once.
+     */
     QueueEventListener of(QueueName queue, String listenerId);
 
     /**
-     * A script was called.
+     * Called after a script call.
      * @param script its name, one of a few dozen
-     * @param nanos until the answer was there, or the failure
+     * @param nanos duration until the answer or the failure
      * @param answered {@code false} if the call failed
      */
     void called(String script, long nanos, boolean answered);
 
     /**
-     * Notifies all of {@code events}, in their order. A failure of one is logged; the
-     * others are notified all the same, and the caller never sees it.
+     * Returns a listener that notifies all of {@code events} in order. An exception of
+     * one is logged, and neither prevents the notification of the others nor reaches the
+     * caller.
      */
     static MessageEventListener composed(Collection<MessageEventListener> events) {
         List<MessageEventListener> guarded = events.stream()

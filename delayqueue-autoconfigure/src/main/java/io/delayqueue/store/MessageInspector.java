@@ -10,30 +10,31 @@ import io.delayqueue.StoredMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at what a store holds, and changes nothing. Apart from {@link MessageStore}, so
- * that looking may grow without touching the hot path. Threads and failures are as there.
+ * Reads messages and dead letters without changing them. Separate from
+ * {@link MessageStore}, so that reads can be added without touching the hot path. Threads
+ * and failures are the same as there.
  */
 public interface MessageInspector {
 
-    /** The message of that id that waits or is leased. */
+    /** Returns the message with that id, waiting or leased. */
     CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id);
 
-    /** Counts, in time that grows at most with the logarithm of the messages. */
+    /** Returns the counts, in time at most logarithmic in the number of messages. */
     CompletableFuture<QueueStatistics> statistics(Partition partition);
 
     /**
-     * Dead letters, the latest death first.
-     * @param cursor where the page before ended; {@code null} for the first
+     * Returns a page of dead letters, the most recently dead-lettered first.
+     * @param cursor where the previous page ended; {@code null} for the first page
      * @param limit 1 to 100
      */
     CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit);
 
-    /** The dead letter of that name. */
+    /** Returns the dead letter with that id. */
     CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId);
 
     /**
-     * The message of a dead letter, as it would be sent again; its envelope is empty if
-     * the letter has none.
+     * Returns the message to send for the redrive of a dead letter; its envelope is empty
+     * if the dead letter has no content.
      */
     CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId);
 

@@ -11,10 +11,10 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
 
 /**
- * Where messages live. Each method is one transition of a message's state machine, atomic
- * and visible to all processes when its future completes. Senders name the
- * {@link PartitionTarget} of an id; all else happens in the {@link Partition} that a
- * message is known to be in.
+ * Stores messages. Each method is one transition of a message's state machine, atomic and
+ * visible to all processes when its future completes. Senders pass the
+ * {@link PartitionTarget} of an id; all other methods take the {@link Partition} that is
+ * known to hold the message.
  *
  * <pre>
  *              claim             acknowledge
@@ -26,123 +26,128 @@ import io.delayqueue.SendResult;
  *   +-- reschedule
  * </pre>
  *
- * A lease that runs out needs no method: the next {@code claim} finds it, and every
- * method of a sender treats such a message as {@code SCHEDULED} again.
+ * A lapse needs no method: the next {@code claim} finds it, and every method for senders
+ * treats such a message as {@code SCHEDULED}.
  * <p>
- * The methods that take a {@link Lease} are fenced: once its message has passed on they
- * change nothing and answer {@code false}. A call that is repeated by the connection,
- * with nothing having happened to the message in between, leaves the state of one call
- * and answers as the first time.
+ * The methods that take a {@link Lease} are fenced: once the lease has ended they change
+ * nothing and return {@code false}. They are idempotent: a call that the connection
+ * repeats, while the message did not change in between, has the effect of one call and
+ * returns the same answer.
  * <p>
  * <strong>Threads.</strong> All methods may be called from any thread and do not wait,
- * unless {@link #waits()}. A future always completes within the store's time limit:
- * exceptionally with a {@link io.delayqueue.DelayQueueException}, and on a thread that
+ * unless {@link #waits()}. A future always completes within the store's time limit; if
+ * exceptionally, with a {@link io.delayqueue.DelayQueueException}, and on a thread that
  * must not be blocked.
  */
 public interface MessageStore {
 
-    /** Most messages, or leases, of one call. */
+    /** Maximum number of messages or leases of one call. */
     int BATCH_LIMIT = 100;
 
     /**
-     * Bytes of contents after which a call reads no more of them, so that large messages
-     * do not keep the store from answering others.
+     * Number of content bytes after which a call stops reading, so that large messages do
+     * not block the store for other calls.
      */
     int CONTENT_LIMIT = 1 << 20;
 
-    /** Whether methods wait for the answer, or do the work, on the caller's thread. */
+    /** Returns whether methods block the caller's thread until the work is done. */
     default boolean waits() {
         return false;
     }
 
     /**
-     * Adds messages, or applies them to what the queue holds under their ids: all or, if
-     * the future fails, none as far as is known. Messages that all are
-     * {@linkplain NewMessage#unique() unique} are never refused for the version of the
-     * home.
-     * @param messages at most {@link #BATCH_LIMIT}, with ids that differ
+     * Adds messages, or applies them to the messages that the queue holds with their ids.
+     * Applies all of them or, if the future fails, none as far as is known. A call whose
+     * messages are all {@linkplain NewMessage#unique() unique} is never rejected for the
+     * version of its target.
+     * @param messages at most {@link #BATCH_LIMIT}, with distinct ids
      * @return the answers in the order of {@code messages}
      */
     CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages);
 
     /**
-     * As {@link #schedule}, but leaves out messages whose ids the partition does not
-     * hold, unless it holds others of their groups: their answers are empty.
+     * Works like {@link #schedule}, but skips messages whose ids the partition does not
+     * hold, unless it holds other messages of their groups. The answers of skipped
+     * messages are empty.
      */
     CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home, List<NewMessage> messages);
 
     /**
-     * Leases due messages, highest lane first, the longest due first, after returning
-     * leases that ran out. Removes at most {@link #BATCH_LIMIT} messages that have
-     * expired. Of large messages it leases fewer than asked for, and at least one; if it
-     * leaves due messages behind, the next time in its answer is not later than now.
+     * Leases due messages, by lane from the highest priority, then by due time, after
+     * making messages with lapsed leases due again. Removes at most {@link #BATCH_LIMIT}
+     * expired messages. Leases fewer large messages than requested, but at least one. If
+     * due messages remain, the next time in the answer is not later than now.
      */
     CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request);
 
     /**
-     * Gives up keeping a partition, so that others hurry.
-     * @param node who kept it
-     * @return {@code false} if another keeps it or nobody does
+     * Resigns as primary poller of a partition, so that the standby nodes poll without
+     * delay. n@param node the primary poller
+     * @return {@code false} if the primary poller is another node, or there is none
      */
     CompletableFuture<Boolean> resign(Partition partition, String node);
 
     /**
-     * Ends leases because their messages were handled; the messages are gone.
+     * Ends leases and removes their messages, because these were handled.
      * @param leases at most {@link #BATCH_LIMIT}, each once
      */
     CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases);
 
-    /** Makes leases last at least {@code leaseTime} from now; never shortens one. */
+    /** Extends leases to at least {@code leaseTime} from now; never shortens one. */
     CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime);
 
     /**
-     * Records that the handler of a suspect is about to start, so that, should its lease
-     * run out again, that counts as a lapse.
+     * Records that the handler of a redelivered message is about to start, so that it
+     * counts as a lapse if the lease runs out again.
      */
     CompletableFuture<Boolean> start(Lease lease);
 
     /**
-     * Ends a lease because the handler failed: due again after {@code delay}, unless it
-     * was cancelled meanwhile or has a successor.
-     * @param failure what went wrong, kept with the message; at most a few thousand
+     * Ends a lease because the handler failed. The message is due again after
+     * {@code delay}, unless it was cancelled in the meantime or has a successor.
+     * @param failure what went wrong, stored with the message; at most a few thousand
      * characters
      */
     CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure);
 
-    /** Gives messages back with no attempt burned: due again after {@code delay}. */
+    /**
+     * Releases messages without using up an attempt; they are due again after
+     * {@code delay}.
+     */
     CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay);
 
     /**
-     * Gives messages back whose attempts were not begun: each is due when its attempt
-     * was, so that it comes before what became due later; at the latest now.
+     * Releases messages whose attempts were not started. Each keeps the due time of its
+     * attempt, now at the latest, so that it precedes messages that became due later.
      */
     CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases);
 
     /**
-     * Ends a lease because trying is over. The dead letter is named
+     * Ends a lease by dead-lettering the message. The id of the dead letter is
      * {@link Lease#letterId()}.
      */
     CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death);
 
-    /** Removes a message that waits, or forbids the retry of one that is leased. */
+    /** Removes a waiting message, or prevents the retry of a leased one. */
     CompletableFuture<CancelResult> cancel(PartitionTarget home, String id);
 
-    /** Changes the due time of a message that waits. */
+    /** Changes the due time of a waiting message. */
     CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due);
 
     /**
-     * Makes the message of a dead letter due now, with its attempts anew, in a queue that
-     * was never spread: elsewhere its place may be another by now, and it is sent there.
+     * Makes the message of a dead letter due now, with all its attempts, in a queue that
+     * was never partitioned. In other queues the message may belong to another partition
+     * now, and is sent there instead.
      */
     CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId);
 
-    /** Removes one dead letter; {@code false} if there is none of that name. */
+    /** Removes a dead letter; returns {@code false} if there is none with that id. */
     CompletableFuture<Boolean> purge(Partition partition, String letterId);
 
     /**
-     * Removes dead letters that are at least so old, the oldest first.
+     * Removes dead letters of at least this age, the oldest first.
      * @param age zero for all
-     * @return how many were removed, at most {@link #BATCH_LIMIT}
+     * @return the number of removed dead letters, at most {@link #BATCH_LIMIT}
      */
     CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age);
 

@@ -12,23 +12,25 @@ import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message on its way into the store.
+ * Holds a message that is to be stored.
  *
  * @param id its id
- * @param generated whether {@code id} was made for this send, so that the store cannot
- * hold it unless this very send put it there
- * @param due when it shall be due
- * @param onDuplicate what to do if the store holds {@code id}
+ * @param generated whether {@code id} was generated for this send, so that the store can
+ * hold it only as a result of this send
+ * @param due when it is due
+ * @param onDuplicate how to treat {@code id} if the store already holds it
  * @param priority its lane
- * @param timeToLive how long after its due time it may be handled; {@code null} for ever
+ * @param timeToLive how long after its due time it may be handled; {@code null} for no
+ * limit
  * @param group its group; {@code null} for none
  * @param envelope its stored form
- * @param stamp names this send, so that a repeated call of it is known wherever it comes
+ * @param stamp identifies this send, so that a repeated call is recognized in any
+ * partition
  */
 public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
         @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp) {
 
-    /** A message of a send of its own. */
+    /** Creates a message with a new stamp. */
     public NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
             @Nullable Duration timeToLive, @Nullable String group, byte[] envelope) {
         this(id, generated, due, onDuplicate, priority, timeToLive, group, envelope,
@@ -36,15 +38,16 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
     }
 
     /**
-     * A message without priority, time to live or group, kept if the store holds its id.
+     * Creates a message with the default priority, without time to live or group; an
+     * existing message with its id is kept.
      */
     public static NewMessage of(String id, DueTime due, byte[] envelope) {
         return new NewMessage(id, false, due, OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, null, null, envelope);
     }
 
     /**
-     * The message of a dead letter, due now. Its stamp comes from the letter, so that it
-     * is stored once however often its redrive is repeated.
+     * Creates the message of a dead letter, due now. Its stamp is derived from the dead
+     * letter, so that it is stored only once if the redrive is repeated.
      */
     public static NewMessage of(String letterId, int priority, @Nullable Duration timeToLive, @Nullable String group,
             byte[] envelope) {
@@ -53,17 +56,23 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
                 envelope, stamp);
     }
 
-    /** Whether neither its id nor its group can be anywhere in the queue yet. */
+    /** Returns whether the queue can hold neither its id nor its group yet. */
     public boolean unique() {
         return this.generated && this.group == null;
     }
 
-    /** What decides where it goes: messages of one group stay together. */
+    /**
+     * Returns the key that determines its partition; messages of a group share a
+     * partition.
+     */
     public String routingKey() {
         return (this.group != null) ? this.group : this.id;
     }
 
-    /** What a store answers if this would change the group of what it holds. */
+    /**
+     * Returns the exception for a send that would change the group of an existing
+     * message.
+     */
     public StoreRefusedException changesGroup(QueueName queue) {
         return new StoreRefusedException(
                 ("Message '%s' of queue '%s' cannot be replaced or followed by one of %s, as it is not held in that: send "

@@ -6,19 +6,19 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What nodes tell of themselves: of no concern to any message. A node that has not been
- * heard of for {@link #MAX_AGE} is forgotten, by the time of the store. Threads and
- * failures are as with {@link MessageStore}.
+ * Stores the status reports of nodes, which have no effect on messages. Removes a node
+ * that has not reported for {@link #MAX_AGE}, on the store's clock. Threads and failures
+ * are the same as in {@link MessageStore}.
  */
 public interface NodeRegistry {
 
-    /** After that a node is taken for gone. */
+    /** Age of a report after which a node is considered gone. */
     Duration MAX_AGE = Duration.ofSeconds(20);
 
-    /** Most nodes that are told. */
+    /** Maximum number of nodes in a list. */
     int MOST_NODES = 1_000;
 
-    /** Of a store that keeps none. */
+    /** Registry of a store that does not support it. */
     NodeRegistry NONE = new NodeRegistry() {
 
         @Override
@@ -38,21 +38,21 @@ public interface NodeRegistry {
 
     };
 
-    /** Keeps what a node says, in place of what it said before. */
+    /** Stores the report of a node, replacing its previous one. */
     CompletableFuture<Void> report(String node, byte[] report);
 
-    /** A node is no more. */
+    /** Removes a node that has stopped. */
     CompletableFuture<Void> remove(String node);
 
-    /** The nodes that are there, at most {@link #MOST_NODES}. */
+    /** Returns the reports of the active nodes, at most {@link #MOST_NODES}. */
     CompletableFuture<List<Report>> list();
 
     /**
-     * What a node said.
+     * Holds a report of a node.
      *
-     * @param node its name
-     * @param content what it said; written by {@link NodeStatusCodec}
-     * @param at when the store heard of it
+     * @param node its id
+     * @param content the report, written by {@link NodeStatusCodec}
+     * @param at when the store received it
      */
     record Report(String node, byte[] content, Instant at) {
     }

@@ -16,12 +16,14 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Writes what a node tells of itself as JSON, and reads it back: field by field, so that
- * it names no class, and what somebody else wrote is at worst not shown. Thread-safe.
+ * Writes the status of a node as JSON and reads it. Reads field by field, so that the
+ * JSON cannot name a class, and ignores reports that it cannot read. Thread-safe.
  */
 public final class NodeStatusCodec {
 
-    /** Longer ones are not read, as whoever may write to the store may send any. */
+    /**
+     * Maximum length of a report to read, because any client of the store may write one.
+     */
     private static final int LONGEST = 100_000;
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
@@ -30,9 +32,8 @@ public final class NodeStatusCodec {
     }
 
     /**
-     * Writes a report.
-     * @param node itself
-     * @param uptime how long its worker runs
+     * Writes a report. n@param node the node
+     * @param uptime time since its listeners started
      */
     public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners) {
         ObjectNode json = MAPPER.createObjectNode();
@@ -55,7 +56,7 @@ public final class NodeStatusCodec {
         return MAPPER.writeValueAsBytes(json);
     }
 
-    /** Reads a report; empty if it is none. */
+    /** Reads a report; returns empty if it is not valid. */
     public static Optional<NodeStatus> read(NodeRegistry.Report report) {
         if (report.content().length > LONGEST) {
             return Optional.empty();
@@ -95,9 +96,9 @@ public final class NodeStatusCodec {
     }
 
     /**
-     * A node.
+     * Holds the identity of a node.
      *
-     * @param id names this run of it
+     * @param id identifies this run of the process
      * @param application its application
      * @param host where it runs
      * @param pid its process there

@@ -3,15 +3,15 @@ package io.delayqueue.store;
 import io.delayqueue.QueueName;
 
 /**
- * A part of a queue whose messages are kept together; transitions are atomic within it. A
- * queue has one, unless it is spread over several.
+ * Identifies a part of a queue whose messages are stored together. Transitions are atomic
+ * within a partition. A queue has one partition unless it is repartitioned.
  *
  * @param queue the queue
- * @param index 0 for the first; a queue with one partition has only that
+ * @param index the index, from 0
  */
 public record Partition(QueueName queue, int index) {
 
-    /** Most partitions of a queue. */
+    /** Maximum number of partitions of a queue. */
     public static final int LIMIT = 256;
 
     public Partition {
@@ -21,12 +21,15 @@ public record Partition(QueueName queue, int index) {
         }
     }
 
-    /** The first partition, which every queue has. */
+    /** Returns the first partition, which every queue has. */
     public static Partition first(QueueName queue) {
         return new Partition(queue, 0);
     }
 
-    /** As people and keys name it: the queue, and the index unless it is the first. */
+    /**
+     * Returns its name in keys and logs: the queue, and the index unless it is the first
+     * partition.
+     */
     @Override
     public String toString() {
         return (this.index == 0) ? this.queue.value() : this.queue.value() + ":" + this.index;

@@ -11,26 +11,26 @@ import io.delayqueue.admin.QueueOverview;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a partition holds; {@link QueueOverview} says what each count is.
+ * Holds the counts of a partition; {@link QueueOverview} describes each of them.
  *
- * @param scheduled that wait
- * @param due of them
- * @param followers of them
- * @param leased to workers
- * @param lapsed that nobody has noticed
+ * n@param scheduled messages that wait n@param due scheduled messages that are due
+ * n@param followers scheduled messages that wait in their group n@param leased in-flight
+ * messages n@param lapsed lapses that no claim has found yet
+ *
  * @param dead dead letters
- * @param nextDueAt when the first of those that wait is due; {@code null} if none does
- * @param pause that the partition is paused, if that is not over
- * @param version of the {@link PartitionLayout} that it has recorded; 0 for none
- * @param now the time of its master
+ * @param nextDueAt the earliest due time; {@code null} if no message waits
+ * @param pause the current pause of the partition; {@code null} if it is not paused
+ * @param version the version of the {@link PartitionLayout} recorded in it; 0 for none
+ * @param now the time on its master
  */
 public record PartitionCounts(long scheduled, long due, long followers, long leased, long lapsed, long dead,
         @Nullable Instant nextDueAt, @Nullable Pause pause, int version, Instant now) {
 
     /**
-     * All of a queue together. It is paused if all of its partitions are: one that has
-     * lost its record, or not heard yet, hands out messages.
-     * @param partitions of the queue, the first one first, as that has the truth
+     * Adds up the counts of a queue. The queue is paused if all of its partitions are: a
+     * partition without the recorded pause still hands out messages.
+     * @param partitions the counts of all partitions, beginning with the first one, whose
+     * pause is authoritative
      */
     public static QueueOverview overview(QueueName queue, List<PartitionCounts> partitions) {
         boolean paused = partitions.stream().allMatch((partition) -> partition.pause() != null);
@@ -57,7 +57,10 @@ public record PartitionCounts(long scheduled, long due, long followers, long lea
         return partitions.stream().mapToLong(count).sum();
     }
 
-    /** By the clock of its own master; those of others may differ. */
+    /**
+     * Returns the value on the clock of its own master, because the clocks of masters may
+     * differ.
+     */
     private @Nullable Duration oldestDue() {
         return (this.nextDueAt == null || this.nextDueAt.isAfter(this.now)) ? null
                 : Duration.between(this.nextDueAt, this.now);

@@ -16,28 +16,33 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a queue is spread: the numbers of partitions that it has and has had. Messages stay
- * where they were put, so one that was sent under an older number is looked for there.
+ * Holds the current and all previous numbers of partitions of a queue. Messages stay in
+ * the partition that they were sent to, so a message sent under a previous number is
+ * searched for there.
  * <p>
- * A message's partition comes from its id by a hash that is the same in every process and
- * version: a message would be lost sight of otherwise. It is a consistent one, so that
- * growing gives new homes to few ids.
+ * The partition of a message is a hash of its id or group. The hash must be the same in
+ * every process and version; otherwise messages would not be found. It is a consistent
+ * hash, so that only few ids move to other partitions when their number grows.
  *
- * @param version grows with every change; 0 for a queue of which nothing is recorded
- * @param counts the numbers of partitions, each once, the current one last
- * @param complete whether every partition has this or a later version recorded, and so
- * refuses who goes by an earlier one
- * @param pause that the queue is paused; {@code null} if it is not
+ * @param version increases with every change; 0 for a queue without a record
+ * @param counts the numbers of partitions without duplicates, the current one last
+ * @param complete whether every partition has recorded this or a later version, and so
+ * rejects calls with an earlier one
+ * @param pause the pause of the queue; {@code null} if it is not paused
  */
 public record PartitionLayout(int version, List<Integer> counts, boolean complete, @Nullable Pause pause) {
 
-    /** A queue that was never spread. */
+    /** Layout of a queue that was never partitioned. */
     public static final PartitionLayout ONE = new PartitionLayout(0, List.of(1), true);
 
-    /** Most different numbers: by each of them an id may have another home. */
+    /**
+     * Maximum number of different counts, as each may assign another partition to an id.
+     */
     static final int MOST_COUNTS = 8;
 
-    /** Bounded, as each repetition of a group takes a piece of the stack. */
+    /**
+     * The repetitions are bounded, because each repetition of a group uses stack space.
+     */
     private static final Pattern FORM = Pattern
         .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(p\\d{0,15})?(\\+?)".formatted(MOST_COUNTS - 1));
 
@@ -52,12 +57,12 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
         counts.forEach(PartitionLayout::requireCount);
     }
 
-    /** Those of a queue that is not paused. */
+    /** Creates the layout of a queue that is not paused. */
     public PartitionLayout(int version, List<Integer> counts, boolean complete) {
         this(version, counts, complete, null);
     }
 
-    /** The first version of a queue that nobody has used before. */
+    /** Returns the first version for a new queue. */
     public static PartitionLayout founding(int count) {
         return new PartitionLayout(1, List.of(count), false);
     }
@@ -72,8 +77,8 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     /**
-     * Reads what {@link #text()} wrote.
-     * @throws IllegalArgumentException if it is something else
+     * Parses the result of {@link #text()}.
+     * @throws IllegalArgumentException if the text is not valid
      */
     public static PartitionLayout parse(String text) {
         Matcher matcher = FORM.matcher(text);
@@ -88,31 +93,34 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     /**
-     * As it is recorded: {@code 3|1,4}, then the pause if there is one, and a plus sign
-     * while it is not complete.
+     * Returns the recorded form: {@code 3|1,4}, then the pause if there is one, and a
+     * plus sign while it is not complete.
      */
     public String text() {
         return this.version + "|" + this.counts.stream().map(String::valueOf).collect(Collectors.joining(","))
                 + ((this.pause != null) ? this.pause.text() : "") + (this.complete ? "" : "+");
     }
 
-    /** The number of partitions that new messages are spread over. */
+    /** Returns the number of partitions that new messages are distributed over. */
     public int count() {
         return this.counts.get(this.counts.size() - 1);
     }
 
-    /** All partitions that may hold messages. */
+    /** Returns all partitions that may hold messages. */
     public List<Partition> all(QueueName queue) {
         int most = this.counts.stream().mapToInt(Integer::intValue).max().orElseThrow();
         return IntStream.range(0, most).mapToObj((index) -> new Partition(queue, index)).toList();
     }
 
-    /** Where a new message goes. */
+    /** Returns the partition of a new message. */
     public PartitionTarget home(QueueName queue, String key) {
         return home(queue, key, count());
     }
 
-    /** Where a message may be, each once, the current home first. */
+    /**
+     * Returns the partitions that may hold a message, without duplicates, the current one
+     * first.
+     */
     public List<PartitionTarget> homes(QueueName queue, String key) {
         if (this.counts.size() == 1) {
             return List.of(home(queue, key));
@@ -129,8 +137,8 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     /**
-     * The next version, which is not complete yet.
-     * @throws IllegalArgumentException if that would be one number too many
+     * Returns the next version, which is not complete.
+     * @throws IllegalArgumentException if the queue has had too many different numbers
      */
     public PartitionLayout next(int count) {
         requireCount(count);
@@ -146,12 +154,15 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
         return new PartitionLayout(this.version + 1, next, false, this.pause);
     }
 
-    /** The next version, with another pause or none, which is not complete yet. */
+    /** Returns the next version, with another pause or none, which is not complete. */
     public PartitionLayout paused(@Nullable Pause pause) {
         return new PartitionLayout(this.version + 1, this.counts, false, pause);
     }
 
-    /** Whether the queue never had another number than one; it may have been paused. */
+    /**
+     * Returns whether the queue has never had more than one partition; it may have been
+     * paused.
+     */
     public boolean isUnspread() {
         return this.counts.equals(ONE.counts);
     }
@@ -165,8 +176,9 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     /**
-     * The same for who went by {@code believed} until now, and may have sent messages
-     * with generated ids to partitions that nobody else would look at first.
+     * Returns this layout with the counts of {@code believed} added, by which a caller
+     * may have sent messages with generated ids to partitions that others do not search
+     * first.
      */
     public PartitionLayout after(PartitionLayout believed) {
         Set<Integer> joined = new LinkedHashSet<>(believed.counts);
@@ -178,8 +190,8 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     /**
-     * Jump consistent hash (Lamping and Veach, 2014) of a checksum. Fixed for ever: it
-     * says where messages are that wait already.
+     * Returns the jump consistent hash (Lamping and Veach, 2014) of a checksum. Must
+     * never change, because it locates the messages that are already stored.
      */
     static int indexOf(String key, int count) {
         if (count == 1) {

@@ -9,14 +9,14 @@ import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 
 /**
- * Where {@link PartitionLayout} are recorded: in every partition of a queue, so that it
- * can refuse who goes by an older version; what the first one has is the truth. A queue
- * that was never spread has no record. Threads and failures are as with
- * {@link MessageStore}.
+ * Records the {@link PartitionLayout} of a queue in each of its partitions, so that a
+ * partition can reject calls with an older version. The record of the first partition is
+ * authoritative. A queue that was never partitioned has no record. Threads and failures
+ * are the same as in {@link MessageStore}.
  */
 public interface PartitionLayoutStore {
 
-    /** Of a store whose queues cannot be spread. */
+    /** Layout store of a message store without support for partitions. */
     PartitionLayoutStore NONE = new PartitionLayoutStore() {
 
         @Override
@@ -52,29 +52,31 @@ public interface PartitionLayoutStore {
 
     };
 
-    /** What a partition has; empty for that of a queue that was never spread. */
+    /**
+     * Returns the record of a partition; empty for a queue that was never partitioned.
+     */
     CompletableFuture<Optional<PartitionLayout>> read(Partition partition);
 
     /**
-     * Records {@code count} partitions in the first one, not complete, if nothing is
-     * recorded there; the queue then has had one partition before if that holds messages.
-     * @return what is recorded now
+     * Records {@code count} partitions, not complete, in the first partition if that has
+     * no record. If it holds messages, the layout includes the previous number, one.
+     * @return the layout that is recorded now
      */
     CompletableFuture<PartitionLayout> found(QueueName queue, int count);
 
     /**
-     * Records {@code next} in the first partition if it has {@code expected}, and tells
-     * workers to look.
+     * Records {@code next} in the first partition if it has {@code expected}, and
+     * publishes a wake-up.
      * @param expected empty for no record
-     * @return what is recorded now
+     * @return the layout that is recorded now
      */
     CompletableFuture<PartitionLayout> replace(QueueName queue, Optional<PartitionLayout> expected,
             PartitionLayout next);
 
-    /** Records a version in a partition, unless that has this or a later one. */
+    /** Records a version in a partition, unless it has this or a later one. */
     CompletableFuture<Void> raise(Partition partition, PartitionLayout partitions);
 
-    /** The time of the store, rounded up to the millisecond. */
+    /** Returns the time of the store, rounded up to the millisecond. */
     CompletableFuture<Instant> now(QueueName queue);
 
 }

@@ -3,22 +3,22 @@ package io.delayqueue.store;
 import io.delayqueue.QueueName;
 
 /**
- * The partition that a sender takes for the place of an id, and the version of
- * {@link PartitionLayout} that it goes by. A partition that knows a later version refuses
- * the call, which has then changed nothing: the future fails, and the cause of its
- * exception is a {@link StaleLayoutException}.
+ * Holds the partition that a sender assumes for an id, and the version of the
+ * {@link PartitionLayout} that it is based on. A partition with a later version rejects
+ * the call without changing anything: the future fails with an exception caused by a
+ * {@link StaleLayoutException}.
  *
- * @param partition where the message is, or would be
- * @param version the version of the record
+ * @param partition where the message is stored, or would be
+ * @param version the version of the layout
  */
 public record PartitionTarget(Partition partition, int version) {
 
-    /** The only home in a queue that was never spread. */
+    /** Returns the only target in a queue that was never partitioned. */
     public static PartitionTarget first(QueueName queue) {
         return new PartitionTarget(Partition.first(queue), 0);
     }
 
-    /** The queue. */
+    /** Returns the queue. */
     public QueueName queue() {
         return this.partition.queue();
     }

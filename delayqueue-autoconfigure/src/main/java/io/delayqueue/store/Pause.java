@@ -7,17 +7,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * That a queue is paused: until then no claim takes anything from it. It is recorded with
- * its {@link PartitionLayout}, in the slot of each of them.
+ * Holds the end of a pause, during which claims of the queue return no messages. Recorded
+ * with the {@link PartitionLayout} in the slot of each partition.
  *
- * @param until the end, on the store's clock, in milliseconds; {@code null} if somebody
- * has to end it
+ * @param until the end, on the store's clock, in whole milliseconds; {@code null} if the
+ * queue must be resumed explicitly
  */
 public record Pause(@Nullable Instant until) {
 
     private static final Pattern FORM = Pattern.compile("p(\\d{0,15})");
 
-    /** Reads what {@link #text()} wrote; {@code null} from an empty text. */
+    /** Parses the result of {@link #text()}; returns {@code null} for an empty text. */
     public static @Nullable Pause parse(@Nullable String text) {
         if (text == null || text.isEmpty()) {
             return null;
@@ -30,12 +30,14 @@ public record Pause(@Nullable Instant until) {
         return new Pause(until.isEmpty() ? null : Instant.ofEpochMilli(Long.parseLong(until)));
     }
 
-    /** As it is recorded: {@code p}, and the end in milliseconds if there is one. */
+    /**
+     * Returns the recorded form: {@code p}, and the end in milliseconds if there is one.
+     */
     String text() {
         return (this.until != null) ? "p" + this.until.toEpochMilli() : "p";
     }
 
-    /** Whether it is over by then. */
+    /** Returns whether it has ended at that time. */
     public boolean isOver(Instant now) {
         return this.until != null && !this.until.isAfter(now);
     }

@@ -3,33 +3,44 @@ package io.delayqueue.store;
 import java.time.Duration;
 
 /**
- * A node's word, along with a claim, on who keeps the partition. The keeper looks as soon
- * as a message is due; the other nodes look a {@link #GRACE} later, and so seldom in
- * vain. Whoever looks may claim: who keeps a partition decides nothing but who hurries.
+ * Holds a node's bid, sent with a claim, to become or remain the primary poller of a
+ * partition. The primary poller polls as soon as a message is due; the standby nodes poll
+ * {@link #GRACE} later, usually because the primary poller is gone. Every node that polls
+ * may claim messages: the role only avoids useless polls.
  *
- * @param node names the node, by letters and digits
- * @param kind what the node wants
- * @param others how many other partitions it keeps
- * @param term how long it keeps the partition unless it bids again
+ * @param node the id of the node, of letters and digits
+ * @param kind the kind of bid
+ * @param others how many other partitions it is the primary poller of
+ * @param term how long it remains the primary poller unless it bids again
  */
 public record PrimaryPollerBid(String node, Kind kind, int others, Duration term) {
 
     /**
-     * How much later than the keeper the others look. Who finds what has been due for
-     * longer takes the partition over, as its keeper must be away.
+     * Delay of the standby nodes after the primary poller. A node that finds a message
+     * that has been due for longer takes over the partition, because the primary poller
+     * must be gone.
      */
     public static final Duration GRACE = Duration.ofMillis(500);
 
-    /** What a node wants. */
+    /** Lists the kinds of bids. */
     public enum Kind {
 
-        /** It is the keeper and has said so a moment ago: no need to say it again. */
+        /**
+         * The node is the primary poller and has published that recently; it need not be
+         * published again.
+         */
         HOLD,
 
-        /** To keep the partition if nobody does or it does already, and to be told. */
+        /**
+         * The node becomes or remains the primary poller if there is no other one, and
+         * this is published.
+         */
         CONFIRM,
 
-        /** The same, but also if the keeper keeps two partitions more. */
+        /**
+         * Like {@code CONFIRM}, but also takes over if the primary poller has at least
+         * two partitions more.
+         */
         SHARE
 
     }

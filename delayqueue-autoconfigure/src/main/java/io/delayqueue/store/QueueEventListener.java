@@ -3,41 +3,42 @@ package io.delayqueue.store;
 import io.delayqueue.SendOutcome;
 
 /**
- * Told of what becomes of the messages of one queue in this process: one method for each
- * transition, called after the store has answered.
+ * Receives the events of the messages of one queue in this process. Has one method for
+ * each transition, called after the store has answered.
  * <p>
- * <strong>Threads.</strong> Any, those of senders, handlers and of the store's
- * connection. These calls are on the way of every message, so they neither wait nor
- * throw.
+ * <strong>Threads.</strong> Any, including those of senders, handlers and the store's
+ * connection. The methods are called for every message, so they must not block or throw.
  */
 public interface QueueEventListener {
 
-    /** Tells nobody. */
+    /** Ignores all events. */
     QueueEventListener NONE = new QueueEventListener() {
     };
 
-    /** A send was answered; one that waits for a commit is told of when it is sent. */
+    /**
+     * A send was answered. A send that waits for a commit is reported when it is sent.
+     */
     default void sent(SendOutcome outcome) {
     }
 
-    /** A send failed; the message may be stored nevertheless. */
+    /** A send failed; the message may have been stored. */
     default void sendFailed() {
     }
 
-    /** A message that waited was cancelled. */
+    /** A waiting message was cancelled. */
     default void cancelled() {
     }
 
     /**
      * A handler is about to start.
-     * @param latenessNanos since the message was due, by the store's clock
+     * @param latenessNanos time since the message was due, on the store's clock
      */
     default void started(long latenessNanos) {
     }
 
     /**
      * A handler has ended.
-     * @param nanos how long it took
+     * @param nanos the duration of the handler
      */
     default void handled(HandlerOutcome outcome, long nanos) {
     }
@@ -46,23 +47,23 @@ public interface QueueEventListener {
     default void retried() {
     }
 
-    /** A message became a dead letter. */
+    /** A message was dead-lettered. */
     default void died() {
     }
 
-    /** Messages were found past their time to live. */
+    /** Messages were found expired. */
     default void expired(long messages) {
     }
 
-    /** A settlement or renewal was turned away: the message has passed on. */
+    /** The store rejected a settlement or renewal, because the lease had ended. */
     default void refused() {
     }
 
-    /** A message was claimed whose lease before had run out. */
+    /** A message was redelivered after its previous lease had run out. */
     default void redelivered() {
     }
 
-    /** How a handler ended. */
+    /** Lists the outcomes of a handler. */
     enum HandlerOutcome {
 
         /** It returned. */
@@ -71,7 +72,7 @@ public interface QueueEventListener {
         /** It threw. */
         FAILURE,
 
-        /** It took longer than it may, and was interrupted. */
+        /** It exceeded its timeout and was interrupted. */
         TIMEOUT
 
     }

@@ -8,22 +8,23 @@ import io.delayqueue.admin.MessageSelection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at what waits in a partition as a whole, and changes nothing. Apart from
- * {@link MessageInspector}, as only people and what watches for them ask. Threads and
- * failures are as with {@link MessageStore}.
+ * Counts and lists the messages of a partition without changing them. Separate from
+ * {@link MessageInspector}, because it serves only operators and monitoring. Threads and
+ * failures are the same as in {@link MessageStore}.
  */
 public interface QueueInspector {
 
-    /** Counts, in time that grows at most with the logarithm of the messages. */
+    /** Returns the counts, in time at most logarithmic in the number of messages. */
     CompletableFuture<PartitionCounts> counts(Partition partition);
 
-    /** How many are due when; as quick. */
+    /** Returns how many messages are due when, in the same time. */
     CompletableFuture<DueForecast> horizon(Partition partition);
 
     /**
-     * Messages in the order of a listing.
-     * @param after behind what position; {@code null} for all
-     * @param limit most messages, 1 to 101
+     * Returns messages in the order of a listing.
+     * @param after the position after which the result starts; {@code null} for the
+     * beginning
+     * @param limit maximum number of messages, 1 to 101
      */
     CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection listing,
             @Nullable MessageCursor after, int limit);

@@ -6,12 +6,12 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.QueueName;
 
 /**
- * The list of the queues that there are, which no queue holds itself: a setting, and of
- * no concern to any message. Threads and failures are as with {@link MessageStore}.
+ * Stores the names of the queues in use. They are not part of any queue and have no
+ * effect on messages. Threads and failures are the same as in {@link MessageStore}.
  */
 public interface QueueRegistry {
 
-    /** Of a store that keeps no list. */
+    /** Registry of a store that does not support it. */
     QueueRegistry NONE = new QueueRegistry() {
 
         @Override
@@ -31,16 +31,16 @@ public interface QueueRegistry {
 
     };
 
-    /** Puts a queue into the list, where it may be already. */
+    /** Adds a queue, which may be registered already. */
     CompletableFuture<Void> add(QueueName queue);
 
-    /** Takes a queue from the list; {@code false} if it was not there. */
+    /** Removes a queue; returns {@code false} if it was not registered. */
     CompletableFuture<Boolean> remove(QueueName queue);
 
     /**
-     * The queues by name.
-     * @param after the name behind which the list begins; empty for all
-     * @param limit most queues
+     * Returns queues, ordered by name.
+     * @param after the name after which the list starts; empty for the beginning
+     * @param limit maximum number of queues
      */
     CompletableFuture<List<QueueName>> list(String after, int limit);
 

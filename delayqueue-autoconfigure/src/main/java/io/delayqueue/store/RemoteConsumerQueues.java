@@ -12,10 +12,10 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queues that somebody takes messages from through this process without being a listener
- * of it, as over HTTP. They are remembered as long as the process lives, since whoever
- * watches it wants to know of a queue above all when nobody consumes it any more; but no
- * more of them than are allowed, as consumers may make up names.
+ * Tracks the queues that are consumed through this process other than by its listeners,
+ * such as over HTTP. Queues are tracked until the process ends, because monitoring
+ * matters most for a queue that is no longer consumed. Their number is limited, because
+ * consumers may invent names.
  * <p>
  * <strong>Threads.</strong> Any.
  */
@@ -25,22 +25,22 @@ public final class RemoteConsumerQueues {
 
     private final LongSupplier nanoTime;
 
-    /** When somebody took messages the last time, or wanted to. */
+    /** Time of the last claim, successful or not, per queue. */
     private final Map<QueueName, Long> queues = new ConcurrentHashMap<>();
 
     private final List<Consumer<QueueName>> told = new CopyOnWriteArrayList<>();
 
     /**
-     * Creates it without queues.
-     * @param most how many are remembered
-     * @param nanoTime the clock for spans
+     * Creates an instance without queues.
+     * @param most maximum number of tracked queues
+     * @param nanoTime the monotonic clock
      */
     public RemoteConsumerQueues(int most, LongSupplier nanoTime) {
         this.most = most;
         this.nanoTime = nanoTime;
     }
 
-    /** Somebody takes messages of the queue, or wants to. */
+    /** Records an attempt to claim messages of the queue. */
     public void note(QueueName queue) {
         if (!this.queues.containsKey(queue) && this.queues.size() >= this.most) {
             return;
@@ -50,18 +50,21 @@ public final class RemoteConsumerQueues {
         }
     }
 
-    /** All that are remembered. */
+    /** Returns all tracked queues. */
     public List<QueueName> all() {
         return List.copyOf(this.queues.keySet());
     }
 
-    /** Whether somebody did so within this time. */
+    /** Returns whether there was an attempt within this time. */
     public boolean isConsumed(QueueName queue, Duration within) {
         @Nullable Long last = this.queues.get(queue);
         return last != null && this.nanoTime.getAsLong() - last <= within.toNanos();
     }
 
-    /** Tells of each queue, also of those known by now; of some perhaps twice. */
+    /**
+     * Notifies a listener of each queue, including those already tracked; of some
+     * possibly twice.
+     */
     public void onFirst(Consumer<QueueName> listener) {
         this.told.add(listener);
         this.queues.keySet().forEach(listener);

@@ -3,23 +3,23 @@ package io.delayqueue.store;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Keeps the secret of the namespace, which all its processes share: a setting that
- * outlives messages. Threads and failures are as with {@link MessageStore}.
+ * Stores the secret that all processes of a namespace share. It is stored independently
+ * of messages. Threads and failures are the same as in {@link MessageStore}.
  */
 public interface SecretStore {
 
-    /** Fewest bytes of a secret. */
+    /** Minimum length of a secret in bytes. */
     int SECRET_BYTES = 32;
 
     /**
-     * Reads the secret. If there is none, the candidate becomes it, in one step: of
-     * several processes that find none, all get that of the first.
+     * Returns the secret. If there is none, stores the candidate atomically: concurrent
+     * calls all return the candidate of the first one.
      * @param candidate {@value #SECRET_BYTES} random bytes
      * @return completes with the secret, at least {@value #SECRET_BYTES} bytes
      */
     CompletableFuture<byte[]> getOrCreate(byte[] candidate);
 
-    /** Creates a store in this process, for where no other process takes part. */
+    /** Creates an in-memory store, for a namespace that only this process uses. */
     static SecretStore inMemory() {
         CompletableFuture<byte[]> secret = new CompletableFuture<>();
         return (candidate) -> {

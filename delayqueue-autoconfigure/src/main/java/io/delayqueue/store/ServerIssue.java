@@ -1,33 +1,36 @@
 package io.delayqueue.store;
 
 /**
- * What is wrong with a server that messages are kept on.
+ * Holds a problem of a server that stores messages.
  *
- * @param kind what it is
- * @param at where, if there are several servers; empty otherwise
- * @param detail in the server's own words, such as an error
+ * @param kind the kind of problem
+ * @param at the server, if there are several; empty otherwise
+ * @param detail text from the server, such as an error
  */
 public record ServerIssue(Kind kind, String at, String detail) {
 
-    /** Kinds of faults, which cost messages or time. */
+    /** Lists problems that can lose or delay messages. */
     public enum Kind {
 
-        /** It did not answer; the detail is what happened instead. */
+        /** The server did not answer; the detail is the failure. */
         SILENT,
 
-        /** It removes messages when its memory is full; the detail is its policy. */
+        /**
+         * The server evicts messages when its memory is full; the detail is its eviction
+         * policy.
+         */
         EVICTS,
 
-        /** Its memory is nearly full; the detail is how full. */
+        /** The memory of the server is nearly full; the detail is its usage. */
         NEARLY_FULL,
 
-        /** It takes no writes; the detail is its error. */
+        /** The server rejects writes; the detail is its error. */
         REFUSES,
 
-        /** Its user lacks a permission; the detail is its error. */
+        /** The user lacks a permission; the detail is the error. */
         FORBIDS,
 
-        /** Its user may not publish wake-ups. */
+        /** The user may not publish wake-ups. */
         MUTE
 
     }

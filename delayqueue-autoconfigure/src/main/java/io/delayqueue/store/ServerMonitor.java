@@ -4,19 +4,19 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Looks at the servers that messages are kept on, for what is wrong with them.
+ * Checks the servers that store messages for problems.
  * <p>
- * <strong>Threads.</strong> Any, which are not kept waiting. Failures are as with
+ * <strong>Threads.</strong> Any; calls do not block. Failures are the same as in
  * {@link MessageStore}.
  */
 public interface ServerMonitor {
 
-    /** Of a store that has no server. */
+    /** Monitor of a store without a server. */
     ServerMonitor NONE = () -> CompletableFuture.completedFuture(List.of());
 
     /**
-     * What is wrong now; empty if nothing is that could be seen. Who asks before an
-     * earlier look has ended gets what that one brings.
+     * Returns the current problems; empty if none was found. A call during a running
+     * check returns the result of that check.
      */
     CompletableFuture<List<ServerIssue>> look();
 

@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Finds the name that was probably meant by a mistyped one. */
+/** Finds the intended name for a mistyped one. */
 public final class SimilarNames {
 
     private static final int CHARACTERS_PER_MISTAKE = 4;
@@ -15,8 +15,8 @@ public final class SimilarNames {
 
     /**
      * Finds the name that takes the fewest insertions, deletions and replacements of a
-     * character, at most one for each four characters and one more. Letter case and the
-     * characters {@code . _ -} do not count.
+     * character, at most one per four characters plus one. Letter case and the characters
+     * {@code . _ -} are ignored.
      */
     public static Optional<String> among(Collection<String> names, String mistyped) {
         String written = plain(mistyped);
@@ -31,7 +31,7 @@ public final class SimilarNames {
         return name.toLowerCase(Locale.ROOT).replaceAll("[._-]", "");
     }
 
-    /** The edit distance of Levenshtein, row by row. */
+    /** Returns the Levenshtein distance, computed row by row. */
     private static int distance(String one, String other) {
         int[] row = new int[other.length() + 1];
         for (int j = 0; j < row.length; j++) {

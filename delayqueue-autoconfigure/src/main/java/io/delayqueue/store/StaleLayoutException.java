@@ -5,9 +5,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A partition refused a call, as its caller goes by a version of {@link PartitionLayout}
- * that is no longer true. Only a cause: what fails is the call, and this one changed
- * nothing.
+ * Reports that a partition rejected a call with an outdated version of the
+ * {@link PartitionLayout}. Used only as the cause of the exception of the call, which
+ * changed nothing.
  */
 public final class StaleLayoutException extends RuntimeException {
 
@@ -16,22 +16,22 @@ public final class StaleLayoutException extends RuntimeException {
     private final transient @Nullable PartitionLayout recorded;
 
     /**
-     * Makes a cause.
-     * @param recorded what the partition has recorded; {@code null} if that cannot be
+     * Creates the cause.
+     * @param recorded the layout recorded in the partition; {@code null} if it cannot be
      * read
      */
     public StaleLayoutException(String message, @Nullable PartitionLayout recorded) {
-        // Told to no one but the code that calls again, so nobody reads its stack.
+        // Only the code that repeats the call handles it, so it needs no stack trace.
         super(message, null, false, false);
         this.recorded = recorded;
     }
 
-    /** Whether this is why a call failed. */
+    /** Returns whether a call failed for this reason. */
     public static boolean isCauseOf(Throwable failure) {
         return in(failure) != null;
     }
 
-    /** What the partition that refused the call has recorded, if that is known. */
+    /** Returns the layout recorded in the partition that rejected the call, if known. */
     public static Optional<PartitionLayout> recordedIn(Throwable failure) {
         StaleLayoutException stale = in(failure);
         return (stale != null) ? Optional.ofNullable(stale.recorded) : Optional.empty();

@@ -9,22 +9,22 @@ import io.delayqueue.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What remains unknown when a call is made again: whether an earlier one took effect,
- * however clear the later failure is.
+ * Tracks whether an earlier attempt of a repeated call may have taken effect, even if the
+ * last attempt clearly failed.
  */
 public final class UncertainEffects {
 
     private UncertainEffects() {
     }
 
-    /** Whether a call that failed so may have taken effect. */
+    /** Returns whether a call with this failure may have taken effect. */
     public static boolean isIn(Throwable failure) {
         return unwrap(failure) instanceof DelayQueueException known && known.effect() == Effect.UNKNOWN;
     }
 
     /**
-     * What the last of several calls failed by.
-     * @param doubtful whether an earlier one may have taken effect
+     * Returns the failure of the last attempt, with the effect of all attempts.
+     * @param doubtful whether an earlier attempt may have taken effect
      */
     public static Throwable keep(boolean doubtful, Throwable last) {
         Throwable cause = unwrap(last);
@@ -38,8 +38,8 @@ public final class UncertainEffects {
     }
 
     /**
-     * The failure of a call that came before a change, and so was without effect.
-     * @param context what the call was for, which the message begins with
+     * Returns the failure of a call that preceded a change and therefore had no effect.
+     * @param context the purpose of the call, with which the message begins
      */
     public static Throwable none(String context, Throwable failure) {
         Throwable cause = unwrap(failure);
@@ -51,8 +51,8 @@ public final class UncertainEffects {
     }
 
     /**
-     * The cause of a failure that takes the place of another one and says what that said:
-     * one exception of the library in a stack trace is enough.
+     * Returns the cause for an exception that replaces another one and repeats its
+     * message, so that a stack trace contains only one exception of the library.
      */
     public static @Nullable Throwable beneath(Throwable replaced) {
         return (replaced instanceof DelayQueueException) ? replaced.getCause() : replaced;

@@ -5,57 +5,63 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a wake-up says. Times are spans from when it was sent, so that no clock of a
- * process takes part; the way here only makes them late. The signals of a partition come
- * in the order in which things happened.
+ * Holds the content of a wake-up. Times are relative to when it was sent, so they do not
+ * depend on the clock of a process; transmission only delays them. The signals of a
+ * partition arrive in the order of their events.
  *
  * @param kind what happened
- * @param in when it concerns the listener; {@code null} if nothing is known
- * @param keeper who looked; {@code null} unless somebody did
+ * @param in time until the listener should act; {@code null} if unknown
+ * @param keeper the primary poller that polled; {@code null} for other kinds
  */
 public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable Keeper keeper) {
 
-    /** Something may be due now, or may have been missed. */
+    /** A message may be due now, or a wake-up may have been missed. */
     public static final WakeUpSignal LOOK = new WakeUpSignal(Kind.LOOK, Duration.ZERO, null);
 
-    /** The partition has no keeper any more. */
+    /** The partition no longer has a primary poller. */
     public static final WakeUpSignal VACANT = new WakeUpSignal(Kind.VACANT, null, null);
 
-    /** A message is due after a while. */
+    /** Returns the signal that a message will be due. */
     public static WakeUpSignal due(Duration in) {
         return new WakeUpSignal(Kind.DUE, in, null);
     }
 
     /**
-     * The keeper has looked.
-     * @param in when there is more to claim; {@code null} if the queue is empty
+     * Returns the signal that the primary poller has polled.
+     * @param in time until there is more to claim; {@code null} if the queue is empty
      */
     public static WakeUpSignal kept(@Nullable Duration in, Keeper keeper) {
         return new WakeUpSignal(Kind.KEPT, in, keeper);
     }
 
-    /** The kinds of signals. */
+    /** Lists the kinds of signals. */
     public enum Kind {
 
-        /** Look now. */
+        /** Poll now. */
         LOOK,
 
         /** A message is due after {@link WakeUpSignal#in()}. */
         DUE,
 
-        /** The keeper has looked, and will again after {@link WakeUpSignal#in()}. */
+        /**
+         * The primary poller has polled, and will poll again after
+         * {@link WakeUpSignal#in()}.
+         */
         KEPT,
 
-        /** The keeper has no room or has left: nobody hurries. */
+        /**
+         * The primary poller has no free capacity or has left, so no node polls without
+         * delay.
+         */
         VACANT
 
     }
 
     /**
-     * Who keeps a partition.
+     * Identifies the primary poller of a partition.
      *
-     * @param node names the node
-     * @param load how many partitions it keeps
+     * @param node the id of the node
+     * @param load how many partitions it is the primary poller of
      */
     public record Keeper(String node, int load) {
     }

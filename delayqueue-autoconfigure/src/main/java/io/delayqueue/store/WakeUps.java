@@ -1,47 +1,48 @@
 package io.delayqueue.store;
 
 /**
- * Tells workers that a message may be due earlier than they know. Wake-ups may be lost:
- * who listens looks by itself from time to time.
+ * Notifies listeners that a message may be due earlier than they expect. Wake-ups may be
+ * lost, so every listener also polls at an interval.
  */
 public interface WakeUps {
 
     /**
-     * Tells {@code listener} of every wake-up of the partition, and to look whenever
-     * wake-ups may have been missed, as after a reconnect. Does not wait for the store
-     * and does not fail if it is away.
-     * @return ends the calls when closed; closing twice does no harm
+     * Notifies {@code listener} of every wake-up of the partition, and also when wake-ups
+     * may have been missed, for example after a reconnect. Does not wait for the store,
+     * and does not fail if it is unavailable.
+     * @return the subscription, which ends when closed; closing it twice has no effect
      */
     Subscription listen(Partition partition, Listener listener);
 
     /**
-     * Whether it tells who keeps a partition. Where it does not, everybody hurries.
+     * Returns whether signals about primary pollers are published. If not, every node
+     * polls without delay.
      */
     default boolean tellsOfKeepers() {
         return false;
     }
 
     /**
-     * Whether wake-ups of the partition are heard, as far as is known: somebody listens
-     * to it and the subscription stands, or there is nothing to subscribe to.
+     * Returns whether wake-ups of the partition are received, as far as is known: there
+     * is a listener and the subscription is active, or no subscription is needed.
      */
     default boolean isHeard(Partition partition) {
         return true;
     }
 
-    /** Who is told. */
+    /** Receives wake-ups. */
     @FunctionalInterface
     interface Listener {
 
         /**
-         * Takes notice of a wake-up, on a thread of the store's connection: quickly, and
-         * without throwing.
+         * Handles a wake-up on a thread of the store's connection. Must not block or
+         * throw.
          */
         void heard(WakeUpSignal signal);
 
     }
 
-    /** A registration of a listener. */
+    /** Represents the registration of a listener. */
     interface Subscription extends AutoCloseable {
 
         @Override

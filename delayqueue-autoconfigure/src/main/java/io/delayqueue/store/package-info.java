@@ -1,12 +1,12 @@
 /**
- * The life of a message without Redis, threads or Spring beans: the ports
- * {@link io.delayqueue.engine.MessageStore} (every transition),
- * {@link io.delayqueue.engine.MessageInspector} (every look) and
- * {@link io.delayqueue.engine.WakeUps}, the values they speak in, and the stored form of
- * a message. Start at {@code MessageStore}.
+ * Defines the ports of a message store, independent of Redis, threads and Spring beans:
+ * {@link io.delayqueue.store.MessageStore} (all transitions),
+ * {@link io.delayqueue.store.MessageInspector} (all reads) and
+ * {@link io.delayqueue.store.WakeUps}, with their value types. Start at
+ * {@code MessageStore}.
  * <p>
- * Whatever implements a port is held to one contract test. Durations come in whole
- * milliseconds after {@link io.delayqueue.engine.DueTime} has rounded them up.
+ * Every implementation of a port must pass the same contract test. Durations are whole
+ * milliseconds, rounded up by {@link io.delayqueue.store.DueTime}.
  */
 @NullMarked
 package io.delayqueue.store;
