@@ -3,43 +3,53 @@ package io.delayqueue.admin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Published as an application event after somebody changed something over HTTP, on the
- * dashboard or by Actuator. Never says what a message says. A listener that throws is
- * logged and changes nothing.
+ * Records a change that a principal made over HTTP, on the dashboard or by Actuator.
+ * Published as an application event. Contains no message content. An exception thrown by
+ * an event listener is logged and has no other effect.
  * <p>
- * <strong>Threads.</strong> What senders and operators do is told on the thread of the
- * request, before its answer; what consumers do, on one thread for all of them, in order.
+ * <strong>Threads.</strong> Operations of senders and operators are published on the
+ * request thread, before the response. Operations of consumers are published in order on
+ * a single thread.
  *
- * @param who the name of the caller
- * @param operation what was done, such as {@code cancel}
+ * n@param who the name of the principal n@param operation the operation, such as
+ * {@code cancel}
+ *
  * @param queue the queue
- * @param filter what it was done to: an id, ids with spaces between, or how those it was
- * done to were chosen, as JSON in one line; {@code null} for the queue as a whole
- * @param count how many messages or dead letters were changed; 0 if none was there,
- * {@link #UNKNOWN} if nobody knows
+ * @param filter the target: an id, ids separated by spaces, or the criteria of a
+ * selection as JSON in one line; {@code null} for the whole queue
+ * @param count number of messages or dead letters that were changed; 0 if there was none,
+ * {@link #UNKNOWN} if it is not known
  * @param outcome how it ended
  */
 public record AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count,
         Outcome outcome) {
 
-    /** The count of what failed on its way. */
+    /** The count of an operation that failed part of the way. */
     public static final long UNKNOWN = -1;
 
-    /** One that was done, or of which nobody knows how much was. */
+    /**
+     * Creates the event of a completed operation, or of an operation whose count is
+     * unknown.
+     */
     public AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count) {
         this(who, operation, queue, filter, count, (count == UNKNOWN) ? Outcome.UNKNOWN : Outcome.DONE);
     }
 
-    /** How a change ended. */
+    /** Lists the outcomes of a change. */
     public enum Outcome {
 
-        /** As was answered; {@link AuditedOperationEvent#count()} tells of how much. */
+        /**
+         * The operation completed as answered; see {@link AuditedOperationEvent#count()}.
+         */
         DONE,
 
-        /** Nothing was changed, but what {@link AuditedOperationEvent#count()} tells. */
+        /**
+         * The operation failed. Only {@link AuditedOperationEvent#count()} entries were
+         * changed.
+         */
         FAILED,
 
-        /** It failed, and all, a part or nothing of it may have been done. */
+        /** The operation failed, and may have been done fully, partly or not at all. */
         UNKNOWN
 
     }

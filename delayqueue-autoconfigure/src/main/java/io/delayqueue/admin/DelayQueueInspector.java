@@ -8,84 +8,86 @@ import io.delayqueue.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at queues as a whole, for people and for what watches over them; applications
- * that send and receive need {@link DelayQueueOperations} only. Nothing here changes a
- * message.
+ * Lists and counts queues, messages and nodes, for operators and monitoring. Applications
+ * that only send and receive use {@link DelayQueueOperations} instead. No method changes
+ * a message.
  * <p>
- * What it answers was so at one moment of each partition. Its cost grows at most with the
- * logarithm of the messages, and with what is listed. Implementations are thread-safe.
- * Every method throws {@link StoreUnavailableException} if the store does not answer.
+ * Results are consistent within each partition, but not across partitions. The cost is at
+ * most logarithmic in the number of messages, plus the number of listed entries.
+ * Implementations are thread-safe. Every method throws {@link StoreUnavailableException}
+ * if the store does not answer.
  */
 public interface DelayQueueInspector {
 
-    /** Most queues of a page. */
+    /** Maximum number of queues in a page. */
     int MOST_QUEUES = 1_000;
 
-    /** Most messages of a page. */
+    /** Maximum number of messages in a page. */
     int MOST_MESSAGES = 100;
 
     /**
-     * The queues that were sent to or listened to, by name. A queue is listed from about
-     * its first use in a process on, and stays until somebody forgets it.
-     * @param cursor {@link QueuePage#nextCursor()} of the page before; {@code null} for
+     * Lists the queues in use, by name. A queue is listed shortly after its first use by
+     * a process, until {@link #forget} removes it.
+     * @param cursor {@link QueuePage#nextCursor()} of the previous page; {@code null} for
      * the first page
-     * @param limit most queues of the page, 1 to {@value #MOST_QUEUES}
+     * @param limit maximum number of queues in the page, 1 to {@value #MOST_QUEUES}
      * @return the page; empty if there are none
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */
     QueuePage queues(@Nullable String cursor, int limit);
 
     /**
-     * Strikes a queue off the list if it holds nothing, is not paused, and none of the
-     * {@link #nodes()} listens to it. Who uses it a minute later or after that puts it
-     * there again.
+     * Removes a queue from the list if it is empty, not paused, and none of the
+     * {@link #nodes()} listens to it. A process that uses it a minute later or after that
+     * adds it again.
      * @param queue the queue
-     * @return {@code false} if it is not in the list, holds messages or dead letters, is
-     * paused, or is listened to
+     * @return {@code false} if it is not listed, holds messages or dead letters, is
+     * paused, or has a listener
      */
     boolean forget(String queue);
 
     /**
-     * The processes that have listeners, of all applications in the namespace, as far as
-     * they have told of themselves within the last 20 seconds.
-     * @return at most 1,000 of them; those that use an earlier version of this library
-     * are missing
+     * Returns the processes with listeners, of all applications in the namespace, that
+     * have reported within the last 20 seconds.
+     * @return at most 1,000 processes, without those that use a version of this library
+     * that does not report
      */
     List<NodeStatus> nodes();
 
     /**
      * Counts the messages of a queue.
      * @param queue the queue
-     * @return the counts; all zero if nobody ever sent to it
+     * @return the counts; all zero if no message was ever sent to the queue
      */
     QueueOverview overview(String queue);
 
     /**
-     * Counts the messages of many queues, without waiting for one after the other. One
-     * that cannot be read, as a key of it has another type or its master is dead, leaves
-     * the others to be read; while a master is dead it is not waited for each time.
+     * Counts the messages of many queues with concurrent calls. If a queue cannot be
+     * read, because one of its keys has another type or its master is down, the others
+     * are still read. Later calls do not wait each time for a master that is down.
      * @param queues the queues
-     * @return what {@link #overview} answers, in their order, and the failures
-     * @throws StoreUnavailableException if none could be read, as the store did not
+     * @return the results of {@link #overview}, in the order of {@code queues}, and the
+     * failures
+     * @throws StoreUnavailableException if none could be read because the store did not
      * answer
      */
     QueueOverviews overviews(Collection<String> queues);
 
     /**
-     * Tells how many messages are due when.
+     * Returns how many messages are due when.
      * @param queue the queue
-     * @return how many, by spans from now on
+     * @return the counts by time span from now
      */
     DueForecast horizon(String queue);
 
     /**
-     * Lists messages of a queue, page by page. What moves while somebody turns pages may
-     * be listed twice or not at all; what does not is listed once.
+     * Lists messages of a queue, page by page. A message that changes its position
+     * between two pages may be listed twice or not at all; all others are listed once.
      * @param queue the queue
      * @param listing which messages
-     * @param cursor {@link MessagePage#nextCursor()} of the page before, of the same
+     * @param cursor {@link MessagePage#nextCursor()} of the previous page of the same
      * listing; {@code null} for the first page
-     * @param limit most messages of the page, 1 to {@value #MOST_MESSAGES}
+     * @param limit maximum number of messages in the page, 1 to {@value #MOST_MESSAGES}
      * @return the page; empty if there are none
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */

@@ -4,32 +4,32 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 
 /**
- * Looks whether what is stored is sound: every message in exactly one place, nothing left
- * over, every key where it belongs. Changes nothing: each finding says what would repair
- * it, for people to decide.
+ * Checks the integrity of the stored data: every message is in exactly one state, there
+ * are no orphaned entries, and every key is in its partition. Changes nothing: each
+ * finding proposes a repair for an operator to decide on.
  * <p>
- * May be asked while the queue is in use: a message that moves meanwhile is no finding.
- * Takes its time, as it reads each message, and little memory however many there are.
- * Implementations are thread-safe.
+ * Can run while the queue is in use: a message that changes its state during the check is
+ * not reported. Reads every message, so it takes time, but memory use does not grow with
+ * their number. Implementations are thread-safe.
  */
 public interface DelayQueueIntegrityChecker {
 
-    /** Most findings that are told at once. */
+    /** Maximum number of findings in a report. */
     int MOST_FINDINGS = 1_000;
 
     /**
-     * Looks at everything that is stored of a queue, in all its partitions.
+     * Checks all stored data of a queue, in all its partitions.
      * @param queue its name
-     * @return what was looked at, and what is wrong
+     * @return the number of checked entries, and the findings
      * @throws StoreUnavailableException if the store does not answer
-     * @throws StoreRefusedException if the user of the store may not look
+     * @throws StoreRefusedException if the user of the store lacks a permission to read
      */
     IntegrityReport examine(String queue);
 
     /**
-     * Looks at the names of all keys in the namespace for those that no queue uses. What
-     * is in them is not looked at.
-     * @return how many keys there are, and those that nobody looks into
+     * Checks the names of all keys in the namespace, to find those that no queue uses.
+     * Does not read their values.
+     * @return the number of keys, and a finding for each unused one
      * @throws StoreUnavailableException if the store does not answer
      */
     IntegrityReport examineKeys();

@@ -5,18 +5,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that is wrong with what is stored. Holds nothing of any payload.
+ * Describes an inconsistency of the stored data. Contains no payload.
  *
- * @param kind what it is
+ * n@param kind the kind of inconsistency
+ *
  * @param queue the queue
  * @param partition the partition of the queue, from 0
- * @param id the message, dead letter, group or key; {@code null} if it is none of them.
- * One that no caller can have given is escaped as in a URL
- * @param problem what is wrong and what follows from it
- * @param remedy what would repair it
- * @param commands of Redis that would do so, if nobody changes the message meanwhile; a
- * proposal: nothing was done. As typed at the prompt of redis-cli, not in a shell. Empty
- * if none are needed, none can be known, or they would destroy a message
+ * @param id the message, dead letter, group or key; {@code null} if none applies. A value
+ * that is not a valid id is escaped as in a URL
+ * @param problem the inconsistency and its consequence
+ * @param remedy how to repair it
+ * @param commands Redis commands that repair it, provided that the message does not
+ * change in the meantime. They are a proposal and have not been executed. Written for the
+ * redis-cli prompt, not for a shell. Empty if none are needed or known, or if they would
+ * destroy a message
  */
 public record Finding(Kind kind, @Nullable String queue, int partition, @Nullable String id, String problem,
         String remedy, List<String> commands) {
@@ -25,28 +27,31 @@ public record Finding(Kind kind, @Nullable String queue, int partition, @Nullabl
         commands = List.copyOf(commands);
     }
 
-    /** What can be wrong. */
+    /** Lists the kinds of inconsistencies. */
     public enum Kind {
 
-        /** A message is stored, and nobody will ever claim it. */
+        /**
+         * A message is stored but neither scheduled nor leased, so it will never be
+         * claimed.
+         */
         MESSAGE_WITHOUT_PLACE,
 
-        /** An id waits or is leased, and its message is gone. */
+        /** An id is scheduled or leased, but its message is missing. */
         PLACE_WITHOUT_MESSAGE,
 
-        /** A message waits or is leased more than once. */
+        /** A message is scheduled or leased more than once. */
         SEVERAL_PLACES,
 
-        /** A message waits in another lane than that of its priority. */
+        /** A message is in a lane that does not match its priority. */
         WRONG_LANE,
 
-        /** Something is known of a message that is not stored. */
+        /** An entry refers to a message that is not stored. */
         LEFTOVER,
 
-        /** Something is known of a lease that is not there. */
+        /** An entry refers to a lease that does not exist. */
         NOT_LEASED,
 
-        /** A time that no sender and no worker gives. */
+        /** A time is outside the range that senders and listeners can set. */
         IMPOSSIBLE_TIME,
 
         /** An entry cannot be read. */
@@ -55,34 +60,37 @@ public record Finding(Kind kind, @Nullable String queue, int partition, @Nullabl
         /** A message cannot be read. */
         UNREADABLE_MESSAGE,
 
-        /** The head of a group neither waits nor is leased. */
+        /** The head of a group is neither scheduled nor leased. */
         LOST_HEAD,
 
-        /** A message passes its group, of which it is not the head. */
+        /**
+         * A message is scheduled or leased ahead of its group, although it is not the
+         * head.
+         */
         NOT_THE_HEAD,
 
-        /** A message waits behind others, in a group that has no head, or as another. */
+        /** A message waits in a group that has no head, or under another group. */
         LOST_FOLLOWER,
 
-        /** A dead letter of which one half is missing. */
+        /** One half of a dead letter is missing. */
         HALF_A_LETTER,
 
-        /** The wake mark keeps senders from waking workers. */
+        /** The wake mark prevents senders from publishing wake-ups. */
         WAKE_MARK,
 
-        /** A message is in a partition to which its id does not lead. */
+        /** A message is in a partition that its id does not map to. */
         NOT_AT_HOME,
 
-        /** Partitions go by different records of how the queue is spread. */
+        /** Partitions have recorded different layouts of the queue. */
         RECORDS_DISAGREE,
 
-        /** A key holds something else than it should. */
+        /** A key has the wrong type. */
         WRONG_TYPE,
 
-        /** A partition holds something, and by the record there is no such partition. */
+        /** A partition holds data but is not part of the recorded layout. */
         UNKNOWN_PARTITION,
 
-        /** A key of the namespace is none that a queue has. */
+        /** A key in the namespace does not belong to any queue. */
         FOREIGN_KEY
 
     }

@@ -3,12 +3,12 @@ package io.delayqueue.admin;
 import java.util.List;
 
 /**
- * What a {@link DelayQueueIntegrityChecker} looked at and found.
+ * Holds the result of a {@link DelayQueueIntegrityChecker}.
  *
- * @param examined messages and dead letters, or keys, that were looked at
- * @param findings what is wrong; empty if all is well
- * @param complete {@code false} if there may be more, as
- * {@value DelayQueueIntegrityChecker#MOST_FINDINGS} are told at once
+ * @param examined number of messages and dead letters, or keys, that were checked
+ * @param findings the inconsistencies; empty if there are none
+ * @param complete {@code false} if there may be more, because a report has at most
+ * {@value DelayQueueIntegrityChecker#MOST_FINDINGS} findings
  */
 public record IntegrityReport(long examined, List<Finding> findings, boolean complete) {
 
@@ -16,7 +16,7 @@ public record IntegrityReport(long examined, List<Finding> findings, boolean com
         findings = List.copyOf(findings);
     }
 
-    /** Whether all is well. */
+    /** Returns whether the check was complete and found nothing. */
     public boolean isSound() {
         return this.findings.isEmpty() && this.complete;
     }

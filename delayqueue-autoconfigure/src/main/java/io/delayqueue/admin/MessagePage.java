@@ -6,10 +6,10 @@ import io.delayqueue.MessageSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of the messages of a queue.
+ * Holds a page of the messages of a queue.
  *
  * @param messages the messages, in the order of the list
- * @param nextCursor where the next page begins; {@code null} if this is the last one
+ * @param nextCursor the cursor of the next page; {@code null} if this is the last one
  */
 public record MessagePage(List<MessageSummary> messages, @Nullable String nextCursor) {
 

@@ -1,21 +1,24 @@
 package io.delayqueue.admin;
 
-/** Which messages of a queue to list, and in which order. */
+/** Selects the messages of a queue to list, and their order. */
 public enum MessageSelection {
 
     /**
-     * What waits for its time or for a worker, of all priorities, by due time; of a group
-     * only the one whose turn it is.
+     * Messages that wait for their due time or for a listener, of all priorities, by due
+     * time; of each group only the first one.
      */
     SCHEDULED,
 
-    /** Those of them that are due. */
+    /** Scheduled messages that are due. */
     DUE,
 
-    /** What is handed to workers, by the end of the lease; some leases may be over. */
+    /**
+     * In-flight messages, by the end of the lease; includes leases that have just run
+     * out.
+     */
     LEASED,
 
-    /** What waits behind another of its group, by group and due time. */
+    /** Messages that wait in their group, by group and due time. */
     FOLLOWERS
 
 }

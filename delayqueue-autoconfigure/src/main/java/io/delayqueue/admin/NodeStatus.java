@@ -6,16 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that handles messages, as it told of itself a few seconds ago. Times are
- * those of the store.
+ * Holds the status of a process that handles messages, as it reported a few seconds ago.
+ * Times are on the store's clock.
  *
- * @param id names this run of the process
- * @param application the name of the application
- * @param host where it runs
- * @param pid its process there
- * @param version of this library; {@code null} if not known
- * @param startedAt when its worker started
- * @param seenAt when it told of itself
+ * @param id identifies this run of the process
+ * @param application the name of the application n@param host the host that it runs on
+ * n@param pid its process id n@param version the version of this library; {@code null} if
+ * not known
+ * @param startedAt when its listeners started
+ * @param seenAt when it reported
  * @param listeners its listeners
  */
 public record NodeStatus(String id, String application, String host, long pid, @Nullable String version,
@@ -26,14 +25,17 @@ public record NodeStatus(String id, String application, String host, long pid, @
     }
 
     /**
-     * A listener of a process.
+     * Holds the status of a listener of a process.
      *
      * @param id its id
      * @param queues the queues that it listens to
-     * @param concurrency most messages of each that it handles at the same time
-     * @param free how many more it could handle, of all queues
-     * @param running whether it has started and not been stopped; a paused one runs
-     * @param paused whether it is paused there; that of the queue is not told here
+     * @param concurrency maximum number of messages of each queue that it handles
+     * concurrently
+     * @param free its free capacity, over all queues
+     * @param running whether it has been started and not stopped; a paused listener is
+     * running
+     * @param paused whether the listener is paused in this process; does not include a
+     * pause of the queue
      */
     public record ListenerStatus(String id, List<String> queues, int concurrency, int free, boolean running,
             boolean paused) {

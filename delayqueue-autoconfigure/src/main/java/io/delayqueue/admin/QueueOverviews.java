@@ -8,11 +8,11 @@ import java.util.Map;
 import io.delayqueue.DelayQueueException;
 
 /**
- * What many queues held, as far as they could be read.
+ * Holds the overviews of many queues, and the failures of those that could not be read.
  *
- * @param overviews of the queues that could be read
- * @param failures why others could not, by queue, in the order in which they were asked
- * for
+ * n@param overviews the overviews of the queues that could be read
+ *
+ * @param failures the failures by queue, in the order of the request
  */
 public record QueueOverviews(List<QueueOverview> overviews, Map<String, DelayQueueException> failures) {
 

@@ -5,10 +5,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of the queues.
+ * Holds a page of queue names.
  *
- * @param queues their names, in order
- * @param nextCursor where the next page begins; {@code null} if this is the last one
+ * @param queues the names in order
+ * @param nextCursor the cursor of the next page; {@code null} if this is the last one
  */
 public record QueuePage(List<String> queues, @Nullable String nextCursor) {
 
