@@ -19,12 +19,11 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Keeps the messages of a transaction back, and sends them in one go once it has
- * committed. The messages of a transaction that rolls back, or back to a savepoint, are
- * forgotten.
+ * Holds back the messages of a transaction, and sends them together after the commit.
+ * Discards them if the transaction rolls back, entirely or to an earlier savepoint.
  * <p>
- * <strong>Threads.</strong> What is kept back is bound to the thread of its transaction,
- * as the transaction is; nothing is shared.
+ * <strong>Threads.</strong> The messages are bound to the thread of their transaction; no
+ * state is shared.
  */
 final class AfterCommitSender {
 
@@ -42,7 +41,7 @@ final class AfterCommitSender {
     }
 
     /**
-     * Whether there is a commit to wait for: a transaction that has not committed yet.
+     * Returns whether there is a transaction that has not committed yet.
      */
     boolean hasCommitAhead() {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
@@ -53,7 +52,7 @@ final class AfterCommitSender {
         return outbox == null || outbox.phase != Phase.COMMITTED;
     }
 
-    /** Sends a message after the commit that lies ahead. */
+    /** Adds a message to be sent after the commit. */
     void add(PreparedMessage message) {
         Outbox outbox = bound();
         if (outbox == null) {
@@ -67,7 +66,7 @@ final class AfterCommitSender {
     private @Nullable Outbox bound() {
         Outbox outbox = (Outbox) TransactionSynchronizationManager.getResource(this);
         if (outbox != null && outbox.phase == Phase.COMPLETED) {
-            // Left behind by a transaction that was completed by another thread.
+            // Left over from a transaction that another thread completed.
             TransactionSynchronizationManager.unbindResource(this);
             return null;
         }
@@ -75,7 +74,7 @@ final class AfterCommitSender {
     }
 
     private void send(List<PreparedMessage> messages) {
-        // Nobody can repeat these, so an interrupt meant for the caller does not stop
+        // These sends cannot be repeated by the caller, so an interrupt does not stop
         // them.
         boolean interrupted = Thread.interrupted();
         try {
@@ -112,19 +111,19 @@ final class AfterCommitSender {
         return (messages.size() > MAX_NAMED) ? names + " and %d more".formatted(messages.size() - MAX_NAMED) : names;
     }
 
-    /** How far the transaction of an outbox has come. */
+    /** Lists the phases of the transaction of an outbox. */
     private enum Phase {
 
         OPEN, COMMITTED, COMPLETED
 
     }
 
-    /** The messages of one transaction. */
+    /** Holds the messages of one transaction. */
     private final class Outbox implements TransactionSynchronization {
 
         private final List<PreparedMessage> messages = new ArrayList<>();
 
-        /** Savepoint to the number of messages that were there before it. */
+        /** The number of messages that preceded each savepoint. */
         private final Map<Object, Integer> savepoints = new HashMap<>();
 
         private Phase phase = Phase.OPEN;
@@ -146,7 +145,7 @@ final class AfterCommitSender {
 
         @Override
         public void savepointRollback(Object savepoint) {
-            // One not known is older than this outbox, and so than all of its messages.
+            // An unknown savepoint is older than this outbox and all of its messages.
             int kept = this.savepoints.getOrDefault(savepoint, 0);
             this.messages.subList(Math.min(kept, this.messages.size()), this.messages.size()).clear();
         }
@@ -158,9 +157,9 @@ final class AfterCommitSender {
         }
 
         /**
-         * Sends what {@code afterCommit} has not: it is not called if another
-         * synchronization threw before, nor if the first message of the transaction came
-         * from such a callback.
+         * Sends the messages that {@code afterCommit} has not sent. That is not called if
+         * another synchronization threw before, or if the first message of the
+         * transaction was added in such a callback.
          */
         @Override
         public void afterCompletion(int status) {

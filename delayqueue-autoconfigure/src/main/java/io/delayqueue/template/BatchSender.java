@@ -30,14 +30,13 @@ import io.delayqueue.store.routing.RoutedSendResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores many messages in few calls, a few of them under way at a time, and accounts for
- * every message if one call fails. Messages of one id reach their queue in the order
- * given: they never share a call, nor are two of their calls under way together.
- * Thread-safe.
+ * Stores many messages in few calls, some of them concurrently, and accounts for every
+ * message if a call fails. Keeps the order of messages with the same id: they are sent in
+ * separate calls that do not overlap. Thread-safe.
  */
 final class BatchSender {
 
-    /** Bounds what one call makes the store do, and the others wait for. */
+    /** Bounds the work of one call, because it blocks other calls of the store. */
     private static final int MAX_CHUNK_BYTES = 1 << 20;
 
     private static final int MAX_IN_FLIGHT = 4;
@@ -58,10 +57,9 @@ final class BatchSender {
     }
 
     /**
-     * Stores messages.
-     * @return what happened to each, in the order of {@code messages}
-     * @throws BatchSendException if a call failed; no further one was begun then, and
-     * those under way were awaited
+     * Stores messages. n@return the result of each, in the order of {@code messages}
+     * @throws BatchSendException if a call failed; no further call was started, and those
+     * in progress were awaited
      */
     List<SendResult> send(List<PreparedMessage> messages) {
         Batch batch = new Batch(messages);
@@ -84,7 +82,7 @@ final class BatchSender {
         return (failure instanceof DelayQueueException known) ? known.effect() : Effect.UNKNOWN;
     }
 
-    /** Messages for one call. */
+    /** Holds the messages of one call. */
     private static final class Chunk {
 
         private final PartitionRoute route;
@@ -122,14 +120,14 @@ final class BatchSender {
     private record Call(Chunk chunk, CompletableFuture<List<RoutedSendResult>> answer) {
     }
 
-    /** What is known of the messages of one send. */
+    /** Holds the state of the messages of one send. */
     private final class Batch {
 
         private final List<PreparedMessage> messages;
 
         private final @Nullable SendResult[] results;
 
-        /** Where neither a result nor this is set, nothing is stored. */
+        /** A message with neither a result nor this flag is not stored. */
         private final boolean[] unknown;
 
         private final Deque<Call> inFlight = new ArrayDeque<>();
@@ -143,8 +141,8 @@ final class BatchSender {
         }
 
         /**
-         * Messages for one call each. Those of a queue whose partitions cannot be read
-         * are not stored.
+         * Splits the messages into calls. Returns none if the layout of a queue cannot be
+         * read.
          */
         List<Chunk> chunks() {
             PartitionRoute[] routes = new PartitionRoute[this.messages.size()];
@@ -196,7 +194,7 @@ final class BatchSender {
                         chunk.messages.stream().map(PreparedMessage::written).toList());
             }
             catch (RuntimeException ex) {
-                // Not as agreed, but the calls under way must be accounted for.
+                // Violates the contract, but the calls in progress must be accounted for.
                 answer = CompletableFuture.failedFuture(ex);
             }
             this.inFlight.add(new Call(chunk, answer));
@@ -224,7 +222,7 @@ final class BatchSender {
             }
         }
 
-        /** By the thread that sends, as nobody else settles. */
+        /** Called on the sending thread, the only one that records results. */
         private void answered(PreparedMessage message, SendResult result) {
             if (OwnIdSendCheck.isOwn(message)) {
                 BatchSender.this.ownIds.answered(message, result);

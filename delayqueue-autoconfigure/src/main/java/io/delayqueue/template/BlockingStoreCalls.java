@@ -29,8 +29,8 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.UncertainEffects;
 
 /**
- * Waits for the store's answers, and turns its failures into exceptions that carry the
- * stack of the caller, with the cause of the store's own. Thread-safe.
+ * Waits for the store's answers, and converts its failures into exceptions with the stack
+ * trace of the caller and the cause of the original. Thread-safe.
  */
 final class BlockingStoreCalls {
 
@@ -42,16 +42,16 @@ final class BlockingStoreCalls {
 
     /**
      * Waits for an answer. An interrupt ends the wait but not the call: the flag stays
-     * set, and what the call did is not known.
-     * @param operation what was asked for, for messages
+     * set, and the effect of the call is unknown.
+     * @param operation the operation, for exception messages
      */
     <T> T await(CompletableFuture<T> answer, String operation) {
         return await(answer, operation, System.nanoTime());
     }
 
     /**
-     * The same for one of several answers.
-     * @param begin when the wait for all of them began
+     * Waits for one of several answers.
+     * @param begin when the wait for all of them started
      */
     <T> T await(CompletableFuture<T> answer, String operation, long begin) {
         try {
@@ -66,7 +66,7 @@ final class BlockingStoreCalls {
         }
     }
 
-    /** As {@link #await}, for who has an answer to an interrupt. */
+    /** Like {@link #await}, for callers that handle an interrupt. */
     <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation) throws InterruptedException {
         return awaitInterruptibly(answer, operation, System.nanoTime());
     }
@@ -89,8 +89,8 @@ final class BlockingStoreCalls {
     }
 
     /**
-     * Makes a call for each message, all at once, and waits for all answers.
-     * @param ids of the messages
+     * Makes a call for each message concurrently, and waits for all answers.
+     * @param ids the ids of the messages
      * @return the answers, in the order of {@code ids}
      */
     <T> Map<String, T> awaitEach(Collection<String> ids, String operation,
@@ -108,9 +108,9 @@ final class BlockingStoreCalls {
     }
 
     /**
-     * Makes a call for each value, all at once, and waits for all answers. Of a client
-     * that blocks each call lasts until it is answered: no further one is made once one
-     * has failed, or once they together last as long as one answer may take.
+     * Makes a call for each value concurrently, and waits for all answers. With a
+     * blocking client the calls run one after another: no further call is made after a
+     * failure, or after the time limit of a single answer has passed.
      * @return the answers, in the order of {@code values}
      */
     <V, T> List<T> awaitAll(Collection<V> values, String operation, Function<V, CompletableFuture<T>> call) {
@@ -150,7 +150,8 @@ final class BlockingStoreCalls {
     }
 
     /**
-     * The failure of a call that is about many, where one of them was changed, or may be.
+     * Returns the failure of a call for several messages, at least one of which was
+     * changed or may have been.
      */
     static DelayQueueException partly(DelayQueueException failure) {
         if (failure.effect() != Effect.NONE) {
@@ -162,7 +163,7 @@ final class BlockingStoreCalls {
                 : new StoreUnavailableException(message, Effect.UNKNOWN, UncertainEffects.beneath(failure));
     }
 
-    /** The failure of a future as the caller shall see it, without its wrappers. */
+    /** Returns the failure of a future for the caller, without its wrappers. */
     static RuntimeException unwrap(Throwable failure, String operation) {
         Throwable cause = failure;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
@@ -172,13 +173,13 @@ final class BlockingStoreCalls {
         if (cause instanceof DelayQueueException || cause instanceof IllegalArgumentException) {
             return (RuntimeException) cause;
         }
-        // A defect of the store. That it changed nothing would be a guess.
+        // A defect of the store, so the effect is unknown.
         return new StoreUnavailableException(
                 "The store failed to answer '%s'; it may or may not have taken effect: %s".formatted(operation, cause),
                 Effect.UNKNOWN, cause);
     }
 
-    /** The same failure once more, with the stack of the current thread. */
+    /** Returns a copy of the failure with the stack trace of the current thread. */
     static RuntimeException raised(Throwable failure, String operation) {
         RuntimeException cause = unwrap(failure, operation);
         String message = String.valueOf(cause.getMessage());

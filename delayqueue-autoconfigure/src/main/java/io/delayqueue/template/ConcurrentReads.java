@@ -16,13 +16,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads several things of a store, each of which may fail while the others do not: logs
- * each outage once, and does not keep callers waiting for what did not answer the last
- * time. That is read again in the background, at most once in five seconds; what was not
- * read for ten seconds is waited for.
+ * Reads several resources of a store that may fail independently. Logs each outage once.
+ * A resource that did not answer last time fails immediately, and is read in the
+ * background at most once in five seconds; callers wait for it again if it was not read
+ * for ten seconds.
  * <p>
- * <strong>Threads.</strong> Any. What is known of a thing is one immutable value, which
- * is replaced.
+ * <strong>Threads.</strong> Any. The state of a resource is one immutable value, which is
+ * replaced.
  */
 final class ConcurrentReads {
 
@@ -30,7 +30,7 @@ final class ConcurrentReads {
 
     private static final long PAUSE = TimeUnit.SECONDS.toNanos(5);
 
-    /** When what is known is too old to be answered. */
+    /** Age at which a known failure is too old to be returned. */
     private static final long STALE = TimeUnit.SECONDS.toNanos(10);
 
     private final BackgroundLog log = new BackgroundLog();
@@ -44,9 +44,9 @@ final class ConcurrentReads {
     }
 
     /**
-     * Reads a thing, unless it did not answer the last time.
-     * @param thing what it is, for the log
-     * @return fails as the read does, or did
+     * Reads a resource, unless it did not answer last time.
+     * @param thing its description, for the log
+     * @return the answer, or the current or last failure
      */
     <T> CompletableFuture<T> read(String thing, Supplier<CompletableFuture<T>> call) {
         Outage outage = this.outages.get(thing);
@@ -88,7 +88,7 @@ final class ConcurrentReads {
         });
     }
 
-    /** An illegal argument came from the store, as nothing else is given here. */
+    /** An illegal argument can only come from stored data. */
     private static DelayQueueException causeOf(String thing, Throwable failure) {
         RuntimeException cause = BlockingStoreCalls.unwrap(failure, "read");
         return (cause instanceof DelayQueueException known) ? known : new StoreRefusedException(
@@ -110,10 +110,10 @@ final class ConcurrentReads {
     }
 
     /**
-     * That a thing could not be read.
+     * Holds the failure of a resource that could not be read.
      *
-     * @param failure why
-     * @param readAt when that was tried last, on the monotonic clock
+     * @param failure the cause
+     * @param readAt time of the last attempt, on the monotonic clock
      */
     private record Outage(DelayQueueException failure, long readAt) {
     }

@@ -14,8 +14,8 @@ import io.delayqueue.store.DeadLetterCursor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step through dead letters, page by page, of which those that a filter means are acted
- * on. Used by one thread.
+ * Runs one step of a bulk operation: reads dead letters page by page and processes those
+ * that match a filter. Used by one thread.
  */
 final class DeadLetterScan {
 
@@ -33,7 +33,7 @@ final class DeadLetterScan {
 
     /**
      * Prepares a step.
-     * @param pages reads a page behind a cursor, with so many letters
+     * @param pages reads a page of the given size after a cursor
      */
     DeadLetterScan(DeadLetterFilter filter, BiFunction<@Nullable String, Integer, DeadLetterPage> pages) {
         this.filter = filter;
@@ -41,8 +41,8 @@ final class DeadLetterScan {
     }
 
     /**
-     * Goes through at most so many letters.
-     * @param act does something to those that are meant; tells how many it changed
+     * Examines at most {@code most} dead letters.
+     * @param act processes those that match; returns how many it changed
      */
     DeadLetterBulkResult go(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
         try {
@@ -68,13 +68,13 @@ final class DeadLetterScan {
         }
     }
 
-    /** What died later than all that are meant is passed over. */
+    /** Skips dead letters that are too recent to match. */
     private @Nullable String start(@Nullable String from) {
         Instant before = this.filter.diedBefore();
         return (from == null && before != null) ? DeadLetterCursor.before(before) : from;
     }
 
-    /** Whether all that follows died before those that are meant. */
+    /** Returns whether all following dead letters are too old to match. */
     private boolean isBehind(DeadLetterPage page) {
         Instant from = this.filter.diedFrom();
         List<DeadLetter> letters = page.letters();

@@ -23,12 +23,12 @@ import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionRouter;
 import org.jspecify.annotations.Nullable;
 
-/** The dead letters of one queue, as the store has them. */
+/** Lists, redrives and purges the dead letters of one queue in the store. */
 final class DeadLetterTemplate implements DeadLetterOperations {
 
     private static final int MAX_PAGE = 100;
 
-    /** Partitions that are read side by side: each may answer a mebibyte. */
+    /** Number of partitions read concurrently, as each may return a mebibyte. */
     private static final int AT_ONCE = 8;
 
     private final QueueName queue;
@@ -83,8 +83,9 @@ final class DeadLetterTemplate implements DeadLetterOperations {
     }
 
     /**
-     * Goes from the latest death to the earliest. What dies meanwhile dies later than all
-     * of these, so this comes to an end whatever becomes of the messages.
+     * Proceeds from the most recently dead-lettered message to the oldest. Messages that
+     * are dead-lettered in the meantime are more recent than all of these, so this always
+     * terminates.
      */
     @Override
     public long redriveAll() {

@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Sends, receives and steers messages through a store. Arguments are checked and payloads
- * written on the caller's thread, before the store hears of anything. Thread-safe.
+ * Sends, receives and manages messages through a store. Checks arguments and writes
+ * payloads on the caller's thread, before it calls the store. Thread-safe.
  */
 public class DelayQueueTemplate implements DelayQueueOperations {
 
@@ -66,12 +66,11 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     private final Receiver receiver;
 
     /**
-     * Makes a template. It keeps no thread and no connection, so there is nothing to
-     * close.
-     * @param ports where messages live
-     * @param codec how they are written
+     * Creates a template. It holds no thread or connection, so it need not be closed.
+     * @param ports the store
+     * @param codec writes and reads messages
      * @param settings how to send and receive
-     * @param events is told of after-commit sends that failed, and of dead letters
+     * @param events publishes failed after-commit sends and dead letters
      * @param nanoTime the monotonic clock, such as {@code System::nanoTime}
      */
     public DelayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec, TemplateSettings settings,
@@ -142,7 +141,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         QueueEventListener told = this.ports.events().of(prepared.queue());
         boolean own = OwnIdSendCheck.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
-        // Not thenApply, which would wrap the failure for whoever hangs on to the future.
+        // Not thenApply, which would wrap the failure for code that uses the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
                 told.sendFailed();
@@ -179,7 +178,9 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         return List.copyOf(results);
     }
 
-    /** What waits for a commit is not kept back either if the rest cannot be stored. */
+    /**
+     * Messages that would wait for a commit are discarded if the others cannot be stored.
+     */
     private List<SendResult> sendNow(List<PreparedMessage> now, List<PreparedMessage> later) {
         try {
             return this.batchSender.send(now);
@@ -242,7 +243,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         QueueEventListener told = this.ports.events().of(name);
         return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
             if (result == CancelResult.CANCELLED) {
-                told.cancelled(); // now: the answer for another one may be missing
+                told.cancelled(); // immediately, as another answer may be missing
             }
             return result;
         }));

@@ -36,12 +36,12 @@ import io.delayqueue.store.routing.PartitionLayoutCache;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at queues in all their partitions. Partitions and queues are asked side by side;
- * the caller's thread waits. Thread-safe.
+ * Inspects queues in all their partitions. Queries partitions and queues concurrently;
+ * blocks the caller's thread. Thread-safe.
  */
 public final class InspectorTemplate implements DelayQueueInspector {
 
-    /** Most names that are kept for while the list cannot be read. */
+    /** Maximum number of names to remember for a failure of the registry. */
     private static final int MOST_KNOWN = 10_000;
 
     private final QueueInspector inspector;
@@ -58,16 +58,16 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     private final ConcurrentReads reading = new ConcurrentReads(System::nanoTime);
 
-    /** What was listed last, for while the list cannot be read. */
+    /** The names listed last, used while the registry cannot be read. */
     private final NavigableSet<String> listed = new ConcurrentSkipListSet<>();
 
     /**
-     * Creates one.
-     * @param inspector looks at partitions
-     * @param directory the list of queues
-     * @param nodes what nodes tell of themselves
-     * @param table how queues are spread
-     * @param waitLimit longest time to wait for the answers to one call
+     * Creates an inspector.
+     * @param inspector reads partitions
+     * @param directory the queue registry
+     * @param nodes the node registry
+     * @param table caches the layouts of queues
+     * @param waitLimit longest time to wait for the answers of one call
      */
     public InspectorTemplate(QueueInspector inspector, QueueRegistry directory, NodeRegistry nodes,
             PartitionLayoutCache table, Duration waitLimit) {
@@ -88,7 +88,9 @@ public final class InspectorTemplate implements DelayQueueInspector {
                 : new QueuePage(names.subList(0, limit), names.get(limit - 1));
     }
 
-    /** While the list cannot be read, those of it that are known from before. */
+    /**
+     * Returns the names from the registry, or those listed before if it cannot be read.
+     */
     private List<String> names(String after, int limit) {
         try {
             List<String> names = this.calls
@@ -167,7 +169,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
         Map<String, CompletableFuture<QueueOverview>> answers = new LinkedHashMap<>();
         for (String queue : queues) {
             QueueName name = new QueueName(queue);
-            // Of a client that blocks, each call lasts until it is answered.
+            // With a blocking client, each call returns only when it is answered.
             answers.computeIfAbsent(queue, (key) -> (System.nanoTime() - begin > this.waitLimit.toNanos())
                     ? new CompletableFuture<>() : this.reading.read("queue '%s'".formatted(key), () -> counted(name)));
         }
@@ -193,7 +195,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
         return new QueueOverviews(overviews, failures);
     }
 
-    /** By what is known of the partitions, and again if one of them tells of more. */
+    /** Counts by the cached layout, and again if a partition has a later one. */
     private CompletableFuture<QueueOverview> counted(QueueName queue) {
         return this.table.of(queue)
             .thenCompose((known) -> each(known.all(queue), this.inspector::counts)

@@ -14,11 +14,11 @@ import io.delayqueue.store.envelope.Envelope;
 import org.springframework.core.ParameterizedTypeReference;
 
 /**
- * A message in the hands of a caller. Its lease is fenced by the store; the clock here
- * only tells how long it lasts at least.
+ * Represents a received message that is leased to a caller. The store fences the lease;
+ * the local clock only gives its minimum remaining time.
  * <p>
- * <strong>Threads.</strong> Any thread may call any method. The end of the lease is the
- * only state; it is atomic.
+ * <strong>Threads.</strong> Any thread may call any method. The only state is the end of
+ * the lease, which is atomic.
  */
 final class LeasedReceivedMessage implements ReceivedMessage {
 
@@ -121,13 +121,13 @@ final class LeasedReceivedMessage implements ReceivedMessage {
         return true;
     }
 
-    /** The store has answered that the lease is over, either way. */
+    /** Records that the lease has ended, whether or not by this call. */
     private boolean ended(boolean byThisCall) {
         this.leasedUntil.set(this.hands.nanoTime().getAsLong());
         return byThisCall;
     }
 
-    /** Names the message without its payload, which may be private. */
+    /** Describes the message without its payload, which may be private. */
     @Override
     public String toString() {
         return "ReceivedMessage[queue=%s, id=%s, attempt=%d]".formatted(queue(), id(), attempt());

@@ -4,14 +4,15 @@ import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * Makes ids of 16 characters of base64url: 96 random bits, so that among ten billion
- * messages the chance of any two alike is about one in a billion.
+ * Generates ids of 16 base64url characters: 96 random bits, so that the probability of a
+ * collision among ten billion messages is about one in a billion.
  * <p>
- * They come from a {@link SecureRandom}. The store takes a generated id that it already
- * holds for the same send repeated, so two messages alike would be one message lost.
- * {@link java.util.concurrent.ThreadLocalRandom} is no choice: it walks a cycle of 64
- * bits from a seed made of two clocks, and processes started together may walk the same
- * part. Against a call to the store the microsecond does not count. Thread-safe.
+ * Uses {@link SecureRandom}. The store takes a generated id that it already holds for a
+ * repetition of the same send, so a collision would lose a message.
+ * {@link java.util.concurrent.ThreadLocalRandom} is not suitable: its 64-bit cycle starts
+ * at a seed derived from two clocks, so that processes started together may generate the
+ * same sequence. The extra microsecond is negligible compared with a call to the store.
+ * Thread-safe.
  */
 final class MessageIdGenerator {
 

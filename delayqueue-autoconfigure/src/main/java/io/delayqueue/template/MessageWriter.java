@@ -11,8 +11,8 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 
 /**
- * Writes messages as they are stored, and refuses those that are too large, or for a
- * queue that is not admitted. Thread-safe.
+ * Converts messages to their stored form, and rejects those that are too large or sent to
+ * a queue that is not allowed. Thread-safe.
  */
 final class MessageWriter {
 
@@ -53,7 +53,7 @@ final class MessageWriter {
         return message.delay().map(DueTime::after).orElse(DueTime.NOW);
     }
 
-    /** Spans reach the store in whole milliseconds, rounded up. */
+    /** Rounds a time span up to whole milliseconds, as the store requires. */
     static Duration wholeMillis(Duration span) {
         return Duration.ofMillis(DueTime.ceilToMillis(span));
     }

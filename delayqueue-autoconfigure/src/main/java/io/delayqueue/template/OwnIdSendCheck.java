@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Warns once per queue of handlers that send the id of the message that they handle, and
- * are answered that it is kept: nothing follows then, which is seldom what they want.
+ * Warns once per queue if a handler sends the id of the message that it handles and the
+ * existing message is kept. The new message is then discarded, which is rarely intended.
  * Thread-safe.
  */
 final class OwnIdSendCheck {
@@ -23,13 +23,14 @@ final class OwnIdSendCheck {
     private final Set<QueueName> warned = ConcurrentHashMap.newKeySet();
 
     /**
-     * Whether a message is sent by the handler of one with its id; asked by its thread.
+     * Returns whether a message is sent by the handler of a message with the same id;
+     * must be called on the handler's thread.
      */
     static boolean isOwn(PreparedMessage message) {
         return message.message().onDuplicate() == OnDuplicate.KEEP && CurrentMessage.is(message.queue(), message.id());
     }
 
-    /** Reports the answer to a send by the handler of its own id. */
+    /** Checks the result of a send of a handler's own id. */
     void answered(PreparedMessage message, SendResult result) {
         if (result.outcome() == SendOutcome.KEPT && this.warned.add(message.queue())) {
             logger.warn(

@@ -10,10 +10,10 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.UncertainEffects;
 
 /**
- * A message that was checked and written: nothing but the store can refuse it.
+ * Holds a message that was checked and written, so that only the store can reject it.
  *
- * @param message as the sender gave it
- * @param written as it will be stored
+ * @param message the message as passed by the sender
+ * @param written the message as it will be stored
  */
 record PreparedMessage(DelayedMessage message, NewMessage written) {
 
@@ -30,7 +30,8 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
     }
 
     /**
-     * The message with the id it will be stored under, so that sending it again is safe.
+     * Returns the message with the id that it will be stored under, so that sending it
+     * again is safe.
      */
     DelayedMessage identified() {
         return this.message.id().isPresent() ? this.message : this.message.toBuilder().id(id()).build();
@@ -41,8 +42,8 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
     }
 
     /**
-     * The same failure, which names the message so that its fate can be looked up, if it
-     * may have one.
+     * Returns the failure, with the id of the message added if it may be stored, so that
+     * the caller can check.
      */
     RuntimeException named(RuntimeException failure) {
         String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());

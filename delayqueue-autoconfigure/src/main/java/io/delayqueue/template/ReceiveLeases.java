@@ -29,10 +29,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Takes leases and ends them. A lease that arrives after its caller has gone, because of
- * an interrupt or the wait limit, is given back rather than left to lapse. A claim that
- * the client itself gave up, as Lettuce does at its command timeout, brings nothing that
- * could be given back: what it leased is left to its lease. Thread-safe.
+ * Acquires and ends leases. Releases a lease that arrives after the caller has stopped
+ * waiting, because of an interrupt or the wait limit. If the client itself gave up the
+ * claim, as Lettuce does at its command timeout, the lease is not known and lapses.
+ * Thread-safe.
  */
 final class ReceiveLeases {
 
@@ -64,16 +64,17 @@ final class ReceiveLeases {
     }
 
     /**
-     * Where messages of a queue may be, by this version of its partitions or a later one.
+     * Returns the partitions that may hold messages of a queue, by this layout version or
+     * a later one.
      */
     List<Partition> partitions(QueueName queue, int version) throws InterruptedException {
         return this.calls.awaitInterruptibly(this.router.all(queue, version), "partitions");
     }
 
     /**
-     * Claims one message. If the wait for it ends early, by an interrupt or the wait
-     * limit, what the answer brings later is given back. An answer that has failed, with
-     * Lettuce also by its timeout, leaves what may have been claimed to its lease.
+     * Claims one message. If an interrupt or the wait limit ends the wait early, a
+     * message that arrives later is released. After a failed claim, including a timeout
+     * of Lettuce, the lease of a claimed message lapses.
      */
     ClaimResult claimOne(Partition partition, ReceiveSettings settings) throws InterruptedException {
         ClaimResult claim = awaitOrGiveBack(
@@ -100,7 +101,10 @@ final class ReceiveLeases {
         return claim;
     }
 
-    /** Records that a suspect starts; {@code false} if it has passed on. */
+    /**
+     * Records the start of a redelivered message; returns {@code false} if the lease has
+     * ended.
+     */
     boolean start(ClaimedMessage message) throws InterruptedException {
         Lease lease = message.lease();
         return known(lease, awaitOrGiveBack(this.store.start(lease), "start", (late) -> giveBack(message)));
@@ -117,7 +121,10 @@ final class ReceiveLeases {
         }
     }
 
-    /** Gives a message back that nobody has seen, without waiting for the store. */
+    /**
+     * Releases a message that was not returned to the caller, without waiting for the
+     * store.
+     */
     void giveBack(ClaimedMessage message) {
         Lease lease = message.lease();
         this.store.release(lease.partition(), List.of(message.dueLease())).whenComplete((released, failure) -> {
@@ -155,7 +162,7 @@ final class ReceiveLeases {
                 this.calls.await(this.store.extend(lease.partition(), List.of(lease), leaseTime), "extend").get(0));
     }
 
-    /** Tells of a refusal: the message has passed on. */
+    /** Publishes a rejection by the store if the lease has ended. */
     private boolean known(Lease lease, boolean held) {
         if (!held) {
             this.told.of(lease.queue()).refused();
@@ -163,7 +170,7 @@ final class ReceiveLeases {
         return held;
     }
 
-    /** Makes a message a dead letter, and tells. */
+    /** Dead-letters a message, and publishes that. */
     boolean deadLetter(ClaimedMessage message, String cause, boolean failed) {
         CompletableFuture<Boolean> answer = this.store.deadLetter(message.lease(),
                 new DeadLetterReason(cut(cause, MAX_FAILURE), failed, message.dueAt()));

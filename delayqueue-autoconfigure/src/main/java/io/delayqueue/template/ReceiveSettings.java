@@ -6,14 +6,14 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.store.ExpiryPolicy;
 
 /**
- * How messages of a queue are received.
+ * Holds the settings for receiving messages of a queue.
  *
- * @param lease how long a received message is the caller's
- * @param maxAttempts failures after which a message is dead, at least 1
- * @param maxLapses recorded starts that ended in a lapse after which a message is dead,
- * at least 1
- * @param expired what becomes of a message past its time to live
- * @param safetyPoll longest time between two looks while somebody waits
+ * @param lease how long a received message is leased to the caller
+ * @param maxAttempts failures after which a message is dead-lettered, at least 1
+ * @param maxLapses lapses after a recorded start until a message is dead-lettered, at
+ * least 1
+ * @param expired how to treat a message past its time to live
+ * @param safetyPoll longest time between two polls while a caller waits
  */
 public record ReceiveSettings(Duration lease, int maxAttempts, int maxLapses, ExpiryPolicy expired,
         Duration safetyPoll) {

@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes one message for a caller, or waits for it. Between two looks it sleeps until the
- * earliest of: the time that the last claim answered, a wake-up, the safety poll, the end
- * of the caller's patience. Thread-safe; waits on the caller's thread.
+ * Claims one message for a caller, or waits for one. Between two polls it sleeps until
+ * the earliest of: the time returned by the last claim, a wake-up, the safety poll, the
+ * end of the caller's timeout. Thread-safe; blocks the caller's thread.
  */
 final class Receiver {
 
@@ -40,7 +40,7 @@ final class Receiver {
 
     private static final long LONGEST_BACKOFF = Duration.ofMillis(500).toNanos();
 
-    /** Between two looks, though the store may answer "look again at once". */
+    /** Minimum time between two polls, even if the store reports that more is due now. */
     private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
 
     private final ReceiveLeases leases;
@@ -68,7 +68,7 @@ final class Receiver {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            // What is due now is found without a subscription.
+            // A message that is due now needs no subscription.
             Optional<ReceivedMessage> found = search.look();
             return (found.isPresent() || search.isOver()) ? search.conclude(found) : lookAndWait(search);
         }
@@ -92,7 +92,7 @@ final class Receiver {
         }
     }
 
-    /** One call of {@code receive}; used by its thread alone. */
+    /** Holds the state of one call of {@code receive}; used only by its thread. */
     private final class Search {
 
         private final QueueName queue;
@@ -105,7 +105,7 @@ final class Receiver {
 
         private long backoff = FIRST_BACKOFF;
 
-        /** Of the partitions, as the last claims told. */
+        /** The latest layout version that a claim returned. */
         private int version;
 
         private boolean reached;
@@ -133,7 +133,10 @@ final class Receiver {
             return found;
         }
 
-        /** Where there may be messages; none while that is not known. */
+        /**
+         * Returns the partitions that may hold messages; none while the layout is not
+         * known.
+         */
         List<Partition> partitions() throws InterruptedException {
             try {
                 return Receiver.this.leases.partitions(this.queue, this.version);
@@ -145,8 +148,8 @@ final class Receiver {
         }
 
         /**
-         * Looks into all partitions, beginning with any of them, and into those that it
-         * learns of meanwhile.
+         * Polls all partitions, starting with a random one, including those that it
+         * learns of in the meantime.
          */
         Optional<ReceivedMessage> look() throws InterruptedException {
             this.pause = Long.MAX_VALUE;
@@ -161,7 +164,7 @@ final class Receiver {
                 for (Partition partition : partitions) {
                     StoreUnavailableException before = this.outage;
                     Optional<ReceivedMessage> found = look(partition);
-                    // Each that does not answer costs a time limit.
+                    // Each partition that does not answer takes a full time limit.
                     if (found.isPresent() || (this.outage != before && isOver())) {
                         return found;
                     }
@@ -170,11 +173,11 @@ final class Receiver {
             }
         }
 
-        /** Claims until there is a message to hand out or none at all. */
+        /** Claims until there is a message to return or no more to claim. */
         private Optional<ReceivedMessage> look(Partition partition) throws InterruptedException {
             try {
-                // Messages that cannot be handed out may outlast the caller's patience,
-                // within reason.
+                // Skipping messages that cannot be returned may exceed the caller's
+                // timeout, up to a limit.
                 for (int i = 0; i < MessageStore.BATCH_LIMIT || !isOver(); i++) {
                     long sent = Receiver.this.nanoTime.getAsLong();
                     ClaimResult claim = Receiver.this.leases.claimOne(partition, this.settings);
@@ -200,14 +203,14 @@ final class Receiver {
             return Optional.empty();
         }
 
-        /** Whether the claim came no further than to messages that it removed. */
+        /** Returns whether the claim only removed messages and more are due. */
         private boolean hasMoreToRemove(ClaimResult claim) {
             Duration nextIn = claim.nextIn();
             return (claim.expired() > 0 || !claim.buried().isEmpty()) && nextIn != null && nextIn.isZero();
         }
 
         private long pauseAfter(ClaimResult claim) {
-            // Waiters that a wake-up has brought into step fall out of it again.
+            // Random, so that waiters that a wake-up has synchronized spread out again.
             long safetyPoll = this.settings.safetyPoll().toNanos();
             long wait = ThreadLocalRandom.current().nextLong(safetyPoll - safetyPoll / 4, safetyPoll + 1);
             Duration nextIn = claim.nextIn();
@@ -226,7 +229,10 @@ final class Receiver {
                     failure);
         }
 
-        /** The message for the caller; empty if it is dead or has passed on. */
+        /**
+         * Returns the message for the caller; empty if it was dead-lettered or its lease
+         * has ended.
+         */
         private Optional<ReceivedMessage> accept(ClaimedMessage message, Instant now, long sent)
                 throws InterruptedException {
             Envelope envelope = null;
@@ -256,7 +262,10 @@ final class Receiver {
                 .of(new LeasedReceivedMessage(message, envelope, hands, sent + this.settings.lease().toNanos()));
         }
 
-        /** Whether its lease or its life ended before the caller could have it. */
+        /**
+         * Returns whether its lease or its time to live ended before it could be
+         * returned.
+         */
         private boolean isTooLate(ClaimedMessage message, Instant now, long sent) {
             long elapsed = Receiver.this.nanoTime.getAsLong() - sent;
             return elapsed >= this.settings.lease().toNanos()

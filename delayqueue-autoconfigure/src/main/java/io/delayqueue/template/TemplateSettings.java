@@ -9,26 +9,25 @@ import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.Texts;
 
 /**
- * How the template sends and receives.
+ * Holds the settings of the template.
  *
- * @param maxPayloadSize most bytes of a message's stored form, its headers and a frame of
- * some 20 bytes included
+ * @param maxPayloadSize maximum size of the stored form in bytes, including headers and a
+ * frame of about 20 bytes
  * @param afterCommit whether a send inside a transaction waits for its commit, unless the
  * message says otherwise
- * @param waitLimit longest wait for an answer that the store owes; longer than the
- * store's own time limit, which is the one that counts
- * @param receive how to receive from a queue
- * @param observations of sends
+ * @param waitLimit longest wait for an answer of the store; longer than the store's own
+ * time limit, which normally applies first
+ * @param receive how to receive from a queue n@param observations observes sends
  * @param admission called with the queue of each message before it is sent; throws
- * {@link io.delayqueue.UnknownQueueException} to refuse it
+ * {@link io.delayqueue.UnknownQueueException} to reject it
  */
 public record TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
         Function<QueueName, ReceiveSettings> receive, MessageObservations observations, Consumer<QueueName> admission) {
 
-    /** The property behind {@link #maxPayloadSize()}, for messages. */
+    /** The property of {@link #maxPayloadSize()}, for exception messages. */
     public static final String MAX_PAYLOAD_SIZE = "delayqueue.max-payload-size";
 
-    /** Sends are not observed, and go to any queue. */
+    /** Creates settings without observations that allow sends to any queue. */
     public TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
             Function<QueueName, ReceiveSettings> receive) {
         this(maxPayloadSize, afterCommit, waitLimit, receive, MessageObservations.NONE, (queue) -> {

@@ -13,11 +13,12 @@ import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
 
 /**
- * Lets threads wait for the wake-ups of a queue, in all its partitions. All that wait on
- * one queue share one subscription, which ends when the last of them leaves.
+ * Lets threads wait for wake-ups of a queue, in all its partitions. All waiters of a
+ * queue share one subscription, which ends when the last of them leaves.
  * <p>
- * <strong>Threads.</strong> Any thread may wait; the store's threads ring. Who is there
- * is guarded by the map's lock on the queue, the strokes of a bell by the bell's own.
+ * <strong>Threads.</strong> Any thread may wait; the store's threads signal. The waiters
+ * of a queue are guarded by the map's lock on the queue, the wake-up count of a
+ * {@code Bell} by its own lock.
  */
 final class WakeUpWaiters {
 
@@ -29,7 +30,7 @@ final class WakeUpWaiters {
         this.wakeUps = wakeUps;
     }
 
-    /** Begins to listen, to the partitions that {@link Ear#hear} is told. */
+    /** Registers a waiter, for the partitions passed to {@link Ear#hear}. */
     Ear listen(QueueName queue) {
         Bell bell = this.bells.compute(queue, (key, present) -> {
             Bell shared = (present != null) ? present : new Bell();
@@ -58,7 +59,7 @@ final class WakeUpWaiters {
         });
     }
 
-    /** One thread that listens. */
+    /** Represents one waiting thread. */
     final class Ear implements AutoCloseable {
 
         private final QueueName queue;
@@ -71,8 +72,8 @@ final class WakeUpWaiters {
         }
 
         /**
-         * Hears these partitions too, as far as it does not already. They must be all
-         * there are: they are heard as long as anybody listens to the queue.
+         * Subscribes to these partitions unless already subscribed. They must be all
+         * partitions of the queue: the subscription lasts until its last waiter leaves.
          */
         void hear(List<Partition> partitions) {
             if (!this.bell.subscriptions.keySet().containsAll(partitions)) {
@@ -80,12 +81,15 @@ final class WakeUpWaiters {
             }
         }
 
-        /** The strokes so far. Read before a look, so that none is lost meanwhile. */
+        /**
+         * Returns the number of wake-ups. Must be read before a poll, so that no wake-up
+         * during the poll is missed.
+         */
         long strokes() {
             return this.bell.strokes();
         }
 
-        /** Waits until there are more strokes than {@code heard}, or the time is over. */
+        /** Waits until there are more wake-ups than {@code heard}, or the time is up. */
         void await(long heard, long nanos) throws InterruptedException {
             this.bell.await(heard, nanos);
         }
@@ -109,7 +113,10 @@ final class WakeUpWaiters {
 
         private final Map<Partition, WakeUps.Subscription> subscriptions = new ConcurrentHashMap<>();
 
-        /** Who takes a single message keeps nothing, and leaves keepers to themselves. */
+        /**
+         * Ignores signals about primary pollers, because a caller that receives a single
+         * message does not become one.
+         */
         @Override
         public void heard(WakeUpSignal signal) {
             if (signal.kind() != WakeUpSignal.Kind.KEPT) {
