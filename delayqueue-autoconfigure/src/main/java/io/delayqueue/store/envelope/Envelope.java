@@ -3,10 +3,10 @@ package io.delayqueue.store.envelope;
 import java.util.Map;
 
 /**
- * What a stored message says, read.
+ * Holds the content of a stored message.
  *
  * @param payload the payload as JSON, in UTF-8
- * @param headers headers given by the sender
+ * @param headers headers set by the sender
  */
 public record Envelope(byte[] payload, Map<String, String> headers) {
 
@@ -14,7 +14,7 @@ public record Envelope(byte[] payload, Map<String, String> headers) {
         headers = Map.copyOf(headers);
     }
 
-    /** Without content, which may be private. */
+    /** Omits the content, which may be private. */
     @Override
     public String toString() {
         return "Envelope[%d bytes, %d headers]".formatted(this.payload.length, this.headers.size());

@@ -24,30 +24,30 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Writes messages in their stored form and reads them back:
- * {@code {"headers":{"name":"value"},"payload":...}}, in UTF-8, with the headers left out
- * if there are none. A later version that this one could not read would say so by
- * {@code "v":2}; none is version 1, as every byte is kept for each message that waits.
- * Fields it does not know are skipped, so that a later version may add some. The stored
- * form names no class: what a payload is read as is the reader's choice alone.
+ * {@code {"headers":{"name":"value"},"payload":...}}, in UTF-8, without headers if there
+ * are none. A future version that this one cannot read would be marked with
+ * {@code "v":2}; version 1 has no mark, to save space in every message. Unknown fields
+ * are skipped, so that a later version may add some. The stored form names no class: only
+ * the reader decides the type of a payload.
  * <p>
- * Messages of its exceptions name places, never content. Thread-safe.
+ * Its exception messages contain locations, never content. Thread-safe.
  */
 public class EnvelopeCodec {
 
     private static final int VERSION = 1;
 
-    /** Most steps of a path that are told. */
+    /** Maximum number of steps of a path in a message. */
     private static final int MAX_STEPS = 10;
 
-    /** In place of a step that is content. */
+    /** Replaces a step that is content. */
     private static final String CONTENT = "*";
 
     private final JsonMapper mapper;
 
     /**
-     * Makes a codec.
-     * @param mapper writes and reads payloads; what it does by class names in JSON is
-     * left out, as whoever can write to the store would choose the class
+     * Creates a codec.
+     * @param mapper writes and reads payloads; its support for class names in JSON is
+     * disabled, because any client that can write to the store could choose the class
      */
     public EnvelopeCodec(JsonMapper mapper) {
         this.mapper = PolymorphicTypesBlocker.in(mapper);
@@ -78,7 +78,8 @@ public class EnvelopeCodec {
             return envelope;
         }
         catch (RuntimeException ex) {
-            // Not only Jackson's: a serializer of the application may throw anything.
+            // Not only Jackson's exceptions: a serializer of the application may throw
+            // any.
             Throwable cause = causeOf(ex);
             String why = (cause instanceof PayloadConversionException refused) ? refused.getMessage()
                     : describe(ex) + reason(ex);
@@ -88,8 +89,8 @@ public class EnvelopeCodec {
     }
 
     /**
-     * Whether the payload, which comes last, is {@code null}: nobody could read it. No
-     * other value of JSON ends with an l.
+     * Returns whether the payload, which comes last, is {@code null}, which cannot be
+     * read. No other JSON value ends with an l.
      */
     private static boolean endsInNull(byte[] envelope) {
         int last = envelope.length - 2;
@@ -100,9 +101,9 @@ public class EnvelopeCodec {
     }
 
     /**
-     * Reads a message, its payload as it is.
-     * @throws PayloadConversionException if these bytes are no message of a version that
-     * is known
+     * Reads a message without converting its payload.
+     * @throws PayloadConversionException if these bytes are not a message of a known
+     * version
      */
     public Envelope read(byte[] envelope) {
         try (JsonParser json = this.mapper.createParser(envelope)) {
@@ -124,8 +125,7 @@ public class EnvelopeCodec {
             json.nextToken();
             if (name.equals("payload")) {
                 int start = (int) json.currentTokenLocation().getByteOffset();
-                // Jackson would read other encodings too, but cannot say where a value
-                // lies.
+                // Jackson also reads other encodings, but without the offset of a value.
                 expect(start >= 0, "it is not in UTF-8");
                 json.skipChildren();
                 token = json.nextToken();
@@ -160,7 +160,10 @@ public class EnvelopeCodec {
         }
     }
 
-    /** The value from {@code start} up to the token at {@code end}, without a comma. */
+    /**
+     * Returns the value from {@code start} up to the token at {@code end}, without a
+     * comma.
+     */
     private static byte[] slice(byte[] envelope, int start, int end) {
         int last = end;
         while (last > start && (envelope[last - 1] == ',' || Character.isWhitespace(envelope[last - 1]))) {
@@ -177,7 +180,7 @@ public class EnvelopeCodec {
 
     /**
      * Reads a payload as a type, generic ones included.
-     * @throws PayloadConversionException if it cannot be read as that
+     * @throws PayloadConversionException if it cannot be read as {@code type}
      */
     public Object readPayload(byte[] payload, Type type) {
         JavaType javaType = this.mapper.getTypeFactory().constructType(type);
@@ -197,19 +200,19 @@ public class EnvelopeCodec {
         }
     }
 
-    /** For messages with payloads of a type, generic ones included. */
+    /** Returns a reader for payloads of a type, generic ones included. */
     public PayloadReader reader(Type type) {
         return new PayloadReader(this, this.mapper, this.mapper.getTypeFactory().constructType(type));
     }
 
-    /** The payload as text, for people. */
+    /** Returns the payload as text. */
     public static String text(Envelope envelope) {
         return new String(envelope.payload(), StandardCharsets.UTF_8);
     }
 
     /**
-     * What went wrong and where. The exception's own message may quote the payload, which
-     * is why it is neither repeated nor kept as a cause when reading.
+     * Describes the failure and its location. The message of the exception may quote the
+     * payload, so it is neither repeated nor kept as a cause when reading.
      */
     private static String describe(RuntimeException ex) {
         if (!(ex instanceof JacksonException failure)) {
@@ -227,7 +230,7 @@ public class EnvelopeCodec {
     }
 
     /**
-     * Why a type cannot be written, in Jackson's words; empty if a value may be the
+     * Returns Jackson's reason why a type cannot be written; empty if a value may be the
      * reason.
      */
     private static String reason(RuntimeException ex) {
@@ -235,14 +238,16 @@ public class EnvelopeCodec {
                 : "";
     }
 
-    /** Whether what it says is about a type or a limit, and so quotes no value. */
+    /**
+     * Returns whether the exception is about a type or a limit, and so quotes no value.
+     */
     private static boolean concernsType(JacksonException failure) {
         return failure instanceof InvalidDefinitionException || failure instanceof StreamConstraintsException;
     }
 
     /**
-     * What code of the application threw, or what Jackson did if that quotes nothing:
-     * keys of maps are part of the path that its exceptions name.
+     * Returns the exception of application code, or that of Jackson if it quotes no
+     * content. Map keys are content, and part of the path in Jackson's exceptions.
      */
     private static @Nullable Throwable causeOf(RuntimeException ex) {
         Throwable cause = ex;
@@ -255,8 +260,8 @@ public class EnvelopeCodec {
     }
 
     /**
-     * A step on the way to the failure. Keys of maps, and names nobody knows, are
-     * content.
+     * Describes a step of the path to the failure. Map keys and unknown property names
+     * are content.
      */
     private static String describe(JacksonException.Reference step, JacksonException failure) {
         if (step.getPropertyName() == null) {

@@ -11,10 +11,9 @@ import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads messages whose payloads are all of one type. {@link EnvelopeCodec} reads the
- * envelope first and then what it found in it; of a message without headers the payload
- * is all that there is to read. A payload that cannot be read so is read once more, by
- * the codec, which says what is wrong. Thread-safe.
+ * Reads messages whose payloads all have one type. Reads the payload of a message without
+ * headers directly, whereas {@link EnvelopeCodec} first reads the envelope. If that
+ * fails, the codec reads the message again and reports the error. Thread-safe.
  */
 public final class PayloadReader {
 
@@ -34,7 +33,8 @@ public final class PayloadReader {
 
     /**
      * Reads a message.
-     * @throws io.delayqueue.PayloadConversionException as the codec does
+     * @throws io.delayqueue.PayloadConversionException under the same conditions as the
+     * codec
      */
     public Content read(byte[] envelope) {
         Object payload = readPlain(envelope);
@@ -45,7 +45,10 @@ public final class PayloadReader {
         return new Content(this.codec.readPayload(read.payload(), this.type), read.headers());
     }
 
-    /** The payload, if the envelope has nothing else; {@code null} if not readable so. */
+    /**
+     * Returns the payload if the envelope contains nothing else; {@code null} if it
+     * cannot be read directly.
+     */
     private @Nullable Object readPlain(byte[] envelope) {
         int end = envelope.length - 1;
         if (end <= START.length || envelope[end] != '}'
@@ -53,27 +56,27 @@ public final class PayloadReader {
             return null;
         }
         if (envelope[START.length] <= 0 || envelope[START.length + 1] == 0) {
-            // No value in UTF-8 begins so; Jackson would guess another encoding.
+            // No value in UTF-8 starts like this; Jackson would assume another encoding.
             return null;
         }
         try {
             return this.reader.readValue(envelope, START.length, end - START.length);
         }
         catch (RuntimeException ex) {
-            // The codec says what is wrong, or finds more fields.
+            // The codec reports the error, or finds more fields.
             return null;
         }
     }
 
     /**
-     * What a message says.
+     * Holds the content of a message.
      *
      * @param payload the payload
-     * @param headers headers given by the sender
+     * @param headers headers set by the sender
      */
     public record Content(Object payload, Map<String, String> headers) {
 
-        /** Without content, which may be private. */
+        /** Omits the content, which may be private. */
         @Override
         public String toString() {
             return "Content[%s, %d headers]".formatted(this.payload.getClass().getName(), this.headers.size());

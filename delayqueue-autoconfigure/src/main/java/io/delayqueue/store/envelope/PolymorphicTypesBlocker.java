@@ -21,10 +21,10 @@ import tools.jackson.databind.jsontype.impl.TypeIdResolverBase;
 import tools.jackson.databind.module.SimpleModule;
 
 /**
- * Lets no JSON name a class, wherever an annotation or the type of a field would let it.
- * Refused by the name alone: to look whether the class fits would load it, and so run its
- * initializer. What could not be read is not written either. Logical names of subtypes
- * are no class names and are as good as ever. Thread-safe.
+ * Rejects class names in JSON, wherever an annotation or the type of a field would allow
+ * them. Rejects them without loading the class, which could run its initializer. Also
+ * prevents writing JSON that could not be read. Logical names of subtypes are not
+ * affected. Thread-safe.
  */
 final class PolymorphicTypesBlocker extends PolymorphicTypeValidator.Base {
 
@@ -33,7 +33,7 @@ final class PolymorphicTypesBlocker extends PolymorphicTypeValidator.Base {
     private static final String RULE = "no stored message may name a class, as whoever can write to the store "
             + "would choose it";
 
-    /** The mapper, without what reads or writes names of classes. */
+    /** Returns a copy of the mapper that neither reads nor writes class names. */
     static JsonMapper in(JsonMapper mapper) {
         return mapper.rebuild()
             .deactivateDefaultTyping()
@@ -51,7 +51,9 @@ final class PolymorphicTypesBlocker extends PolymorphicTypeValidator.Base {
         return new PayloadConversionException(what + ": " + RULE, null);
     }
 
-    /** Knows the types whose values are classes, and annotations that ask for names. */
+    /**
+     * Rejects types whose values are classes, and annotations that require class names.
+     */
     private static final class NoClasses extends SimpleModule {
 
         private static final long serialVersionUID = 1L;
@@ -104,7 +106,7 @@ final class PolymorphicTypesBlocker extends PolymorphicTypeValidator.Base {
 
     }
 
-    /** Turns off annotations that ask for names of classes; adds nothing to others. */
+    /** Disables annotations that require class names; leaves others unchanged. */
     private static final class NamesOnly extends NopAnnotationIntrospector {
 
         private static final long serialVersionUID = 1L;
@@ -119,7 +121,7 @@ final class PolymorphicTypesBlocker extends PolymorphicTypeValidator.Base {
 
     }
 
-    /** In the place of names of classes. Made by Jackson. */
+    /** Replaces the resolver of class names. Instantiated by Jackson. */
     static final class NoNames extends TypeIdResolverBase {
 
         @Override

@@ -10,12 +10,16 @@ import java.util.function.Consumer;
 import io.delayqueue.store.PartitionLayout;
 import org.jspecify.annotations.Nullable;
 
-/** What this process knows of the partitions of a queue. Any thread may use it. */
+/**
+ * Caches the layout of a queue.
+ * <p>
+ * <strong>Threads.</strong> Any.
+ */
 final class CachedLayout {
 
     final AtomicReference<@Nullable Known> known = new AtomicReference<>();
 
-    /** What another partition than the first said that it has. */
+    /** The latest layout reported by a partition other than the first one. */
     final AtomicReference<@Nullable PartitionLayout> told = new AtomicReference<>();
 
     final AtomicReference<@Nullable CompletableFuture<PartitionLayout>> reading = new AtomicReference<>();
@@ -32,11 +36,11 @@ final class CachedLayout {
     }
 
     /**
-     * What was read of a queue.
+     * Holds a layout that was read.
      *
-     * @param answer for those who ask
-     * @param partitions the same
-     * @param readAt when that was
+     * @param answer the layout as a completed future
+     * @param partitions the layout
+     * @param readAt when it was read
      */
     record Known(CompletableFuture<PartitionLayout> answer, PartitionLayout partitions, long readAt) {
     }

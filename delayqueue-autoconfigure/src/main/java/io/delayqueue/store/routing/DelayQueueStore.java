@@ -6,25 +6,25 @@ import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.WakeUps;
 
 /**
- * The ports of one store.
+ * Holds the ports of one store.
  *
  * @param messages changes messages
- * @param inspector looks at them
- * @param wakeUps tells when to look
- * @param partitions how its queues are spread
- * @param events told of what happens to messages
- * @param notes which queues are used
+ * @param inspector reads messages
+ * @param wakeUps notifies of due messages
+ * @param partitions caches the layouts of queues
+ * @param events receives the events of messages
+ * @param notes registers the queues in use
  */
 public record DelayQueueStore(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
         PartitionLayoutCache partitions, MessageEventListener events, QueueRegistrar notes) {
 
-    /** Tells nobody, and notes nothing. */
+    /** Creates a store without event listener and queue registry. */
     public DelayQueueStore(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayoutCache partitions) {
         this(messages, inspector, wakeUps, partitions, MessageEventListener.NONE);
     }
 
-    /** Those of a store that keeps no list of queues. */
+    /** Creates a store without queue registry. */
     public DelayQueueStore(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayoutCache partitions, MessageEventListener events) {
         this(messages, inspector, wakeUps, partitions, events, QueueRegistrar.NONE);

@@ -34,16 +34,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What this process knows of the partitions of queues. They are read when a queue is used
- * first, and again when a store refuses a call or a claim tells of a later version; a
- * sender that has no such occasion looks once a minute.
+ * Caches the layouts of queues. A layout is read at the first use of its queue, and again
+ * when the store rejects a call or a claim returns a later version; otherwise a use
+ * refreshes it once a minute.
  * <p>
- * A version is handed out only once every partition has it recorded. So whoever goes by
- * it knows that nobody adds messages by an older one any more.
+ * A version is returned only after every partition has recorded it. From then on, no
+ * process can add messages by an older version.
  * <p>
- * <strong>Threads.</strong> Any. What is known of a queue is one reference that only goes
- * forward; one reading of it is under way at a time. Watchers are told on the thread that
- * read, which must not be blocked.
+ * <strong>Threads.</strong> Any. The layout of a queue is an atomic reference whose
+ * version only increases; at most one read per queue is in progress. Watchers are
+ * notified on the thread that read, which must not be blocked.
  */
 public final class PartitionLayoutCache {
 
@@ -51,7 +51,10 @@ public final class PartitionLayoutCache {
 
     private static final long OLDEST = Duration.ofMinutes(1).toNanos();
 
-    /** Names may be made up without end; then what nobody watches is read anew. */
+    /**
+     * Bounds the memory, as callers may invent queue names. Beyond it, layouts without a
+     * watcher are dropped.
+     */
     private static final int MOST_QUEUES = 10_000;
 
     private static final int MOST_CONFLICTS = 10;
@@ -69,10 +72,10 @@ public final class PartitionLayoutCache {
     private final ConcurrentMap<QueueName, CachedLayout> entries = new ConcurrentHashMap<>();
 
     /**
-     * Makes a table that knows nothing yet.
-     * @param records what is recorded
-     * @param configured how many partitions a queue is given on its first use; 0 where
-     * nobody says
+     * Creates an empty cache.
+     * @param records the store of the layouts
+     * @param configured the number of partitions for the first use of a queue; 0 if not
+     * configured
      * @param nanoTime the monotonic clock
      */
     public PartitionLayoutCache(PartitionLayoutStore records, ToIntFunction<QueueName> configured,
@@ -88,7 +91,7 @@ public final class PartitionLayoutCache {
         this.nanoTime = nanoTime;
     }
 
-    /** The partitions of a queue: as known, or else as read. */
+    /** Returns the layout of a queue from the cache, or else reads it. */
     public CompletableFuture<PartitionLayout> of(QueueName queue) {
         CachedLayout entry = entry(queue);
         Known known = entry.known.get();
@@ -102,7 +105,7 @@ public final class PartitionLayoutCache {
         return known.answer();
     }
 
-    /** Reads what is recorded. */
+    /** Reads the recorded layout. */
     public CompletableFuture<PartitionLayout> read(QueueName queue) {
         CachedLayout entry = entry(queue);
         CompletableFuture<PartitionLayout> mine = new CompletableFuture<>();
@@ -117,7 +120,7 @@ public final class PartitionLayoutCache {
                 known = (failure == null) ? learn(queue, entry, partitions) : null;
             }
             catch (RuntimeException ex) {
-                reason = ex; // of a watcher, which must not end all reading
+                reason = ex; // thrown by a watcher, must not prevent later reads
             }
             finally {
                 entry.reading.set(null);
@@ -133,8 +136,9 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Reads what is recorded, after a partition refused a call. If that has a later
-     * version than the first one, which has lost it then, it is recorded there again.
+     * Reads the recorded layout after a partition rejected a call. If that partition has
+     * a later version than the first one, the first one has lost its record, which is
+     * then restored.
      * @param refusal the failure of the call
      */
     CompletableFuture<PartitionLayout> read(QueueName queue, Throwable refusal) {
@@ -147,7 +151,10 @@ public final class PartitionLayoutCache {
                 (before, now) -> (before == null || before.version() < now.version()) ? now : before);
     }
 
-    /** What was asked of the queue has not begun, whatever became of the reading. */
+    /**
+     * Returns an exception with effect {@code NONE}, because the operation itself was not
+     * started.
+     */
     private static Throwable withoutEffect(QueueName queue, Throwable failure) {
         Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
                 : failure;
@@ -161,10 +168,11 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * A claim of a partition told of this version; 0 for none. Reads if it is later than
-     * what is known, from that partition if the first one has it no more. A partition
-     * that all had told of more has lost it, to a failover maybe: there it is recorded
-     * again, with the pause that it may say.
+     * Handles the version that a claim of a partition returned; 0 for none. If it is
+     * later than the cached one, reads the layout, from that partition if the first one
+     * has lost it. If it is earlier although the cached layout is complete, the partition
+     * has lost its record, for example in a failover: the layout is recorded there again,
+     * including a pause.
      */
     public void noticed(Partition partition, int version) {
         QueueName queue = partition.queue();
@@ -186,13 +194,13 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Tells of the partitions of a queue, now or as soon as they are known, and of every
-     * later version.
-     * @param watcher quick, and does not throw
-     * @return ends that
+     * Notifies a watcher of the layout of a queue, now or as soon as it is known, and of
+     * every later version.
+     * @param watcher must not block or throw
+     * @return ends the notification when run
      */
     public Runnable watch(QueueName queue, Consumer<PartitionLayout> watcher) {
-        // In one step, or an entry without watchers could be forgotten before it has one.
+        // Atomic, so that the entry cannot be dropped before it has a watcher.
         CachedLayout entry = this.entries.compute(queue, (name, there) -> {
             CachedLayout watched = (there != null) ? there : new CachedLayout();
             watched.watchers.add(watcher);
@@ -209,8 +217,7 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Changes the number of partitions, for all processes.
-     * @return the number before
+     * Changes the number of partitions, for all processes. n@return the previous number
      */
     public CompletableFuture<Integer> repartition(QueueName queue, int count) {
         return change(queue, (before) -> (before.count() == count) ? before : before.next(count))
@@ -218,9 +225,9 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Pauses a queue, for all processes, or gives its pause another end. No claim of any
-     * partition that begins after this is done takes a message.
-     * @param until the end; {@code null} if somebody has to end it
+     * Pauses a queue, for all processes, or changes the end of its pause. A claim that
+     * starts after this has completed returns no messages.
+     * @param until the end; {@code null} if the queue must be resumed explicitly
      */
     public CompletableFuture<PauseResult> pause(QueueName queue, @Nullable DueTime until) {
         return this.records.now(queue).thenCompose((now) -> {
@@ -233,8 +240,9 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Ends the pause of a queue, and has workers look. One that is over already is
-     * recorded no more either, as versions of the library from before cannot read it.
+     * Ends the pause of a queue, and publishes a wake-up. Also removes the record of a
+     * pause that has already ended, because earlier versions of the library cannot read
+     * it.
      */
     public CompletableFuture<ResumeResult> resume(QueueName queue) {
         return this.records.now(queue)
@@ -248,9 +256,9 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Changes what is recorded.
-     * @param step to the next version; changes nothing if it returns what it is given
-     * @return what was recorded before
+     * Changes the recorded layout.
+     * @param step returns the next version, or its argument to change nothing
+     * @return the previous layout
      */
     private CompletableFuture<PartitionLayout> change(QueueName queue, UnaryOperator<PartitionLayout> step) {
         return recorded(queue).thenCompose((before) -> change(queue, before, step, 0));
@@ -265,7 +273,7 @@ public final class PartitionLayoutCache {
         Optional<PartitionLayout> expected = (before.version() == 0) ? Optional.empty() : Optional.of(before);
         return this.records.replace(queue, expected, next).thenCompose((recorded) -> {
             if (recorded.equals(next)) {
-                // Not read(queue): that may join a reading that began before this.
+                // Not read(queue), which may join a read that started before this change.
                 return complete(queue, recorded).thenApply((done) -> {
                     learn(queue, entry(queue), done);
                     return before;
@@ -297,13 +305,16 @@ public final class PartitionLayoutCache {
         });
     }
 
-    /** A pause before the first use shall not decide how many partitions there are. */
+    /**
+     * Applies the configured number of partitions to a queue that was paused before its
+     * first use.
+     */
     private CompletableFuture<PartitionLayout> spread(QueueName queue, PartitionLayout recorded, int count) {
         return this.records.replace(queue, Optional.of(recorded), recorded.next(count))
             .thenCompose((now) -> complete(queue, now));
     }
 
-    /** Records again what a failover, or somebody, has taken away. */
+    /** Restores a record that was lost in a failover or deleted. */
     private CompletableFuture<PartitionLayout> restore(QueueName queue, PartitionLayout lost) {
         return this.records.raise(Partition.first(queue), lost)
             .thenCompose((raised) -> this.records.read(Partition.first(queue)))
@@ -311,10 +322,10 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Brings a version to all partitions, the first of which has it already, and then
-     * says so there. Any process may, and go on where another one ended. Workers look
-     * into the new partitions at once: while one cannot be reached the others may have
-     * messages already.
+     * Records a version in all partitions, and then marks it as complete in the first
+     * one, which has it already. Any process may do this, and may continue where another
+     * one stopped. Watchers learn of the new partitions immediately, because some may
+     * receive messages while another one is unreachable.
      */
     private CompletableFuture<PartitionLayout> complete(QueueName queue, PartitionLayout recorded) {
         if (recorded.complete()) {

@@ -10,21 +10,21 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 
 /**
- * The way of a message into its queue: where it may be already, and last of all where it
- * goes if it is nowhere. Messages on the same way share calls.
+ * Holds the targets to try for a message in order: those that may hold it already, and
+ * last the one that stores it otherwise. Messages with the same route share calls.
  *
- * @param homes at least one
+ * @param homes the targets, at least one
  */
 public record PartitionRoute(List<PartitionTarget> homes) {
 
-    /** The queue. */
+    /** Returns the queue. */
     public QueueName queue() {
         return this.homes.get(0).queue();
     }
 
     /**
-     * Neither its id nor its group is anywhere yet, or they may be where an earlier
-     * number of partitions put them.
+     * Returns the current target only, if the queue cannot hold its id or group yet;
+     * otherwise also the targets by previous numbers of partitions.
      */
     static PartitionRoute of(QueueName queue, PartitionLayout partitions, NewMessage message) {
         if (message.unique() || partitions.counts().size() == 1) {

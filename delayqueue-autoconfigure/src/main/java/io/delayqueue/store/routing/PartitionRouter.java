@@ -41,18 +41,21 @@ import io.delayqueue.store.UncertainEffects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings the calls of senders to the partitions of a queue. An id is looked for at its
- * homes, the current one first, and then everywhere else: a message that was sent by a
- * process that did not know better may be there. The partitions are asked one after the
- * other, so that "not found" is true of a moment during the call: an id is admitted to
- * one partition only after it is gone from the others.
+ * Routes the calls of senders to the partitions of a queue. Searches an id in its
+ * targets, the current one first, and then in all other partitions, where a process with
+ * an outdated layout may have sent it. Queries the partitions one after another, so that
+ * "not found" was true at one moment of the call: a partition accepts an id only after it
+ * is gone from the others.
  * <p>
- * A call that is refused, as the partitions have changed, is made again by the new ones.
- * Thread-safe; waits for nothing.
+ * Repeats a call that was rejected because the layout has changed. Thread-safe and
+ * non-blocking.
  */
 public final class PartitionRouter {
 
-    /** Each time the partitions have changed anew, so once is nearly always enough. */
+    /**
+     * Each repetition requires another change of the layout, so one is nearly always
+     * enough.
+     */
     private static final int MOST_REPEATS = 5;
 
     private final MessageStore store;
@@ -70,7 +73,7 @@ public final class PartitionRouter {
         this.notes = ports.notes();
     }
 
-    /** All partitions that may hold messages, by this version or a later one. */
+    /** Returns all partitions that may hold messages, by this version or a later one. */
     public CompletableFuture<List<Partition>> all(QueueName queue, int version) {
         return this.table.of(queue)
             .thenCompose((partitions) -> (partitions.version() >= version)
@@ -79,19 +82,19 @@ public final class PartitionRouter {
     }
 
     /**
-     * The same as is recorded now: for those who ask of the queue as a whole, whom no
-     * partition refuses.
+     * Returns all partitions by the recorded layout, for calls about the whole queue,
+     * because no partition rejects those as outdated.
      */
     public CompletableFuture<List<Partition>> recorded(QueueName queue) {
         return this.table.read(queue).thenApply((partitions) -> partitions.all(queue));
     }
 
-    /** A claim told of this version of the partitions. */
+    /** Handles the layout version that a claim returned. */
     public void noticed(Partition partition, int version) {
         this.table.noticed(partition, version);
     }
 
-    /** The ways of messages into their queue, in their order. */
+    /** Returns the routes of messages, in their order. */
     public CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages) {
         this.notes.note(queue);
         return this.table.of(queue).thenApply((partitions) -> {
@@ -108,7 +111,7 @@ public final class PartitionRouter {
     public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
         this.notes.note(queue);
         if (message.unique()) {
-            // Most are of this kind, and they are never refused for their home.
+            // Most messages are of this kind, and never rejected for their target.
             return this.table.of(queue)
                 .thenCompose(
                         (partitions) -> this.store.schedule(partitions.home(queue, message.id()), List.of(message)))
@@ -120,8 +123,8 @@ public final class PartitionRouter {
     }
 
     /**
-     * Stores messages that have the same way.
-     * @return what became of each; does not fail
+     * Stores messages with the same route.
+     * @return the result of each; does not fail
      */
     public CompletableFuture<List<RoutedSendResult>> schedule(PartitionRoute route, List<NewMessage> messages) {
         Sending sending = new Sending(route.queue(), messages);
@@ -145,10 +148,10 @@ public final class PartitionRouter {
     }
 
     /**
-     * Makes the message of a dead letter due. Where the number of partitions was never
-     * another than one, that is one step. Elsewhere the message is sent, to where its id
-     * and its group belong by now, and then its letter is removed: what ends in between
-     * leaves both, and loses nothing.
+     * Makes the message of a dead letter due. This is a single atomic step if the queue
+     * was never partitioned. Otherwise the message is sent to its current partition, and
+     * then the dead letter is removed: a failure in between leaves both and loses
+     * nothing.
      */
     public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
         return persist(queue, () -> this.table.read(queue)
@@ -173,15 +176,17 @@ public final class PartitionRouter {
         if (buried.message().envelope().length == 0) {
             return CompletableFuture.completedFuture(RedriveResult.EMPTY);
         }
-        // A send would follow what is leased and cancelled, and does not see what is in
-        // another group.
+        // A send would follow a message that is leased and cancelled, and does not detect
+        // one in another group.
         return find(queue, buried.message().id())
             .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
                     : schedule(queue, buried.message()).handle((sent, failure) -> settle(buried, sent, failure))
                         .thenCompose(Function.identity()));
     }
 
-    /** What is stored shall have no letter, even if too few replicas have it. */
+    /**
+     * Removes the dead letter if the message is stored, even if too few replicas have it.
+     */
     private CompletableFuture<RedriveResult> settle(Buried buried, @Nullable SendResult sent,
             @Nullable Throwable failure) {
         if (failure != null && !isStored(failure)) {
@@ -208,21 +213,21 @@ public final class PartitionRouter {
         return reason instanceof DelayQueueException known && known.effect() == Effect.STORED;
     }
 
-    /** Removes a dead letter, wherever it is. */
+    /** Removes a dead letter from whichever partition holds it. */
     public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
         return this.table.read(queue)
             .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
                     (home) -> this.store.purge(home.partition(), letterId), (purged) -> !purged));
     }
 
-    /** Finds a dead letter, wherever it is. */
+    /** Finds a dead letter in any partition. */
     public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String letterId) {
         return this.table.read(queue)
             .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
                     (home) -> this.inspector.deadLetter(home.partition(), letterId), Optional::isEmpty));
     }
 
-    /** The counts of all partitions together. */
+    /** Returns the total counts of all partitions. */
     public CompletableFuture<QueueStatistics> statistics(QueueName queue) {
         return recorded(queue).thenCompose(this::statistics);
     }
@@ -251,7 +256,7 @@ public final class PartitionRouter {
                 0, false);
     }
 
-    /** Makes a call again as long as it is refused for the version that it goes by. */
+    /** Repeats a call while it is rejected for its layout version. */
     private <T> CompletableFuture<T> persist(QueueName queue, Supplier<CompletableFuture<T>> call, int repeats,
             boolean doubtful) {
         return call.get().handle((answer, failure) -> {
@@ -285,16 +290,19 @@ public final class PartitionRouter {
     }
 
     /**
-     * The message of a dead letter.
+     * Holds the message of a dead letter.
      *
-     * @param partition where the letter is
-     * @param letterId its name
-     * @param message what it would be sent as
+     * @param partition the partition of the dead letter
+     * @param letterId its id
+     * @param message the message to send
      */
     private record Buried(Partition partition, String letterId, NewMessage message) {
     }
 
-    /** Messages under way. Its steps follow one another, so it needs no guard. */
+    /**
+     * Holds the state of a send of several messages. Its steps run one after another, so
+     * it needs no synchronization.
+     */
     private final class Sending {
 
         private final QueueName queue;
@@ -303,7 +311,7 @@ public final class PartitionRouter {
 
         private final RoutedSendResult[] answers;
 
-        /** Whether what is tried again may have taken effect. */
+        /** Whether an attempt that is repeated may have taken effect. */
         private boolean doubtful;
 
         Sending(QueueName queue, List<NewMessage> messages) {
@@ -313,7 +321,7 @@ public final class PartitionRouter {
         }
 
         /**
-         * Goes on at the next home with those messages that are not answered yet.
+         * Sends the messages that have no result yet to the next target.
          * @param pending their positions
          */
         CompletableFuture<Void> go(PartitionRoute route, int next, List<Integer> pending, int repeats) {
@@ -365,7 +373,7 @@ public final class PartitionRouter {
             return left;
         }
 
-        /** By the new partitions; from the start, as there may be more homes. */
+        /** Starts over with the new layout, as there may be more targets. */
         private CompletableFuture<Void> again(List<Integer> pending, Throwable refusal, int repeats) {
             return PartitionRouter.this.table.read(this.queue, refusal).handle((partitions, failure) -> {
                 if (failure != null) {

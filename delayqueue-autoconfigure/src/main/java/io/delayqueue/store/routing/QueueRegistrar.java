@@ -12,24 +12,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts the queues that this process uses into the {@link QueueRegistry}: at the first
- * use, and with a use a minute later again, in case somebody has struck them off or the
- * store was away. Whoever uses a queue is told of no failure, and waits only where the
- * calls of the store wait themselves.
+ * Registers each queue in the {@link QueueRegistry} on first use, and refreshes the
+ * registration at most once a minute, so that an entry that was removed or never written
+ * reappears. Failures do not reach the caller, which waits only if the calls of the store
+ * block.
  * <p>
- * <strong>Threads.</strong> Any. When a queue is noted next is one number, and who moves
- * it notes.
+ * <strong>Threads.</strong> Any. An atomic per queue holds the next refresh time; the
+ * thread that advances it registers the queue.
  */
 public final class QueueRegistrar {
 
-    /** That notes nothing. */
+    /** Does not register anything. */
     public static final QueueRegistrar NONE = new QueueRegistrar(QueueRegistry.NONE, () -> 0);
 
     private static final Logger logger = LoggerFactory.getLogger(QueueRegistrar.class);
 
     private static final long PERIOD = Duration.ofMinutes(1).toNanos();
 
-    /** Names may be made up without end; then those that are used are noted anew. */
+    /**
+     * Bounds the memory, as callers may invent queue names. Beyond it, queues are
+     * registered again on their next use.
+     */
     private static final int MOST_QUEUES = 10_000;
 
     private final QueueRegistry directory;
@@ -39,8 +42,8 @@ public final class QueueRegistrar {
     private final ConcurrentMap<QueueName, AtomicLong> nextNotes = new ConcurrentHashMap<>();
 
     /**
-     * Makes one that has noted nothing.
-     * @param directory where to note
+     * Creates a registrar that has not registered any queue.
+     * @param directory the registry
      * @param nanoTime the monotonic clock
      */
     public QueueRegistrar(QueueRegistry directory, LongSupplier nanoTime) {
@@ -48,7 +51,7 @@ public final class QueueRegistrar {
         this.nanoTime = nanoTime;
     }
 
-    /** This process uses the queue. */
+    /** Registers a queue that this process uses. */
     public void note(QueueName queue) {
         long now = this.nanoTime.getAsLong();
         AtomicLong known = this.nextNotes.get(queue);

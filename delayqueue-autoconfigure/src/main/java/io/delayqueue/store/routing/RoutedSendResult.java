@@ -6,10 +6,10 @@ import io.delayqueue.SendResult;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one message of a send: either of the two.
+ * Holds either the result or the failure of one message of a send.
  *
- * @param result what the store answered
- * @param failure why there is no answer; whether the message may be stored, it says
+ * @param result the answer of the store
+ * @param failure the cause, whose effect says whether the message may be stored
  */
 public record RoutedSendResult(@Nullable SendResult result, @Nullable Throwable failure) {
 

@@ -31,32 +31,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds queues whose messages are due and that nobody consumes, and logs each of them
- * once: the name may be mistyped, or the application that handles it may be gone. A queue
- * counts as consumed if a node reports a running listener for it, if one of its messages
- * is leased, or if this process has recently handed out messages of it. Those who consume
- * without a listener elsewhere are not known, so a message has to be due for a while.
+ * Finds queues with due messages and no consumer, and logs each of them once: the name
+ * may be mistyped, or the application that handles it may be gone. A queue counts as
+ * consumed if a node reports a running listener for it, if one of its messages is leased,
+ * or if this process has recently handed out messages of it. Consumers in other processes
+ * that are not listeners are not known, so a queue is reported only after a message has
+ * been due for a while.
  * <p>
- * <strong>Threads.</strong> Any; waits for nothing.
+ * <strong>Threads.</strong> Any; does not block.
  */
 public final class UnconsumedQueueCheck {
 
-    /** Between two searches. */
+    /** Interval between two searches. */
     static final Duration PERIOD = Duration.ofMinutes(1);
 
-    /** For less than that a message may be due in a queue that is consumed. */
+    /** How long a message must be due before its queue is reported. */
     static final Duration LATE = Duration.ofMinutes(1);
 
-    /** For how long a queue that was consumed here counts as consumed. */
+    /** How long a queue counts as consumed after a claim through this process. */
     static final Duration MEMORY = Duration.ofMinutes(10);
 
-    /** Of each search; the rest is logged by later ones. */
+    /** Maximum number of log lines per search; later searches log the rest. */
     static final int MOST_LINES = 20;
 
-    /** Most queues of a search, the first by name. */
+    /** Maximum number of queues per search, the first ones by name. */
     private static final int MOST_QUEUES = 1_000;
 
-    /** Of a search, read at a time: it may wait, and others use the connection. */
+    /** Maximum number of concurrent reads, because other calls share the connection. */
     static final int MOST_READS = 20;
 
     private static final Logger logger = LoggerFactory.getLogger(UnconsumedQueueCheck.class);
@@ -77,16 +78,15 @@ public final class UnconsumedQueueCheck {
 
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
-    /** By name; of the last search that was answered. */
+    /** Result of the last successful search, by queue name. */
     private volatile Map<String, QueueOverview> known = Map.of();
 
     /**
-     * Creates it without searching.
-     * @param ports where messages live
-     * @param inspector counts them
-     * @param directories the queues and nodes that there are
-     * @param consumed the queues that this process hands out messages of, other than to
-     * listeners
+     * Creates the check without starting a search.
+     * @param ports the store
+     * @param inspector counts the messages
+     * @param directories lists queues and nodes
+     * @param consumed the queues consumed through this process other than by listeners
      * @param nanoTime the monotonic clock
      */
     public UnconsumedQueueCheck(DelayQueueStore ports, QueueInspector inspector, Directories directories,
@@ -96,17 +96,19 @@ public final class UnconsumedQueueCheck {
         this.directories = directories;
         this.consumed = consumed;
         this.nanoTime = nanoTime;
-        // Other nodes start too, and their listeners report first.
+        // Other nodes may start at the same time; their listeners must report first.
         this.nextSearch = new AtomicLong(nanoTime.getAsLong() + PERIOD.toNanos());
     }
 
-    /** What the last search found; starts another one if that is long ago. */
+    /**
+     * Returns the result of the last search, and starts another one if that is too old.
+     */
     public Map<String, QueueOverview> known() {
         refresh();
         return this.known;
     }
 
-    /** Starts a search if the last one is long ago. */
+    /** Starts a search if the last one is too old. */
     public void refresh() {
         long next = this.nextSearch.get();
         long now = this.nanoTime.getAsLong();
@@ -124,8 +126,8 @@ public final class UnconsumedQueueCheck {
     }
 
     /**
-     * Searches now.
-     * @return what is found, by name; fails if the store does not answer
+     * Starts a search.
+     * @return the queues without a consumer, by name; fails if the store does not answer
      */
     public CompletableFuture<Map<String, QueueOverview>> search() {
         CompletableFuture<Map<String, QueueOverview>> found;
@@ -170,7 +172,7 @@ public final class UnconsumedQueueCheck {
         return found;
     }
 
-    /** Adds those of some queues that nobody consumes. */
+    /** Adds those of the given queues that have no consumer. */
     private CompletableFuture<Map<String, QueueOverview>> find(List<QueueName> queues,
             Map<String, QueueOverview> unconsumed) {
         List<CompletableFuture<@Nullable QueueOverview>> answers = queues.stream().map(this::overviewOrNull).toList();
@@ -184,7 +186,10 @@ public final class UnconsumedQueueCheck {
         });
     }
 
-    /** A queue that cannot be read hides no other. */
+    /**
+     * Returns {@code null} for a queue that cannot be read, so that the others are still
+     * found.
+     */
     private CompletableFuture<@Nullable QueueOverview> overviewOrNull(QueueName queue) {
         return overview(queue).handle((overview, failure) -> {
             if (failure != null) {
@@ -233,10 +238,10 @@ public final class UnconsumedQueueCheck {
     }
 
     /**
-     * The lists of what there is.
+     * Holds the registries to search.
      *
-     * @param queues all queues
-     * @param nodes all nodes
+     * @param queues the queue registry
+     * @param nodes the node registry
      */
     public record Directories(QueueRegistry queues, NodeRegistry nodes) {
     }
