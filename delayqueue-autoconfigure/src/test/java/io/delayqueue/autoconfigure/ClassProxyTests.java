@@ -32,6 +32,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.support.AopUtils;
@@ -52,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Aspects of an application may match our beans, and Boot proxies classes unless told
  * otherwise. What applications inject or replace can be proxied.
  */
+@Tag("server")
 class ClassProxyTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);

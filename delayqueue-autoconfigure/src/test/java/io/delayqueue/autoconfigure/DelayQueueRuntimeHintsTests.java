@@ -18,6 +18,7 @@ import io.delayqueue.admin.Finding;
 import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -42,6 +43,7 @@ import org.springframework.util.ReflectionUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The hints of a whole application that is processed ahead of time. */
+@Tag("server")
 class DelayQueueRuntimeHintsTests {
 
     private static final String API = "delayqueue.web.api.enabled";

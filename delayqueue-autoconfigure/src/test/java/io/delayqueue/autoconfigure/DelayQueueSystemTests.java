@@ -20,6 +20,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -44,6 +45,7 @@ import static org.awaitility.Awaitility.await;
  * A second queue system in one application: on another Redis, or in another namespace.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class DelayQueueSystemTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);

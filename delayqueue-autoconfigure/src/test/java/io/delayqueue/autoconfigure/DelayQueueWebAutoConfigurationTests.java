@@ -11,6 +11,7 @@ import io.delayqueue.web.http.AccessControl;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.LoopbackAccessControl;
 import io.delayqueue.web.http.SpringSecurityAccessControl;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.
 
 /** When there is an API, what protects it, and when the start fails instead. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class DelayQueueWebAutoConfigurationTests {
 
     private static final String ENABLED = "delayqueue.web.api.enabled=true";

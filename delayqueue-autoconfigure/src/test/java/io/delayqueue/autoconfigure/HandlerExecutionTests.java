@@ -21,6 +21,7 @@ import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import io.micrometer.context.ContextRegistry;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,7 @@ import static org.awaitility.Awaitility.await;
 
 /** What an application may do to the threads of its handlers. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class HandlerExecutionTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -16,6 +16,7 @@ import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,7 @@ import static org.awaitility.Awaitility.await;
 
 /** A started application on a real server: what it holds of it, and what it leaves. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class RedisApplicationTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);

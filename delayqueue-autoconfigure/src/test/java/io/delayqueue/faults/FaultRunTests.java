@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * and the network break at random.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Tag("server")
 class FaultRunTests {
 
     @Test

@@ -2,11 +2,13 @@ package io.delayqueue.faults;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** As {@link JudgeTests}, of attempts and dead letters. */
+@Tag("server")
 class JudgeOfDeathsTests {
 
     private final Story story = new Story().well("well", 0).well("later", 50_000);

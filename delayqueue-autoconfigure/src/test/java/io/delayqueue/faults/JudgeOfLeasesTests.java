@@ -2,6 +2,7 @@ package io.delayqueue.faults;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * As {@link JudgeTests}, of leases and the answers to who sends, cancels and reschedules.
  */
+@Tag("server")
 class JudgeOfLeasesTests {
 
     private final Story story = new Story().well("well", 0).well("later", 50_000);

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 import io.delayqueue.faults.Event.Kind;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * one promise is broken, beside messages of which all is well, and one that is like it
  * and right.
  */
+@Tag("server")
 class JudgeTests {
 
     private final Story story = new Story().well("well", 0).well("later", 5_000);

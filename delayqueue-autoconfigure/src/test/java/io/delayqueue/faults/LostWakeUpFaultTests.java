@@ -17,6 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * wake-up comes through are later than others by no more than that, and a second.
  */
 @Tag("faults")
+@Tag("server")
 class LostWakeUpFaultTests {
 
     @ParameterizedTest

@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Tag("server")
 class MixedFaultTests {
 
     @ParameterizedTest

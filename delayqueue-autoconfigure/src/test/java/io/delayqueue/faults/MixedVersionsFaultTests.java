@@ -25,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 @Timeout(value = 15, unit = TimeUnit.MINUTES)
+@Tag("server")
 class MixedVersionsFaultTests {
 
     /** The first that today's nodes can be compiled with. */

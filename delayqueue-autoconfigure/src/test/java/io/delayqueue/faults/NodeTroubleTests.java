@@ -23,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Tag("server")
 class NodeTroubleTests {
 
     private static final String FEW_LAPSES = "delayqueue.listener.max-lapses=2";

@@ -23,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * persists: never less than it promises. Nodes stay up and go on.
  */
 @Tag("faults")
+@Tag("server")
 class PersistenceFaultTests {
 
     private static final long SECOND = 1_000_000;

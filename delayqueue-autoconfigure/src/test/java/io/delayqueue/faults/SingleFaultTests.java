@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Tag("server")
 class SingleFaultTests {
 
     private static final String DIES = "node killed ";

@@ -22,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("soak")
 @Timeout(value = 4, unit = TimeUnit.HOURS)
+@Tag("server")
 class SoakTests {
 
     private static final int MINUTES = Integer.getInteger("dq.soak.minutes", 60);

@@ -12,6 +12,7 @@ import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A log that blocks, as one that is full or on a disk that hangs, stalls neither the
  * application's Redis client nor the listeners.
  */
+@Tag("server")
 class BlockedLogIntegrationTests {
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P2: no JVM's clock takes part. Two processes whose clocks are two hours apart send to
  * each other, and nothing is early or an hour late.
  */
+@Tag("server")
 class ClockIntegrationTests {
 
     private static final Pattern HANDLING = Pattern

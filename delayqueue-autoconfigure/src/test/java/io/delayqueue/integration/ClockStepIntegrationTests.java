@@ -30,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class ClockStepIntegrationTests {
 
     private static final Duration HOUR = Duration.ofHours(1);

@@ -10,6 +10,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * lies. The safety poll is an hour away.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class ClusterKeyspaceIntegrationTests {
 
     /** The first may be found by a look at a subscription, the others not. */

@@ -19,6 +19,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.assertj.core.api.ListAssert;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * replica: what the replica had seen is handled, and what is sent from then on. What it
  * had not is lost, as replication is asynchronous, and nothing else is.
  */
+@Tag("server")
 class ClusterMasterDeathIntegrationTests {
 
     private static final int PARTITIONS = 8;

@@ -31,6 +31,7 @@ import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P1, P10: a queue over six partitions on a real cluster of three masters and three
  * replicas, while slots move and a master fails over.
  */
+@Tag("server")
 class ClusterPartitionsIntegrationTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

@@ -26,6 +26,7 @@ import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -35,6 +36,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** P1: what Redis refuses of a call that the client of a cluster has repeated. */
+@Tag("server")
 class ClusterReplayTests {
 
     private static final PartitionTarget ORDERS = PartitionTarget.first(new QueueName("orders"));

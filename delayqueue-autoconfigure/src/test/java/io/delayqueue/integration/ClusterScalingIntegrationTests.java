@@ -14,6 +14,7 @@ import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * lost, doubled or early, and workers are woken wherever the partitions are. The safety
  * poll is an hour away.
  */
+@Tag("server")
 class ClusterScalingIntegrationTests {
 
     private static final int PARTITIONS = 8;

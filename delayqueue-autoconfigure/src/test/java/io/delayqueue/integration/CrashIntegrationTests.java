@@ -12,6 +12,7 @@ import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * once its lease is over and not before (P3, P4), what a stalled process makes of it then
  * is turned away (P5), and a message that kills its processes dies (P9).
  */
+@Tag("server")
 class CrashIntegrationTests {
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.preferred());

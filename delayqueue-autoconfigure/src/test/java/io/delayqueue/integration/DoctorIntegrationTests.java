@@ -18,6 +18,7 @@ import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P1: an examination of a queue that is in use finds nothing wrong, as nothing is:
  * neither messages on their way, nor partitions that are being added.
  */
+@Tag("server")
 class DoctorIntegrationTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

@@ -25,6 +25,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * still be handled and removed, so that it need not stay full.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class FullRedisIntegrationTests {
 
     private static final Partition ORDERS = Partition.first(new QueueName("orders"));

@@ -24,6 +24,7 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  * of it, not even of one of many; it takes in again what there is room for once it is
  * drained.
  */
+@Tag("server")
 class FullRedisSendTests {
 
     private static final String FOUR = "delayqueue.queues.spread.partitions=4";

@@ -14,6 +14,7 @@ import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P12: what is given back unhandled keeps the due time of its attempt. It comes before
  * what became due later, and its lateness counts from then.
  */
+@Tag("server")
 class GivenBackIntegrationTests {
 
     private static final int BACKLOG = 8;

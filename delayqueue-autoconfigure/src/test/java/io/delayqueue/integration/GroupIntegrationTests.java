@@ -21,6 +21,7 @@ import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Groups over two nodes: the messages of one are handled one at a time in due order,
  * retries included (P4), and one that is stuck delays no other (P3).
  */
+@Tag("server")
 class GroupIntegrationTests {
 
     private static final List<String> GROUPS = List.of("north", "south", "east");

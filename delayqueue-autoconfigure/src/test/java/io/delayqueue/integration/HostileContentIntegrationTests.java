@@ -58,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * has default typing on, of the worst kind, which must not matter.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class HostileContentIntegrationTests {
 
     private static final String[] QUEUES = { "records", "maps", "objects", "texts", "bytes", "shapes" };

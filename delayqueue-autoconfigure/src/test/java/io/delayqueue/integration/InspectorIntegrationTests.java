@@ -19,6 +19,7 @@ import io.delayqueue.admin.QueuePage;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** P10: what an operator sees of queues, in all their partitions, on a real Redis. */
+@Tag("server")
 class InspectorIntegrationTests {
 
     private static final Duration FAR = Duration.ofHours(2);

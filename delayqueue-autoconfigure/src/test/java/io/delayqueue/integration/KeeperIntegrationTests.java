@@ -16,12 +16,14 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** P3: of several nodes one hurries, and what it costs if that one goes. */
+@Tag("server")
 class KeeperIntegrationTests {
 
     private static final List<String> QUEUES = IntStream.range(0, 8).mapToObj((i) -> "q" + i).toList();

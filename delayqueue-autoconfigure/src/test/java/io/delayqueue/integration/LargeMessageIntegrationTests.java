@@ -12,6 +12,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -25,6 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P3: a claim brings fewer large messages than there is room for, and the next one is
  * sent at once; nobody waits for the safety poll.
  */
+@Tag("server")
 class LargeMessageIntegrationTests {
 
     private static final int MESSAGES = 60;

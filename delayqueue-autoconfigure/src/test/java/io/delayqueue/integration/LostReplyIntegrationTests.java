@@ -33,6 +33,7 @@ import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * the call, which leaves the state of one run and, while the queue holds the message,
  * answers as the first time. P5, P7 and P8 hold through it.
  */
+@Tag("server")
 class LostReplyIntegrationTests {
 
     private static final Partition ORDERS = Partition.first(new QueueName("orders"));

@@ -24,6 +24,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.integration.OrderHandler.Handled;
 import io.delayqueue.integration.OrderHandler.Order;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ParameterizedClass
 @EnumSource(Topology.class)
+@Tag("server")
 class MainJobIntegrationTests {
 
     private static final Duration FAR = Duration.ofHours(1);

@@ -17,12 +17,14 @@ import io.delayqueue.testing.RedisServer;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Each meter after known traffic, on a real Redis. */
+@Tag("server")
 class MetersIntegrationTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

@@ -13,6 +13,7 @@ import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.testing.EngineProxy;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * P2, P5).
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class OtherEnginesIntegrationTests {
 
     private static final Path PAGE = Path.of("..", "docs", "compatibility.md");

@@ -20,6 +20,7 @@ import io.delayqueue.testing.TcpProxy;
 import io.lettuce.core.KillArgs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * (P11).
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class OutageIntegrationTests {
 
     private RedisServer redis;

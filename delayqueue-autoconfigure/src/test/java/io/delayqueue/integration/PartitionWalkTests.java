@@ -22,6 +22,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * reschedule while the number of partitions changes under them and two nodes handle.
  * Nothing is lost, nothing doubled, and what is cancelled is not handled.
  */
+@Tag("server")
 class PartitionWalkTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

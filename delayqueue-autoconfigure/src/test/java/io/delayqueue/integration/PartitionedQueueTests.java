@@ -26,6 +26,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 /** Every operation on a queue that is spread over four partitions, on a real Redis. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class PartitionedQueueTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

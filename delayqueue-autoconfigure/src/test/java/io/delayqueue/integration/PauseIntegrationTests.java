@@ -16,12 +16,14 @@ import io.delayqueue.SendResult;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** P3, P10: a paused queue, with several nodes on a real Redis. */
+@Tag("server")
 class PauseIntegrationTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,6 +61,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  * and in no exception, event or cause of death of the library's, whatever goes wrong.
  * What a handler throws is the application's own.
  */
+@Tag("server")
 class PrivatePayloadIntegrationTests {
 
     private static final String SECRET = "5105105105105100";

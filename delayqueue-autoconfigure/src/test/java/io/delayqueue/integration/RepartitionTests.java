@@ -18,12 +18,14 @@ import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What happens to a queue whose number of partitions has changed, on a real Redis. */
+@Tag("server")
 class RepartitionTests {
 
     private static final String QUEUE = OrderHandler.QUEUE;

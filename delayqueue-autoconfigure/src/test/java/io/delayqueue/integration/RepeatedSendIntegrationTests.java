@@ -18,6 +18,7 @@ import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * queue holds the message, waiting or being handled, and the message is handled once.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class RepeatedSendIntegrationTests {
 
     private static final DelayedMessage MESSAGE = DelayedMessage.builder("orders", new Order(1))

@@ -49,6 +49,7 @@ import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * P11: every script there is, run by Redis, its answer lost, and run again by the client,
  * with many messages and with groups; and P1 where Redis refuses the second run.
  */
+@Tag("server")
 class ReplayedScriptTests {
 
     private static final Partition ORDERS = Partition.first(new QueueName("orders"));

@@ -19,6 +19,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.TcpProxy;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * again works as before.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class RestartIntegrationTests {
 
     /** So long that nothing here is ever handled because a lease ran out. */

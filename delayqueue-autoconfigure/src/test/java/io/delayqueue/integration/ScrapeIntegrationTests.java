@@ -14,12 +14,14 @@ import io.delayqueue.testing.RedisServer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What scrapes cost Redis, by its own count. */
+@Tag("server")
 class ScrapeIntegrationTests {
 
     private static final int PARTITIONS = 4;

@@ -39,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Tag("server")
 class SentinelFailoverFaultTests {
 
     private static final Duration DELAY = Duration.ofMillis(500);

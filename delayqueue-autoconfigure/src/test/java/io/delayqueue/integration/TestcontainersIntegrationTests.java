@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.delayqueue.SendResult;
 import io.delayqueue.integration.OrderHandler.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -15,6 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** P2, P3 and P10 on servers that no jar brings; skipped where Docker is not. */
 @Testcontainers(disabledWithoutDocker = true)
+@Tag("server")
+@Tag("matrix")
 class TestcontainersIntegrationTests {
 
     private static final int PORT = 6379;

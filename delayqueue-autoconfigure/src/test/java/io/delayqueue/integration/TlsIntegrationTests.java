@@ -11,6 +11,7 @@ import io.delayqueue.testing.RedisUser;
 import io.delayqueue.testing.TlsRedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Boot has for it, wake-ups included, and what is wrong with either is said.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class TlsIntegrationTests {
 
     private static TlsRedisServer redis;

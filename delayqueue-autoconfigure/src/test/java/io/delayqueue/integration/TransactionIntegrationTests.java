@@ -10,6 +10,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.integration.OrderHandler.Order;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * MULTI open on the thread's connection: a send is no part of it unless it asks to wait
  * for the commit.
  */
+@Tag("server")
 class TransactionIntegrationTests {
 
     private static final Duration FAR = Duration.ofHours(1);

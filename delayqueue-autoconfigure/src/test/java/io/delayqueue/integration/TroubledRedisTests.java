@@ -23,6 +23,7 @@ import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  * by operation; and that workers say so once, and go on by themselves when that is over.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class TroubledRedisTests {
 
     private static final Duration FAR = Duration.ofHours(1);

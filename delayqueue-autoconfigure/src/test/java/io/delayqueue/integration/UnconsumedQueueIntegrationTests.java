@@ -11,6 +11,7 @@ import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -29,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A mistyped name, on a real Redis: found by every node, and only if no other consumes.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class UnconsumedQueueIntegrationTests {
 
     private static final String MISTYPED = OrderHandler.QUEUE + "s";

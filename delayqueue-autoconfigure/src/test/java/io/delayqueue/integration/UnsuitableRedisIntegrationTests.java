@@ -17,6 +17,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * may lose them is warned of; one that cannot now is waited for (P1).
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class UnsuitableRedisIntegrationTests {
 
     @RegisterExtension

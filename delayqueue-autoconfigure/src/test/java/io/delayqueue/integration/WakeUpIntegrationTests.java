@@ -14,6 +14,7 @@ import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * by the safety poll. Where wake-ups have to do it the safety poll is an hour away.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class WakeUpIntegrationTests {
 
     private static final Duration FAR = Duration.ofHours(10);

@@ -23,6 +23,7 @@ import javax.tools.ToolProvider;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Runs an application with all parts in a JVM of its own: with what was generated for it
  * ahead of time, as for a native image, and with fewer jars than this module has.
  */
+@Tag("server")
 class WholeApplicationIntegrationTests {
 
     /** What brings validation, and Boot's auto-configuration of Jackson. */

@@ -44,6 +44,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -58,6 +59,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * long and delays none or long, so that no time passes in it; a claim that finds nothing
  * says nothing, as a message is due by the next millisecond.
  */
+@Tag("server")
 class LinearizabilityTests {
 
     private static final int THREADS = 5;

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.platform.engine.CancellationToken;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.TestExecutionResult;
@@ -35,6 +36,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * Redis shows, on one Redis. What killed most mutants of a script comes first. A script
  * that does not end counts as noticed: its server is killed, and with it the test.
  */
+@Tag("server")
 final class MutantTests implements AutoCloseable {
 
     private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("dq.mutants.limit", 90));

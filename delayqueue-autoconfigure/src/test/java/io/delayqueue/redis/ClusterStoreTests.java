@@ -4,11 +4,13 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The contract on a cluster of three masters: all keys of a script in one slot (P10). */
+@Tag("server")
 class ClusterStoreTests extends RedisStoreContract {
 
     private static RedisCluster cluster;

@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.junit.jupiter.Container;
 import org.testcontainers.junit.jupiter.Testcontainers;
@@ -13,6 +14,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 /** The contract on the newest Redis, where Docker is. */
 @Testcontainers(disabledWithoutDocker = true)
+@Tag("server")
+@Tag("matrix")
 class ContainerStoreTests extends RedisStoreContract {
 
     private static final int PORT = 6379;

@@ -30,6 +30,7 @@ import io.delayqueue.store.PrimaryPollerBid.Kind;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,6 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P3: all that workers call works on a Redis whose memory is full, whether the queue is
  * paused or not: nothing fails, so nobody waits longer or reports an outage.
  */
+@Tag("server")
+@Tag("matrix")
 class FullRedisStoreTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);

@@ -40,6 +40,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.cluster.SlotHash;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -52,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * name queues, ids, groups, headers and namespaces, no two queues share a key, a slot is
  * that of the queue, and no script's text depends on a name.
  */
+@Tag("server")
 class HostileNamesTests {
 
     private static final long SEED = Long.getLong("dq.seed", ThreadLocalRandom.current().nextLong(1_000_000));

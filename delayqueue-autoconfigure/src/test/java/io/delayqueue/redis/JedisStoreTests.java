@@ -4,11 +4,14 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 /** The contract over a client other than Lettuce: the blocking fallback. */
+@Tag("server")
+@Tag("matrix")
 class JedisStoreTests extends RedisStoreContract {
 
     private static JedisConnectionFactory connections;

@@ -4,11 +4,14 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The contract on the oldest Redis that is supported, through Lettuce. */
+@Tag("server")
+@Tag("matrix")
 class Redis62StoreTests extends RedisStoreContract {
 
     private static LettuceConnectionFactory connections;

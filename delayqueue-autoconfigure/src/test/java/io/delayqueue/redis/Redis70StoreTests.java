@@ -4,11 +4,13 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The contract on Redis 7.0, through Lettuce. */
+@Tag("server")
 class Redis70StoreTests extends RedisStoreContract {
 
     private static LettuceConnectionFactory connections;

@@ -10,6 +10,7 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Partition;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,6 +20,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** P3, whatever score another producer gives a message. */
+@Tag("server")
 class RedisForeignScoresTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("foreign"));

@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Groups, as far as only Redis shows them: scripts do the same work however many follow
  * (P3), plain messages pay nothing, and a group goes on after somebody removed its head.
  */
+@Tag("server")
 class RedisGroupsTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("groups"));

@@ -32,6 +32,7 @@ import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -40,6 +41,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Who keeps a partition (P3): what claims say of it, and what they write down. */
+@Tag("server")
 class RedisKeeperTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("kept"));

@@ -25,6 +25,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Pages of large dead letters: no answer of Redis is larger than about a mebibyte, or it
  * would keep everybody else waiting.
  */
+@Tag("server")
 class RedisLargeLettersTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);

@@ -9,12 +9,14 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The model that is walked through says what Redis does, calls made twice included. */
+@Tag("server")
 class RedisModelConformanceTests {
 
     private static final int WALKS = Integer.getInteger("dq.model.walks", 8);

@@ -11,6 +11,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.ManualClock;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P1 to P11 at random: Redis answers as the model does, its structures agree after every
  * step, and nothing is left when all is done.
  */
+@Tag("server")
 class RedisRandomTransitionsTests {
 
     private static final int STEPS = Integer.getInteger("dq.random.steps", 1_000);

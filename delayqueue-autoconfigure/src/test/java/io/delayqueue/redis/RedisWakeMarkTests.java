@@ -23,6 +23,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The mark that says when to look next: whoever sends before that wakes the others (P3),
  * and it goes with the last message (P10).
  */
+@Tag("server")
 class RedisWakeMarkTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("marks"));

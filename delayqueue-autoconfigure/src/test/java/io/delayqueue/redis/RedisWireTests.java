@@ -25,6 +25,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * of both versions share a Redis while an application is updated, so the former version
  * must also be able to read what the new one writes, or be told of it in the changelog.
  */
+@Tag("server")
 class RedisWireTests {
 
     private static final String LATEST = "1";

@@ -23,6 +23,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P1: what only seems wrong, as the doctor looks while it is on its way, is no finding;
  * what still is wrong when he looks again is one.
  */
+@Tag("server")
 class SecondLookTests {
 
     private static final QueueName QUEUE = new QueueName("doctor");

@@ -4,11 +4,14 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisSentinel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** The contract through Sentinel. */
+@Tag("server")
+@Tag("matrix")
 class SentinelStoreTests extends RedisStoreContract {
 
     private static RedisSentinel sentinel;

@@ -8,6 +8,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -17,6 +18,8 @@ import org.springframework.data.redis.core.RedisTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The contract on the server given by -Ddq.redis.url. */
+@Tag("server")
+@Tag("matrix")
 class UrlRedisStoreTests extends RedisStoreContract {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);

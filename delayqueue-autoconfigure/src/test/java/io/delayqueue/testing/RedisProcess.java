@@ -87,6 +87,9 @@ final class RedisProcess {
      * Starts it; on return it answers commands.
      */
     synchronized void start() {
+        if (Boolean.getBoolean("dq.no-servers")) {
+            throw new IllegalStateException("A test that starts a server needs the tag 'server'");
+        }
         try {
             Process started = new ProcessBuilder(this.command).directory(this.directory.toFile())
                 .redirectError(this.directory.resolve("guard.log").toFile())

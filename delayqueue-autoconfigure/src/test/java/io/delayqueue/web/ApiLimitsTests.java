@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** Checks rejections and their texts, and that garbage is never a defect. */
+@Tag("server")
 class ApiLimitsTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/limits";

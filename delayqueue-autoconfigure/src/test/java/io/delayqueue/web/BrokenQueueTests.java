@@ -12,6 +12,7 @@ import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
 
 /** A queue that cannot be read hides no others. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class BrokenQueueTests {
 
     private static final String DASHBOARD = "/delayqueue/data/";

@@ -34,6 +34,7 @@ import io.delayqueue.testing.RedisUser;
 import io.delayqueue.web.consume.ApiServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.util.RawValue;
 
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Pages through payloads that would take 28 times their size as trees, with a heap of 256
  * MB: nothing is lost, and other requests are answered meanwhile.
  */
+@Tag("server")
 class LargePayloadIntegrationTests {
 
     private static final String HEAP = "256m";

@@ -12,6 +12,7 @@ import io.delayqueue.web.consume.ApiServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** No other spelling of a path or a method bypasses the authorities. */
+@Tag("server")
 class PathTricksTests {
 
     private static final String MESSAGE = "/queues/tricks/message?id=held";

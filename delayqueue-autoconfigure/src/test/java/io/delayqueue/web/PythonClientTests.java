@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Runs the client of the documentation unchanged. */
+@Tag("server")
 class PythonClientTests {
 
     private static final Path CLIENTS = Path.of("..", "docs", "clients");

@@ -12,6 +12,7 @@ import io.delayqueue.testing.RedisUser;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -32,6 +33,7 @@ import static org.awaitility.Awaitility.await;
  * published it.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class RepeatedSettlementTests {
 
     private static final String QUEUES = ApiServer.PATH + "/queues/";

@@ -5,6 +5,7 @@ import java.util.function.UnaryOperator;
 
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Checks attacks through a user's browser, and hostile names. */
+@Tag("server")
 class WebSecurityTests {
 
     private static final String MESSAGES = ApiServer.PATH + "/queues/security/messages";

@@ -10,6 +10,7 @@ import java.util.Objects;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = { "sample.payment-window=4s", "sample.receipt-delay=10ms",
                 "delayqueue.queues.receipt.backoff.initial=50ms", "delayqueue.metrics.interval=100ms" })
+@Tag("server")
 class OperationsProfileIntegrationTests {
 
     private static final JsonMapper JSON = JsonMapper.shared();

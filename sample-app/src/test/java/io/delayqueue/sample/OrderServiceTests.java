@@ -8,6 +8,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.StoreUnavailableException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
@@ -18,6 +19,7 @@ import static org.mockito.ArgumentMatchers.anyCollection;
 import static org.mockito.BDDMockito.given;
 
 /** What a real queue does not do when asked: race, and fail. */
+@Tag("server")
 class OrderServiceTests {
 
     private final DelayQueueOperations delayQueue = Mockito.mock(DelayQueueOperations.class);

@@ -20,6 +20,7 @@ import io.delayqueue.sample.ShopEvent.Kind;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -40,8 +41,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The whole application, on its embedded Redis, with little time to pay. */
 @ExtendWith(EmbeddedRedisRequired.class)
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = { "sample.payment-window=4s",
-        "sample.receipt-delay=10ms", "delayqueue.queues.receipt.backoff.initial=50ms" })
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = { "sample.payment-window=4s", "sample.receipt-delay=10ms",
+                "delayqueue.queues.receipt.backoff.initial=50ms" })
+@Tag("server")
 class SampleApplicationIntegrationTests {
 
     @LocalServerPort

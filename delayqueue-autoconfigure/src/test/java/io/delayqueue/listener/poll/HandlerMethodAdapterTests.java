@@ -24,6 +24,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import jakarta.validation.constraints.Min;
 import org.assertj.core.api.AbstractStringAssert;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * read as the declared type; an unreadable payload differs from a failure of the handler,
  * which P9 needs.
  */
+@Tag("server")
 class HandlerMethodAdapterTests {
 
     private static final Map<String, String> HEADERS = Map.of("tries", "7", "id", "sender", "timestamp", "noon");

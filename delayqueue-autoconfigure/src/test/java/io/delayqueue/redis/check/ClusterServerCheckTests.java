@@ -18,6 +18,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** P1, P3: one master that is set up wrongly is found, whichever it is. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class ClusterServerCheckTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -47,6 +47,7 @@ import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.slf4j.Logger;
@@ -68,6 +69,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * messages are handed out in the end, and a later message of the same id inherits
  * nothing. Prints how many cells were tried.
  */
+@Tag("server")
+@Tag("matrix")
 class ForbiddenCommandGridTests {
 
     private static final Logger logger = LoggerFactory.getLogger(ForbiddenCommandGridTests.class);

@@ -46,6 +46,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -62,6 +63,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * given another type, cost no message its place, and leave nothing from which the scripts
  * cannot go on.
  */
+@Tag("server")
 class ForbiddenCommandTests {
 
     private static final List<String> COMMANDS = List.of("zadd", "zrem", "zremrangebyrank", "zrange", "zcount",

@@ -22,6 +22,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The rights in the documentation are enough, and none of them is too much: without any
  * of them the start of an application fails or warns.
  */
+@Tag("server")
 class LeastRightsTests {
 
     private static final String USER = "shop";

@@ -5,6 +5,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisCluster;
 import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** The start warns of a Redis that forgets everything at its restart. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class PersistenceCheckTests {
 
     private static final String WARNING = "Nothing is kept on disk by Redis";

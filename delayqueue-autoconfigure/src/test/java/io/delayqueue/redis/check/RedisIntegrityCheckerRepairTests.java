@@ -14,6 +14,7 @@ import io.delayqueue.redis.Audit;
 import io.delayqueue.redis.Connections;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.script.ScriptReplies;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P1, P10: whatever is damaged, what the doctor proposes loses no content and leads to a
  * sound queue; and nothing that a name holds is taken for more than a name.
  */
+@Tag("server")
 class RedisIntegrityCheckerRepairTests extends DoctorFixture {
 
     private static final int ROUNDS = 25;

@@ -15,6 +15,7 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.lettuce.core.RedisCommandExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -33,6 +34,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * P1, P10: each kind of damage is found, and nothing else, in a queue that has a message
  * in each state; and what the doctor proposes repairs it.
  */
+@Tag("server")
 class RedisIntegrityCheckerTests extends DoctorFixture {
 
     static Stream<Arguments> damages() {

@@ -44,6 +44,7 @@ import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -57,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P3, P5: a call of a script moves or answers about a mebibyte of contents and no more,
  * as Redis does nothing else meanwhile; what it leaves is settled by another call.
  */
+@Tag("server")
 class RedisLargeMessagesTests {
 
     private static final int MEBIBYTE = 1 << 20;

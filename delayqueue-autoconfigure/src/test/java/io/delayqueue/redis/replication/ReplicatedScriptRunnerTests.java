@@ -32,6 +32,7 @@ import io.lettuce.core.KillArgs;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -45,6 +46,7 @@ import static org.awaitility.Awaitility.await;
  * P1: a send that waits for replicas returns once they have the message, and otherwise
  * says that it is stored and not replicated.
  */
+@Tag("server")
 class ReplicatedScriptRunnerTests {
 
     private static final PartitionTarget HOME = PartitionTarget.first(new QueueName("replicated"));

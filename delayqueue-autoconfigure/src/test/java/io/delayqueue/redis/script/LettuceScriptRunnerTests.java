@@ -26,6 +26,7 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -41,6 +42,7 @@ import static org.mockito.Mockito.mock;
 /**
  * P1, P7: calls keep their order, and say whether they were sent, while there is no link.
  */
+@Tag("server")
 class LettuceScriptRunnerTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("order"));

@@ -35,6 +35,7 @@ import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -50,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * What only Redis has: keys (P10), messages without content (P9), and what other writers
  * leave there.
  */
+@Tag("server")
 class RedisKeysTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("keys"));

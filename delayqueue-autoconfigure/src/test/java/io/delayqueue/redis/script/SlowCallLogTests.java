@@ -13,6 +13,7 @@ import io.delayqueue.store.MessageEventListener;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** A Redis that answers late, but before the time limit of calls, leaves a line. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class SlowCallLogTests {
 
     private static final String LINE = " to answer '";

@@ -22,6 +22,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.ClientListArgs;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -45,6 +46,7 @@ import static org.mockito.Mockito.verify;
  * P1, P5: with a client that waits while it is subscribed, the end of a subscription
  * leaves no answer behind that somebody else would take for its own.
  */
+@Tag("server")
 class BlockingSubscriptionTests {
 
     private static final int ROUNDS = 100;

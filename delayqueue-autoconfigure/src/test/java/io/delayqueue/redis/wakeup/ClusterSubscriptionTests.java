@@ -31,6 +31,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * found by it is told by the integration tests.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class ClusterSubscriptionTests {
 
     private static final Duration PATIENCE = Duration.ofMinutes(1);

@@ -20,6 +20,7 @@ import io.lettuce.core.protocol.ProtocolVersion;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * them carries nothing any more, is noticed and made again.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class HalfOpenSubscriptionTests {
 
     private static final Duration PATIENCE = Duration.ofMinutes(1);

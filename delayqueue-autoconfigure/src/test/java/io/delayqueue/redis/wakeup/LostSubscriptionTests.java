@@ -33,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * P3: whoever asks is told that wake-ups are not heard, from the loss on until they are.
  */
+@Tag("server")
 class LostSubscriptionTests {
 
     private static final Duration PATIENCE = Duration.ofMinutes(1);

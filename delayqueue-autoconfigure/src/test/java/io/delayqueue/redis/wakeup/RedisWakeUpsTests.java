@@ -20,6 +20,7 @@ import io.delayqueue.store.WakeUps;
 import io.delayqueue.testing.RedisBinary;
 import io.delayqueue.testing.RedisServer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +34,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verifyNoInteractions;
 
 /** How subscriptions are tried again; that they work is told by the integration tests. */
+@Tag("server")
 class RedisWakeUpsTests {
 
     private final AwayRunner server = new AwayRunner();

@@ -16,6 +16,7 @@ import io.delayqueue.web.consume.LongPolling;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
  * Checks a producer and a consumer in another language, on a real server: P1, P3 and P5
  * over HTTP.
  */
+@Tag("server")
 class HttpApiIntegrationTests {
 
     private static final String QUEUES = "/delayqueue/api/queues/";

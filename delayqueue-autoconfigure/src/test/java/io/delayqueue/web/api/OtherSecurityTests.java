@@ -12,6 +12,7 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.audit.AuditEvent;
@@ -33,6 +34,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Checks replacements of HTTP Basic, and the rules that still hold. */
+@Tag("server")
 class OtherSecurityTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/other-security";

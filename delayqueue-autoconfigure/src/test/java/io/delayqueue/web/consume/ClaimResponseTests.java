@@ -24,6 +24,7 @@ import io.delayqueue.web.http.JsonViews;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 import tools.jackson.databind.JsonNode;
@@ -45,6 +46,7 @@ import static org.mockito.BDDMockito.willThrow;
  * A claimed message reaches its caller, or is released without counting an attempt: P12
  * for consumers over HTTP.
  */
+@Tag("server")
 class ClaimResponseTests {
 
     private static final String QUEUES = ApiServer.PATH + "/queues/";

@@ -19,6 +19,7 @@ import io.delayqueue.testing.RedisUser;
 import io.delayqueue.web.consume.ApiServer.Reply;
 import io.delayqueue.web.http.Authority;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -33,6 +34,7 @@ import static org.awaitility.Awaitility.await;
  * P5 over HTTP: no caller, whatever its authorities, settles a message that a listener
  * holds, with any token that can be built from the responses to that caller.
  */
+@Tag("server")
 class LeaseTokenForgeryTests {
 
     private static final String QUEUES = ApiServer.PATH + "/queues/";

@@ -12,6 +12,7 @@ import io.delayqueue.web.consume.ApiServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,6 +22,7 @@ import static org.awaitility.Awaitility.await;
  * The dashboard ignores late responses for an earlier address. Skipped if there is no
  * Chromium.
  */
+@Tag("server")
 class DashboardAddressTests {
 
     private static DashboardSite site;

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.By;
@@ -35,6 +36,7 @@ import static org.awaitility.Awaitility.await;
  * cancels one, redrives a dead letter, pauses a queue. Skipped if there is no Chromium.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Tag("server")
 class DashboardBrowserTests {
 
     private static DashboardSite site;

@@ -13,6 +13,7 @@ import io.delayqueue.web.http.AuthorityMatrixTests.Row;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** Requests each route of the dashboard with each authority, and unauthenticated. */
+@Tag("server")
 class DashboardMatrixTests {
 
     /** Routes that the API does not have. */

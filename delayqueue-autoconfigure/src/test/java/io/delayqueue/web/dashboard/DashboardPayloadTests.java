@@ -11,6 +11,7 @@ import io.delayqueue.web.Browser;
 import io.delayqueue.web.DashboardSite;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The dashboard shows payloads as they are stored, so that an id copied from one is
  * exact. Skipped if there is no Chromium.
  */
+@Tag("server")
 class DashboardPayloadTests {
 
     private static DashboardSite site;

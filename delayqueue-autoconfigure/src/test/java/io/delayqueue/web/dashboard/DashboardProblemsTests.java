@@ -8,6 +8,7 @@ import io.delayqueue.testing.RedisServer;
 import io.delayqueue.testing.RedisUser;
 import io.delayqueue.testing.SteppedClock;
 import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** Checks the alerts for a real Redis. */
+@Tag("server")
 class DashboardProblemsTests {
 
     @Test

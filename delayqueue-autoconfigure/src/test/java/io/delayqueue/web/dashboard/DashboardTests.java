@@ -17,6 +17,7 @@ import io.delayqueue.web.consume.ApiServer.Reply;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /** Checks the page like a client without scripts: its address, access and headers. */
+@Tag("server")
 class DashboardTests {
 
     private static final String PAGE = "/shop/ops/queues";

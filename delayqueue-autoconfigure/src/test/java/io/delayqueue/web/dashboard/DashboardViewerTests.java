@@ -11,6 +11,7 @@ import io.delayqueue.web.DashboardSite;
 import io.delayqueue.web.DashboardSite.Shop;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
 
@@ -21,6 +22,7 @@ import static org.awaitility.Awaitility.await;
  * Uses the dashboard as a viewer, on a Redis that hangs now and then. Skipped if there is
  * no Chromium.
  */
+@Tag("server")
 class DashboardViewerTests {
 
     private static RedisServer redis;

@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 import io.delayqueue.web.ApiDescription;
 import io.delayqueue.web.api.HttpApi;
 import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The description lists exactly the existing routes. {@link ApiServer} checks the
  * responses to the requests of all other tests.
  */
+@Tag("server")
 class ApiDescriptionTests {
 
     private final ApiDescription description = new ApiDescription();

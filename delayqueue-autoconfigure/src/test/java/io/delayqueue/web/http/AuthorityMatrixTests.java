@@ -18,6 +18,7 @@ import io.delayqueue.web.consume.HttpConsumerSupport;
 import io.delayqueue.web.consume.LeaseToken;
 import io.delayqueue.web.consume.TokenForger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** Requests each route with each authority, with none, and unauthenticated. */
+@Tag("server")
 public class AuthorityMatrixTests {
 
     private static final String TOKEN = "\"id\": \"1\", \"token\": \"TOKEN\"";

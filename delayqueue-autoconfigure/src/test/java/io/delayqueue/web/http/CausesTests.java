@@ -3,6 +3,7 @@ package io.delayqueue.web.http;
 import io.delayqueue.store.CauseMasking;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -11,6 +12,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** A cause does not expose the payload to callers that may not read it. */
+@Tag("server")
 class CausesTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/masked-causes";

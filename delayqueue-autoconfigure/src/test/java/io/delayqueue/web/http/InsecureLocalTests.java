@@ -13,6 +13,7 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.mock.web.MockHttpServletRequest;
@@ -22,6 +23,7 @@ import org.springframework.web.filter.ForwardedHeaderFilter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The API is open to this machine, on a real server, but not to others through it. */
+@Tag("server")
 class InsecureLocalTests {
 
     private static ApiServer server;

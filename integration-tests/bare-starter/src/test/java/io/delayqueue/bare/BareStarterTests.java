@@ -16,6 +16,7 @@ import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +34,7 @@ import org.springframework.util.ClassUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** What the starter alone brings is enough to send and to handle. */
+@Tag("server")
 class BareStarterTests {
 
     private static final Duration LIMIT = Duration.ofMinutes(1);

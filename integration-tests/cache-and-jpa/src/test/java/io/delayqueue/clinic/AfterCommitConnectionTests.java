@@ -15,6 +15,7 @@ import io.delayqueue.AfterCommitSendFailedEvent;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -30,6 +31,7 @@ import static org.awaitility.Awaitility.await;
  * What getting-started says about sends after a commit: they hold the JDBC connection of
  * the transaction until Redis has answered, or the command timeout is over.
  */
+@Tag("server")
 class AfterCommitConnectionTests {
 
     private final ClinicRedis redis = new ClinicRedis();

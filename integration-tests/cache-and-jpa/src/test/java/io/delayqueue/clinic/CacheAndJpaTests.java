@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -24,6 +25,7 @@ import static org.awaitility.Awaitility.await;
 
 /** What the starter changes in an application that has a cache and repositories. */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("server")
 class CacheAndJpaTests {
 
     private static final String MOVED = "Boot keeps the application's cache in Redis";

@@ -1,5 +1,6 @@
 package io.delayqueue.sample.embedded;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -10,6 +11,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** When the application starts a Redis, and what it says if it cannot. */
+@Tag("server")
 class EmbeddedRedisTests {
 
     private final ApplicationContextRunner contexts = new ApplicationContextRunner()

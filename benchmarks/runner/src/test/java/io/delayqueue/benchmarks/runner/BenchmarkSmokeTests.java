@@ -13,6 +13,7 @@ import io.delayqueue.benchmarks.runner.report.Report;
 import io.delayqueue.benchmarks.runner.result.Cell;
 import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The benchmarks run, deliver exactly once and keep their results. Nothing is asserted
  * about time.
  */
+@Tag("server")
 class BenchmarkSmokeTests {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
