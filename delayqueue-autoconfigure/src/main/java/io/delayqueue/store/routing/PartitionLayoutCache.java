@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * when the store rejects a call or a claim returns a later version; otherwise a use
  * refreshes it once a minute.
  * <p>
- * A version is returned only after every partition has recorded it. From then on, no
+ * A version is returned only after every partition has recorded it. After that, no
  * process can add messages by an older version.
  * <p>
  * <strong>Threads.</strong> Any. The layout of a queue is an atomic reference whose
