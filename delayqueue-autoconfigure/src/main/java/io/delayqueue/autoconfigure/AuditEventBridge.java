@@ -10,7 +10,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 
-/** Hands what people have changed to Boot's audit. */
+/** Publishes audited operations as Boot's audit events. */
 final class AuditEventBridge implements ApplicationListener<PayloadApplicationEvent<AuditedOperationEvent>> {
 
     private final ApplicationEventPublisher events;

@@ -18,9 +18,9 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.util.ClassUtils;
 
 /**
- * Logs that Boot keeps the application's cache in Redis where that may be a mere
- * consequence of the starter: Boot prefers Redis to caches in the process as soon as
- * there is a connection factory.
+ * Logs that Boot keeps the application's cache in Redis if this may be a side effect of
+ * the starter: Boot prefers Redis over in-process caches as soon as there is a connection
+ * factory.
  */
 final class CacheProviderCheck implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -66,7 +66,7 @@ final class CacheProviderCheck implements ApplicationListener<ContextRefreshedEv
         return factoryMethod != null && factoryMethod.getDeclaringClass().getName().equals(BOOTS_CHOICE);
     }
 
-    /** What Boot would take without Redis. */
+    /** Lists the cache providers that Boot would choose without Redis. */
     private enum Provider {
 
         CAFFEINE("Caffeine", "caffeine", "com.github.benmanes.caffeine.cache.Caffeine",

@@ -2,7 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import java.util.List;
 
-/** It is not clear which connections the queue shall use. */
+/** Reports that the connection factory of the delay queue is ambiguous or missing. */
 final class ConnectionFactorySelectionException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says which connection factories there are, and how to choose. */
+/** Explains which connection factories exist, and how to choose one. */
 final class ConnectionFactorySelectionFailureAnalyzer
         extends AbstractFailureAnalyzer<ConnectionFactorySelectionException> {
 

@@ -9,7 +9,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Chooses the connection factory of the queue: the one that
+ * Chooses the connection factory of the delay queue: the one that
  * {@code delayqueue.connection-factory} names, or else the only or primary one.
  */
 final class ConnectionFactorySelector {
@@ -31,7 +31,7 @@ final class ConnectionFactorySelector {
     }
 
     /**
-     * Asks for that one only, so that the others come into being when they are needed.
+     * Gets only this bean, so that the other factories are not created early.
      */
     private static RedisConnectionFactory named(String name, ListableBeanFactory beans) {
         if (!beans.containsBean(name) || !beans.isTypeMatch(name, RedisConnectionFactory.class)) {

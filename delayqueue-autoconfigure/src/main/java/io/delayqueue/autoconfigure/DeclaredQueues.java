@@ -18,8 +18,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Refuses sends to queues that the application does not know: no listener of it handles
- * them, and no property names them. Until the context is complete nothing is refused, as
+ * Rejects sends to queues that the application does not know, because no listener handles
+ * them and no property names them. Rejects nothing until the context is complete, as
  * listeners are registered last.
  * <p>
  * <strong>Threads.</strong> Any thread sends; the flag is set once.
@@ -37,9 +37,9 @@ final class DeclaredQueues implements Consumer<QueueName>, ApplicationListener<C
     private volatile boolean complete;
 
     /**
-     * Creates it.
-     * @param context whose refresh makes it complete; {@code null} if that is told by
-     * {@link #complete()}
+     * Creates an instance.
+     * @param context the context whose refresh completes it; {@code null} if
+     * {@link #complete()} is called instead
      */
     DeclaredQueues(DelayQueueProperties properties, Supplier<Stream<DelayedListenerRegistry>> listeners,
             @Nullable ApplicationContext context) {
@@ -55,7 +55,7 @@ final class DeclaredQueues implements Consumer<QueueName>, ApplicationListener<C
         }
     }
 
-    /** All listeners are registered. */
+    /** Marks the registration of listeners as complete. */
     void complete() {
         this.complete = true;
     }
@@ -76,12 +76,12 @@ final class DeclaredQueues implements Consumer<QueueName>, ApplicationListener<C
                                 .orElse("")));
     }
 
-    /** Whether a property names the queue. */
+    /** Returns whether a property names the queue. */
     boolean isDeclared(String queue) {
         return this.properties.knownQueues().contains(queue) || this.properties.queues().containsKey(queue);
     }
 
-    /** Listeners may be added, and none is removed. */
+    /** Caches only positive results, because listeners may be added but not removed. */
     private boolean isListenedTo(String queue) {
         if (!this.heard.contains(queue)) {
             this.heard.addAll(listenedTo());
@@ -89,7 +89,7 @@ final class DeclaredQueues implements Consumer<QueueName>, ApplicationListener<C
         return this.heard.contains(queue);
     }
 
-    /** The queues that listeners of the application handle. */
+    /** Returns the queues that listeners of the application handle. */
     Set<String> listenedTo() {
         Set<String> names = new TreeSet<>();
         this.listeners.get()

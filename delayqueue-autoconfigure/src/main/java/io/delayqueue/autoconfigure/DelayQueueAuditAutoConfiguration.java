@@ -6,7 +6,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 
-/** Auto-configuration that tells Boot's audit what people have changed. */
+/** Auto-configuration that publishes audited operations as Boot's audit events. */
 @AutoConfiguration
 @ConditionalOnClass(AuditApplicationEvent.class)
 public final class DelayQueueAuditAutoConfiguration {

@@ -121,7 +121,7 @@ public final class DelayQueueAutoConfiguration {
         return MessageEventListener.composed(events.orderedStream().toList());
     }
 
-    /** For a store of the application's own that keeps no records. */
+    /** Fallback for a custom store without support for partitions. */
     @Bean
     @ConditionalOnMissingBean({ PartitionLayoutStore.class, RedisMessageStore.class, InMemoryMessageStore.class })
     PartitionLayoutStore delayQueueNoPartitionRecords() {
@@ -129,16 +129,16 @@ public final class DelayQueueAutoConfiguration {
     }
 
     /**
-     * Messages in Redis. The way to Redis is lazy: an application with a store, an
-     * inspector and wake-ups of its own needs none.
+     * Configures the store in Redis. The connection is lazy: an application with a custom
+     * store, inspector and wake-ups needs no Redis.
      */
     @Configuration(proxyBeanMethods = false)
     @Conditional(OnRedis.class)
     static class RedisConfiguration {
 
         /**
-         * Not a candidate where somebody asks for a template without naming it, so the
-         * application's own injections stay as they are.
+         * Not a candidate for injection by type, so that the application's own injection
+         * points are not affected.
          */
         @Lazy
         @Bean(name = REDIS_TEMPLATE, defaultCandidate = false)
@@ -242,7 +242,7 @@ public final class DelayQueueAutoConfiguration {
 
     }
 
-    /** Boot's own client, if that is Lettuce. */
+    /** Customizes Boot's client, if that is Lettuce. */
     @Configuration(proxyBeanMethods = false)
     @Conditional(OnRedis.class)
     @ConditionalOnClass({ ClientResources.class, ClientResourcesBuilderCustomizer.class })
@@ -255,7 +255,7 @@ public final class DelayQueueAutoConfiguration {
 
     }
 
-    /** Messages in this process. */
+    /** Configures the store in memory. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = "delayqueue.store", havingValue = "memory")
     static class MemoryConfiguration {
@@ -308,8 +308,8 @@ public final class DelayQueueAutoConfiguration {
     }
 
     /**
-     * Any store but memory, and so also a value that does not exist: the properties
-     * refuse that one, with a better reason than that of a bean that is missing.
+     * Matches any store except memory, including an invalid value: the properties reject
+     * that one with a clearer message than that of a missing bean.
      */
     static class OnRedis extends NoneNestedConditions {
 

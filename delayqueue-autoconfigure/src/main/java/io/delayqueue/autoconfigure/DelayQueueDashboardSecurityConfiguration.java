@@ -20,9 +20,10 @@ import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.web.SecurityFilterChain;
 
 /**
- * The filter chain of the dashboard. It matches the path of the page and nothing else. It
- * makes no session, but takes that of an application whose users have logged in. A bean
- * of its name takes its place; the page itself asks for the authorities nevertheless.
+ * Configures the filter chain of the dashboard. It matches only the path of the
+ * dashboard. It creates no session, but uses an existing one of an application with a
+ * login. A bean with its name replaces it; the dashboard itself still checks the
+ * authorities.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ HttpSecurity.class, SecurityFilterChain.class })
@@ -32,7 +33,7 @@ final class DelayQueueDashboardSecurityConfiguration {
     /** Name of the chain, and of its replacement. */
     static final String DASHBOARD_CHAIN = "delayQueueDashboardSecurityFilterChain";
 
-    /** After that of the API, whose path may be below that of the page. */
+    /** After the chain of the API, whose path may be below that of the dashboard. */
     static final int DASHBOARD_ORDER = DelayQueueWebSecurityConfiguration.API_ORDER + 10;
 
     @Bean(name = DASHBOARD_CHAIN)

@@ -29,7 +29,9 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(DelayQueueHealthProperties.class)
 public final class DelayQueueHealthContributorAutoConfiguration {
 
-    /** Of a call of health, in which a probe may look at other contributors as well. */
+    /**
+     * Time limit of a health call, because a probe may query other contributors as well.
+     */
     private static final Duration LIMIT = Duration.ofMillis(500);
 
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);

@@ -37,9 +37,9 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.validation.Validator;
 
 /**
- * Auto-configuration for the handlers: finds methods with
- * {@link io.delayqueue.DelayedListener} and works for them. An application that has none
- * starts nothing.
+ * Auto-configuration for listeners: finds methods with
+ * {@link io.delayqueue.DelayedListener} and runs containers for them. Starts nothing in
+ * an application without such methods.
  */
 @AutoConfiguration(after = DelayQueueAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
@@ -63,8 +63,8 @@ public final class DelayQueueListenerAutoConfiguration {
     }
 
     /**
-     * Payloads are validated by Boot's validator, which is primary. Several without it,
-     * as validators of single types are, leave none that is meant for any payload.
+     * Validates payloads with Boot's validator, which is primary. With several validators
+     * and no primary one, such as validators of single types, payloads are not validated.
      */
     @Bean
     @ConditionalOnMissingBean
@@ -82,7 +82,7 @@ public final class DelayQueueListenerAutoConfiguration {
                 DelayQueueAutoConfiguration.eventsOf(events));
     }
 
-    /** For further queue systems. */
+    /** Builds further queue systems. */
     @Bean
     @ConditionalOnMissingBean
     DelayQueueSystemBuilder delayQueueSystemBuilder(ListableBeanFactory beans, ApplicationEventPublisher events,
@@ -97,7 +97,7 @@ public final class DelayQueueListenerAutoConfiguration {
     }
 
     /**
-     * For gauges and health, which tell of the queues that this node listens to, or that
+     * For gauges and health, which cover the queues that this node listens to, or that
      * are consumed through it.
      */
     @Bean

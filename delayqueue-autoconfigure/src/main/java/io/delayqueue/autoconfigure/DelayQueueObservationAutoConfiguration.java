@@ -39,13 +39,13 @@ public final class DelayQueueObservationAutoConfiguration {
         return new MessageObservations(registry, send.getIfAvailable(), handle.getIfAvailable());
     }
 
-    /** Where the application traces. */
+    /** Applies if the application uses tracing. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ Tracer.class, Propagator.class })
     @ConditionalOnBean({ Tracer.class, Propagator.class })
     static class TracingConfiguration {
 
-        /** Before Boot's handler for all that is received, at 1000. */
+        /** Before Boot's handler for all received messages, at 1000. */
         private static final int BEFORE_BOOTS = 500;
 
         @Bean

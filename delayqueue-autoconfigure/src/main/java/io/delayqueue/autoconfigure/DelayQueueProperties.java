@@ -102,41 +102,46 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         });
     }
 
-    /** How listeners work on a queue, as far as the configuration says. */
+    /** Returns the configured settings of the listeners of a queue. */
     ListenerSettings listenerSettings(QueueName queue) {
         return this.listener.settings(this.queues.get(queue.value()));
     }
 
-    /** How many partitions a queue is given on its first use; 0 if nothing is said. */
+    /**
+     * Returns the number of partitions for the first use of a queue; 0 if not configured.
+     */
     int partitions(QueueName name) {
         Queue queue = this.queues.get(name.value());
         return (queue != null && queue.partitions() != null) ? queue.partitions() : 0;
     }
 
-    /** How messages of a queue are received. */
+    /** Returns the settings for receiving messages of a queue. */
     ReceiveSettings receiveSettings(QueueName queue) {
         ListenerSettings settings = listenerSettings(queue);
         return new ReceiveSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
                 settings.expiredPolicy(), this.safetyPoll);
     }
 
-    /** How the template sends and receives. */
+    /** Returns the settings of the template. */
     TemplateSettings templateSettings(MessageObservations observations, DeclaredQueues queues) {
         return new TemplateSettings((int) this.maxPayloadSize.toBytes(), this.send.afterCommit(), answerLimit(),
                 this::receiveSettings, observations, queues);
     }
 
-    /** Longest wait for an answer that the store owes, whose own limit counts. */
+    /**
+     * Returns the longest wait for an answer of the store, whose own limit normally
+     * applies first.
+     */
     Duration answerLimit() {
         return this.commandTimeout.multipliedBy(2);
     }
 
-    /** What a send waits for. */
+    /** Returns the replication that a send waits for. */
     ReplicationRequirement replicaWait() {
         return new ReplicationRequirement(this.durability.waitReplicas(), this.durability.waitTimeout());
     }
 
-    /** How all listeners of the process work. */
+    /** Returns the settings shared by all listeners of the process. */
     ListenerRuntimeSettings workerSettings(boolean virtualThreads, HandlerExecution execution) {
         Duration retention = this.deadLetters.retention();
         return new ListenerRuntimeSettings(this.listener.shutdownTimeout(), this.safetyPoll,
@@ -155,8 +160,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
-     * Says which property it was that a value of the library did not accept. The failure
-     * of that value is not the cause, or Boot would show it, being the last, instead.
+     * Adds the name of the property to the exception of an invalid value. Does not set
+     * that exception as the cause, because Boot shows the last cause instead.
      */
     private static void check(String property, Runnable value) {
         try {
@@ -169,7 +174,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         }
     }
 
-    /** Beginning of the properties of a queue, as they have to be written. */
+    /** Returns the prefix of the properties of a queue, as it must be written. */
     private static String propertiesOf(String queue) {
         return queue.matches("[a-z0-9-]+") ? "delayqueue.queues." + queue + "." : "delayqueue.queues[" + queue + "].";
     }
@@ -196,7 +201,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     public record Send(@DefaultValue("false") boolean afterCommit, @DefaultValue("allow") UnknownQueues unknownQueues) {
     }
 
-    /** What becomes of a send to a queue that the application does not know. */
+    /** Decides how a send to a queue that the application does not know is treated. */
     public enum UnknownQueues {
 
         /** It is sent. */

@@ -6,8 +6,8 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration for what is checked once the application context is complete, and
- * only logged.
+ * Auto-configuration for checks that run once the application context is complete, and
+ * only log warnings.
  */
 @AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)

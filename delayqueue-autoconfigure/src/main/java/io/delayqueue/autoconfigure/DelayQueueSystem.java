@@ -15,14 +15,15 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Holds the queues of a further Redis or namespace: a template that sends to them, and
  * the listeners that name this bean as their
- * {@link io.delayqueue.DelayedListener#system() system}. Made by a
+ * {@link io.delayqueue.DelayedListener#system() system}. Created by a
  * {@link DelayQueueSystemBuilder}. As a bean it starts and stops with the application,
  * and closes its connections, but not their factory.
  * <p>
- * Meters count the queues of all systems, by their names; health, the Actuator endpoint,
- * the HTTP API and the dashboard are about the application's own queues alone.
+ * Meters cover the queues of all systems, by name; health, the Actuator endpoint, the
+ * HTTP API and the dashboard cover only the application's own queues.
  * <p>
- * <strong>Threads.</strong> Any thread may ask for the parts, which are thread-safe.
+ * <strong>Threads.</strong> Any thread may call the accessors; the returned objects are
+ * thread-safe.
  */
 public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
 
@@ -58,30 +59,30 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
         return beans.getBean(name, DelayQueueSystem.class);
     }
 
-    /** Sends to the queues of this system. */
+    /** Returns the template that sends to the queues of this system. */
     public DelayQueueTemplate template() {
         return this.template;
     }
 
-    /** Looks at its queues. */
+    /** Returns the inspector of its queues. */
     public DelayQueueInspector inspector() {
         return this.store.inspector();
     }
 
-    /** Examines what its store holds. */
+    /** Returns the integrity checker of its store. */
     public DelayQueueIntegrityChecker doctor() {
         return this.store.doctor();
     }
 
-    /** The listeners of this system, by their ids, which are unique in it. */
+    /** Returns the listeners of this system, whose ids are unique in it. */
     public DelayedListenerRegistry listeners() {
         return this.listeners;
     }
 
     /**
-     * Checks the server and starts the listeners. A server that is away does not fail the
-     * start: listeners begin when it is back.
-     * @throws RuntimeException if the server cannot keep messages
+     * Checks the server and starts the listeners. An unavailable server does not fail the
+     * start: the listeners begin when it is back.
+     * @throws RuntimeException if the server is not suitable for messages
      */
     @Override
     public void start() {
@@ -90,7 +91,10 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
         this.worker.start();
     }
 
-    /** Stops the listeners as the application's own are stopped, and waits for that. */
+    /**
+     * Stops the listeners like the application's own ones, and waits until they have
+     * stopped.
+     */
     @Override
     public void stop() {
         this.worker.stop();

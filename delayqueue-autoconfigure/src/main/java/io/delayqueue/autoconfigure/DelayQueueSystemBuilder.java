@@ -7,8 +7,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
  * Builds a {@link DelayQueueSystem} on another Redis or in another namespace than the
- * application's own queues. Everything else is as {@code delayqueue.*} says, unless the
- * system has {@linkplain #properties(String) properties of its own}.
+ * application's own queues. All other settings are those of {@code delayqueue.*}, unless
+ * the system has {@linkplain #properties(String) separate properties}.
  * <p>
  * Inject it where the system's bean is declared. Immutable and thread-safe: each method
  * returns a new builder.
@@ -33,19 +33,19 @@ public class DelayQueueSystemBuilder {
     }
 
     /**
-     * Sets the Redis to keep messages on; that of the application's own queues unless
-     * set. The system does not close it. With {@code delayqueue.store=memory} it is not
-     * used.
+     * Sets the connection factory of the Redis that stores the messages; by default that
+     * of the application's own queues. The system does not close it. With
+     * {@code delayqueue.store=memory} it is not used.
      */
     public DelayQueueSystemBuilder connectionFactory(RedisConnectionFactory connectionFactory) {
         return new DelayQueueSystemBuilder(this.parts, connectionFactory, this.namespace);
     }
 
     /**
-     * Sets the beginning of all keys; {@code delayqueue.namespace} unless set.
+     * Sets the prefix of all keys; {@code delayqueue.namespace} by default.
      * @param namespace 1 to 64 characters: letters, digits and {@code . _ : -}, beginning
      * with a letter or a digit
-     * @throws IllegalArgumentException if it is anything else
+     * @throws IllegalArgumentException if it does not match
      */
     public DelayQueueSystemBuilder namespace(String namespace) {
         return new DelayQueueSystemBuilder(this.parts, this.connectionFactory,
@@ -53,10 +53,10 @@ public class DelayQueueSystemBuilder {
     }
 
     /**
-     * Takes all settings from properties of another prefix, below which they are called
-     * as below {@code delayqueue}: {@code namespace}, {@code listener.concurrency} and so
-     * on. What is not set there has its default, and not the value of the application's
-     * own queues.
+     * Reads all settings from properties with another prefix, which have the same names
+     * as those of {@code delayqueue}: {@code namespace}, {@code listener.concurrency} and
+     * so on. A setting that is missing there has its default value, not that of the
+     * application's own queues.
      * @param prefix in lower case, with dashes, such as {@code billing.queues}
      */
     public DelayQueueSystemBuilder properties(String prefix) {
@@ -64,8 +64,8 @@ public class DelayQueueSystemBuilder {
     }
 
     /**
-     * Builds the system, which connects when it is used first.
-     * @throws IllegalStateException if nothing was set: its queues would be the
+     * Builds the system, which connects on first use.
+     * @throws IllegalStateException if nothing was set, because its queues would be the
      * application's own
      */
     public DelayQueueSystem build() {

@@ -19,8 +19,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Finds what a {@link DelayQueueSystem} is made of among the beans of the application.
- * They are looked up when a system is built, as most applications build none.
+ * Creates the listener infrastructure of a {@link DelayQueueSystem} from beans of the
+ * application. The beans are resolved when a system is built, because most applications
+ * build none.
  */
 final class DelayQueueSystemListeners {
 
@@ -47,7 +48,7 @@ final class DelayQueueSystemListeners {
         this.ownProperties = own != null;
     }
 
-    /** The same parts with other settings. */
+    /** Returns a copy with other settings. */
     DelayQueueSystemListeners with(String prefix) {
         return new DelayQueueSystemListeners(this.beans, this.publisher, this.environment,
                 Binder.get(this.environment).bindOrCreate(prefix, DelayQueueProperties.class));

@@ -33,13 +33,13 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  * of the application's own queues are beans of {@link DelayQueueAutoConfiguration}, each
  * of which can be replaced.
  *
- * @param ports where messages live
- * @param inspector looks at queues
- * @param doctor examines what is stored
- * @param nodes where the listeners of this process are reported
- * @param check of the server; {@code null} if there is none
+ * @param ports the store of messages
+ * @param inspector inspects queues
+ * @param doctor checks the integrity of the stored data
+ * @param nodes the registry that this process reports its listeners to
+ * @param check the check of the server; {@code null} if there is none
  * @param wakeUps the subscription; {@code null} if there is none
- * @param access to the server; {@code null} if there is none
+ * @param access the access to the server; {@code null} if there is none
  */
 record DelayQueueSystemStore(DelayQueueStore ports, DelayQueueInspector inspector, DelayQueueIntegrityChecker doctor,
         NodeRegistry nodes, @Nullable Lifecycle check, @Nullable RedisWakeUps wakeUps,

@@ -13,7 +13,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 
-/** Configures the template that applications inject. To be imported in this order. */
+/**
+ * Configures the template that applications inject. The nested configurations must be
+ * imported in this order.
+ */
 final class DelayQueueTemplateConfiguration {
 
     private DelayQueueTemplateConfiguration() {
@@ -27,7 +30,7 @@ final class DelayQueueTemplateConfiguration {
                 events, System::nanoTime);
     }
 
-    /** Where the application has no operations of its own. */
+    /** Applies if the application does not define {@link DelayQueueOperations}. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(DelayQueueOperations.class)
     static class OnlyOperations {
@@ -42,9 +45,10 @@ final class DelayQueueTemplateConfiguration {
     }
 
     /**
-     * Where it has, such as a fake in a test: that is injected for the interface, and the
-     * template for its class. A fallback only here, as it would lose to the template of a
-     * further queue system where a bean is got by its class.
+     * Applies if the application defines them, such as a fake in a test: the interface
+     * resolves to that bean, and the class to the template. The template is a fallback
+     * only here; otherwise a lookup by class would return the template of a further queue
+     * system.
      */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(DelayQueueTemplate.class)

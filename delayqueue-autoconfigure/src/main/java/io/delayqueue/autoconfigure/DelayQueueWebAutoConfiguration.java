@@ -55,9 +55,9 @@ import org.springframework.web.servlet.function.RouterFunction;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Auto-configuration for the HTTP API and the dashboard, each off unless asked for. Comes
- * after Boot's own security, which would believe that the application has a filter chain
- * and leave all its other paths open.
+ * Auto-configuration for the HTTP API and the dashboard, both disabled by default. Runs
+ * after Boot's security, which would otherwise assume that the application has a filter
+ * chain and leave all its other paths open.
  */
 @AutoConfiguration(after = DelayQueueAutoConfiguration.class,
         afterName = { "org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration",
@@ -69,7 +69,7 @@ public final class DelayQueueWebAutoConfiguration {
     DelayQueueWebAutoConfiguration() {
     }
 
-    /** On a servlet container. */
+    /** Applies on a servlet container. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = Type.SERVLET)
     @ConditionalOnClass(DispatcherServlet.class)
@@ -81,7 +81,7 @@ public final class DelayQueueWebAutoConfiguration {
             return new RemoteConsumerQueues(0, System::nanoTime);
         }
 
-        /** The API. */
+        /** Configures the API. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty("delayqueue.web.api.enabled")
         @ImportRuntimeHints(DelayQueueRuntimeHints.Api.class)
@@ -99,7 +99,7 @@ public final class DelayQueueWebAutoConfiguration {
                         secrets.getIfAvailable(() -> secretsOfThisProcess(ports)), properties.namespace()));
             }
 
-            /** Enough where the messages are in this process as well. */
+            /** Sufficient if the messages are stored in this process as well. */
             private static SecretStore secretsOfThisProcess(DelayQueueStore ports) {
                 if (!(ports.messages() instanceof InMemoryMessageStore)) {
                     throw new MissingSecretStoreException(ports.messages());
@@ -147,7 +147,7 @@ public final class DelayQueueWebAutoConfiguration {
 
         }
 
-        /** The page. */
+        /** Configures the dashboard. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty("delayqueue.web.dashboard.enabled")
         @ImportRuntimeHints(DelayQueueRuntimeHints.Dashboard.class)
@@ -171,7 +171,7 @@ public final class DelayQueueWebAutoConfiguration {
 
         }
 
-        /** Open to this machine, as was asked for. */
+        /** Opens access to this machine, as configured. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty("delayqueue.web.insecure-local")
         static class InsecureConfiguration {
@@ -190,7 +190,7 @@ public final class DelayQueueWebAutoConfiguration {
 
         }
 
-        /** Refuses to open to everybody. */
+        /** Fails the start instead of allowing unrestricted access. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnBooleanProperty(name = "delayqueue.web.insecure-local", havingValue = false,
                 matchIfMissing = true)
@@ -210,7 +210,7 @@ public final class DelayQueueWebAutoConfiguration {
 
     }
 
-    /** Where there are no servlets. */
+    /** Applies to a reactive application, which has no servlets. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = Type.REACTIVE)
     static class ReactiveConfiguration {
@@ -225,7 +225,7 @@ public final class DelayQueueWebAutoConfiguration {
 
     }
 
-    /** Where there is no web server at all, which is easily forgotten. */
+    /** Applies if there is no web server, which is easily overlooked. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnNotWebApplication
     static class NoWebConfiguration {
@@ -240,7 +240,7 @@ public final class DelayQueueWebAutoConfiguration {
 
     }
 
-    /** Either of them. */
+    /** Matches if the API or the dashboard is enabled. */
     static class OnAsked extends AnyNestedCondition {
 
         OnAsked() {

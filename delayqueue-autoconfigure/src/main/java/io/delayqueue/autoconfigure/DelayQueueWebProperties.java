@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Settings of what the delay queue serves over HTTP, checked when the application starts.
- * Only Spring Boot constructs these records.
+ * Settings of the HTTP API and the dashboard, checked when the application starts. Only
+ * Spring Boot constructs these records.
  *
  * @param insecureLocal Whether everybody on this machine may do everything over HTTP.
  * Only where the server listens to this machine alone.

@@ -33,9 +33,9 @@ import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.header.writers.ReferrerPolicyHeaderWriter.ReferrerPolicy;
 
 /**
- * The filter chain of the API. It matches the path of the API and nothing else, keeps no
- * session, and lets nobody do what no authority was granted for. A bean of its name takes
- * its place; the API itself asks for the authorities nevertheless.
+ * Configures the filter chain of the API. It matches only the path of the API, uses no
+ * session, and denies every operation without a granted authority. A bean with its name
+ * replaces it; the API itself still checks the authorities.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass({ HttpSecurity.class, SecurityFilterChain.class })
@@ -44,7 +44,7 @@ final class DelayQueueWebSecurityConfiguration {
     /** Name of the chain, and of its replacement. */
     static final String API_CHAIN = "delayQueueApiSecurityFilterChain";
 
-    /** Before those of the application, as it matches less than they may. */
+    /** Before the chains of the application, which may match more paths. */
     static final int API_ORDER = -1000;
 
     private static final String CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -91,10 +91,10 @@ final class DelayQueueWebSecurityConfiguration {
     }
 
     /**
-     * The builder of a chain.
-     * @return {@code null} if Spring Security is not set up and need not be, as the
-     * application decides who may do what
-     * @throws InsecureWebException if nobody would decide that
+     * Returns the builder of a chain.
+     * @return {@code null} if Spring Security is not set up and not needed, because the
+     * application has its own access control
+     * @throws InsecureWebException if there would be no access control
      */
     static @Nullable HttpSecurity builder(ObjectProvider<HttpSecurity> builders, AccessControl access,
             String property) {
@@ -107,14 +107,17 @@ final class DelayQueueWebSecurityConfiguration {
         return http;
     }
 
-    /** A chain that matches nothing, where there is no filter that would ask it. */
+    /**
+     * Returns a chain that matches nothing, for an application without Spring Security's
+     * filter.
+     */
     static SecurityFilterChain unused() {
         return new DefaultSecurityFilterChain((request) -> false);
     }
 
     /**
-     * Cross-site requests are told by what is called, which needs no token and no
-     * session.
+     * Disables CSRF tokens and sessions; the endpoints detect cross-site requests
+     * themselves.
      */
     static void stateless(HttpSecurity http) {
         http.csrf(AbstractHttpConfigurer::disable)

@@ -15,7 +15,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Creates beans with listeners in a lazy application too; nobody else would ask for them.
+ * Excludes beans with listeners from lazy initialization, because no other bean requests
+ * them.
  */
 final class DelayedListenerLazyInitializationExcludeFilter implements LazyInitializationExcludeFilter {
 

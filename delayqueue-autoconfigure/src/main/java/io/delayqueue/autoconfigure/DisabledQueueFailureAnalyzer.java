@@ -18,9 +18,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
 /**
- * Names {@code delayqueue.enabled} where an application injects a bean of the queue and
- * has switched the queue off. Comes before Boot's analyzer, which no longer knows the
- * conditions once the context has failed.
+ * Suggests {@code delayqueue.enabled} if an application injects a bean of the delay queue
+ * but has disabled it. Runs before Boot's analyzer, which no longer knows the conditions
+ * after the context has failed.
  */
 @Order(0)
 final class DisabledQueueFailureAnalyzer extends AbstractInjectionFailureAnalyzer<NoSuchBeanDefinitionException> {

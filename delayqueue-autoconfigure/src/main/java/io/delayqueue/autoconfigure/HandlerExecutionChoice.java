@@ -15,7 +15,7 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
 
 /**
- * Finds what the application has to run handlers with: the executor that
+ * Chooses how handlers are executed: the executor that
  * {@code delayqueue.listener.executor} names, and all {@link TaskDecorator} beans, as
  * Boot composes them for its own executors.
  */

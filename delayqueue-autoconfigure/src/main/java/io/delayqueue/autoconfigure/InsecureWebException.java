@@ -1,6 +1,8 @@
 package io.delayqueue.autoconfigure;
 
-/** What is to be served over HTTP would be open to people whom nobody has let in. */
+/**
+ * Reports that the HTTP API or the dashboard would be accessible without authorization.
+ */
 final class InsecureWebException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -12,7 +14,7 @@ final class InsecureWebException extends RuntimeException {
         this.remedy = remedy;
     }
 
-    /** What to do about it. */
+    /** Returns how to fix it. */
     String remedy() {
         return this.remedy;
     }

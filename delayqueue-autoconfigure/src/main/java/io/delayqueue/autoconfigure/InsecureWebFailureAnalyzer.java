@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says what is missing before the queue is opened to the network. */
+/** Explains which access control is missing. */
 final class InsecureWebFailureAnalyzer extends AbstractFailureAnalyzer<InsecureWebException> {
 
     @Override

@@ -5,7 +5,7 @@ import io.delayqueue.listener.handler.InvalidListenerException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says which listener is wrong, and why. */
+/** Explains which listener is invalid, and why. */
 final class InvalidListenerFailureAnalyzer extends AbstractFailureAnalyzer<InvalidListenerException> {
 
     @Override

@@ -8,7 +8,7 @@ import org.springframework.boot.cloud.CloudPlatform;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
-/** Whether only this machine reaches the web server. */
+/** Checks that the web server is reachable only from this machine. */
 final class LoopbackServerCheck {
 
     private static final List<String> PROXY_HEADERS = List.of("server.tomcat.remoteip.remote-ip-header",
@@ -18,8 +18,8 @@ final class LoopbackServerCheck {
     }
 
     /**
-     * Refuses an insecure server that others reach. That of the management endpoints does
-     * not count: nothing of the delay queue's pages is served there.
+     * Rejects an insecure server that other machines can reach. Ignores the management
+     * server, because it does not serve the API or the dashboard.
      */
     static void require(Environment environment) {
         InetAddress address = Binder.get(environment).bind("server.address", InetAddress.class).orElse(null);
@@ -34,7 +34,7 @@ final class LoopbackServerCheck {
         requireNoProxy(environment);
     }
 
-    /** Behind a proxy on this machine everybody comes from this machine. */
+    /** Behind a local proxy, every request comes from this machine. */
     private static void requireNoProxy(Environment environment) {
         String strategy = Binder.get(environment).bind("server.forward-headers-strategy", String.class).orElse("");
         CloudPlatform cloud = strategy.isEmpty() ? CloudPlatform.getActive(environment) : null;

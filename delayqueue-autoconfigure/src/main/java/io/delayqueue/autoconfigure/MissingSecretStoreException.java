@@ -2,7 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import io.delayqueue.store.MessageStore;
 
-/** Several nodes would sign lease tokens with secrets of their own. */
+/** Reports that each node would sign lease tokens with a different secret. */
 final class MissingSecretStoreException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Names the bean that a message store of the application needs besides. */
+/** Suggests the bean that a custom message store also requires. */
 final class MissingSecretStoreFailureAnalyzer extends AbstractFailureAnalyzer<MissingSecretStoreException> {
 
     @Override

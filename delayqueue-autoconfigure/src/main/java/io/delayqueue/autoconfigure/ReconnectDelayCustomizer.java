@@ -10,12 +10,12 @@ import org.springframework.boot.data.redis.autoconfigure.ClientResourcesBuilderC
 import org.springframework.core.Ordered;
 
 /**
- * Bounds how long Lettuce waits before it tries to connect again: by itself it waits the
- * longer the longer Redis is away, up to 30 seconds, and so messages would too, after
- * Redis is back. Each wait is a random one of the upper half of its range, so that the
- * connections of many nodes do not come in one moment.
+ * Limits how long Lettuce waits before it reconnects. By default the wait grows up to 30
+ * seconds while Redis is unavailable, which would also delay messages after Redis is
+ * back. Each wait is random in the upper half of its range, so that many nodes do not
+ * reconnect at the same time.
  * <p>
- * The first of all customizers: what the application's own say comes later, and counts.
+ * Runs before all other customizers, so that those of the application take precedence.
  */
 final class ReconnectDelayCustomizer implements ClientResourcesBuilderCustomizer, Ordered {
 
@@ -24,8 +24,8 @@ final class ReconnectDelayCustomizer implements ClientResourcesBuilderCustomizer
     private final Duration longest;
 
     /**
-     * Makes a customizer.
-     * @param longest zero to change nothing
+     * Creates a customizer.
+     * @param longest the longest wait; zero to change nothing
      */
     ReconnectDelayCustomizer(Duration longest) {
         this.longest = longest;

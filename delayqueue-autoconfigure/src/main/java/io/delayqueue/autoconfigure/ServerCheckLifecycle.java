@@ -14,18 +14,18 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Has the server looked at when the application starts: one that cannot work fails the
- * start. One that is away does not; it is looked at when it has come back, and what is
- * wrong is logged then.
+ * Checks the server when the application starts: an unsuitable server fails the start. An
+ * unavailable server does not; it is checked when it is back, and problems are logged
+ * then.
  * <p>
  * <strong>Threads.</strong> {@code start} and {@code stop} are the application's; a
- * thread exists only while a server that was away is waited for.
+ * thread exists only while it waits for an unavailable server.
  */
 final class ServerCheckLifecycle implements SmartLifecycle {
 
     private static final Logger logger = LoggerFactory.getLogger(ServerCheckLifecycle.class);
 
-    /** After the connection factory (0), long before the workers. */
+    /** After the connection factory (0), long before the listeners. */
     private static final int PHASE = 1_000;
 
     private static final Duration PAUSE = Duration.ofSeconds(5);

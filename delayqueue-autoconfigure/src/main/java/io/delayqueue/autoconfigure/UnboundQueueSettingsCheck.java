@@ -26,25 +26,25 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
  * Finds properties below {@code delayqueue.queues} that name no setting of a queue, which
- * Boot ignores. A queue name with a dot that is written without brackets is the usual
- * cause: what follows its first dot is then taken for the setting.
+ * Boot ignores. The usual cause is a queue name with a dot but without brackets: the text
+ * after the first dot is then taken as the setting.
  */
 final class UnboundQueueSettingsCheck {
 
     private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("delayqueue.queues");
 
-    /** As they are written, and so to be shown. */
+    /** The names of the settings as they are written in properties. */
     private static final Set<String> SETTINGS = settings(DelayQueueProperties.Queue.class, "")
         .collect(Collectors.toUnmodifiableSet());
 
     private UnboundQueueSettingsCheck() {
     }
 
-    /** Describes each, once for each queue that was probably meant. */
+    /** Returns a description of each, only once per queue that was probably meant. */
     static Collection<String> in(Environment environment) {
         TreeMap<String, String> problems = new TreeMap<>();
         StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false)
-            // Its names are ambiguous, and Boot tries more than one meaning.
+            // Its names are ambiguous, and Boot tries several interpretations.
             .filter((source) -> !(source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource))
             .filter(IterableConfigurationPropertySource.class::isInstance)
             .flatMap((source) -> ((IterableConfigurationPropertySource) source).stream())
@@ -104,10 +104,10 @@ final class UnboundQueueSettingsCheck {
     }
 
     /**
-     * A property that is ignored.
+     * Describes a property that is ignored.
      *
-     * @param about what several of them have in common
-     * @param text for people
+     * @param about identifies descriptions of the same problem
+     * @param text the description
      */
     private record Problem(String about, String text) {
     }

@@ -5,7 +5,7 @@ import io.delayqueue.redis.UnsuitableRedisException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says what a Redis server lacks. */
+/** Explains why a Redis server is unsuitable. */
 final class UnsuitableRedisFailureAnalyzer extends AbstractFailureAnalyzer<UnsuitableRedisException> {
 
     @Override

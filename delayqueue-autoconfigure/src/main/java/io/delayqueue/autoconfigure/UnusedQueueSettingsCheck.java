@@ -12,10 +12,10 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Logs settings of queues that have no effect: those that Boot could not bind, as they
- * name no setting, and those of queues without a listener. An application without
- * listeners, and a queue whose partitions alone are set, may be a producer's: nothing is
- * logged of them.
+ * Logs settings of queues that have no effect: those that Boot could not bind because
+ * they name no setting, and those of queues without a listener. Does not log an
+ * application without listeners, or a queue with only {@code partitions} set, because
+ * they may belong to a producer.
  */
 final class UnusedQueueSettingsCheck implements ApplicationListener<ContextRefreshedEvent> {
 

@@ -1,11 +1,11 @@
 /**
- * Wires the delay queue into a Spring Boot application: properties, auto-configurations,
- * failure analyzers and hints. Nobody uses this package; it uses all others. Start at
- * {@code DelayQueueAutoConfiguration}; handlers are wired by
- * {@code DelayQueueListenerAutoConfiguration}.
+ * Integrates the delay queue into a Spring Boot application: properties,
+ * auto-configurations, failure analyzers and hints. This package uses all others, and no
+ * other package uses it. Start at {@code DelayQueueAutoConfiguration}; listeners are
+ * configured by {@code DelayQueueListenerAutoConfiguration}.
  * <p>
- * Every bean backs off when the application has one of its kind, or, where that would be
- * ambiguous, one of its name.
+ * Every bean backs off if the application defines one of the same type or, where that
+ * would be ambiguous, with the same name.
  */
 @NullMarked
 package io.delayqueue.autoconfigure;
