@@ -213,7 +213,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
-     * What a send waits for besides Redis itself.
+     * Settings of the replication that a send waits for.
      *
      * @param waitReplicas How many replicas must have a message before its send returns;
      * 0 for none. Needs Lettuce.
