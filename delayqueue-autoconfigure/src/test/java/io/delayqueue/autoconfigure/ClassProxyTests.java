@@ -50,8 +50,8 @@ import org.springframework.context.annotation.Role;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Aspects of an application may match our beans, and Boot proxies classes unless told
- * otherwise. What applications inject or replace can be proxied.
+ * Aspects of an application may match our beans, and Boot proxies classes by default.
+ * What applications inject or replace can be proxied.
  */
 @Tag("server")
 class ClassProxyTests {

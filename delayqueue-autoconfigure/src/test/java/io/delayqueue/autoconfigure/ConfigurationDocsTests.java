@@ -22,8 +22,8 @@ import org.springframework.util.unit.DataSize;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Whether docs/configuration.md tells of all settings, with their defaults, and of no
- * others.
+ * Checks that docs/configuration.md lists exactly the existing settings, with their
+ * defaults.
  */
 class ConfigurationDocsTests {
 

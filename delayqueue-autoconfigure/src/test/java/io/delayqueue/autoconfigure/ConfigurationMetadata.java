@@ -11,7 +11,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.core.io.FileSystemResource;
 
-/** What the build wrote down about our properties, for editors. */
+/** Reads the configuration metadata that the build generates for editors. */
 final class ConfigurationMetadata {
 
     private ConfigurationMetadata() {

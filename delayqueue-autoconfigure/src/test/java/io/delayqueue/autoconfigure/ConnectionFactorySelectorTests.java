@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** Whose connections the queue takes. */
+/** Tests which connection factory is chosen. */
 class ConnectionFactorySelectorTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()

@@ -46,7 +46,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoInteractions;
 
-/** What there is by default, and how it gives way. */
+/** Tests the default beans, and how they back off. */
 class DelayQueueAutoConfigurationTests {
 
     private static final AutoConfigurations QUEUE = AutoConfigurations.of(DelayQueueAutoConfiguration.class,

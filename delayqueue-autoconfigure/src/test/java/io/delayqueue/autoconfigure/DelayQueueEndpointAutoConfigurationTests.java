@@ -48,7 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-/** What the endpoint answers and does, and what Boot's access rules leave of it. */
+/** Tests the endpoint, and its restriction by Boot's access rules. */
 class DelayQueueEndpointAutoConfigurationTests {
 
     private static final SecurityContext ADA = new SecurityContext() {

@@ -40,7 +40,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** What the health contributor says, and when it is there. */
+/** Tests the result of the health contributor, and when it exists. */
 class DelayQueueHealthContributorAutoConfigurationTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()

@@ -59,7 +59,9 @@ import static io.micrometer.observation.tck.TestObservationRegistryAssert.assert
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What is observed, and how a trace gets from a send to its handler. */
+/**
+ * Tests which observations exist, and how a trace is passed from a send to its handler.
+ */
 class DelayQueueObservationAutoConfigurationTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -327,7 +329,7 @@ class DelayQueueObservationAutoConfigurationTests {
 
     }
 
-    /** What Boot makes where OpenTelemetry is present. */
+    /** Creates the beans that Boot defines if OpenTelemetry is present. */
     @Configuration(proxyBeanMethods = false)
     static class Tracing {
 

@@ -24,7 +24,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What the configuration turns into, and what it must not be. */
+/** Tests the binding of the configuration, and the rejection of invalid values. */
 class DelayQueuePropertiesTests {
 
     private static final QueueName ORDERS = new QueueName("orders");

@@ -12,7 +12,7 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 
 /**
- * What Boot tells a user about a start that failed, by all analyzers that are registered.
+ * Returns the text that Boot's registered failure analyzers show for a failed start.
  */
 final class FailureTexts {
 

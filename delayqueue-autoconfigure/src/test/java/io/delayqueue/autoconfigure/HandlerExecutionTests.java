@@ -47,7 +47,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What an application may do to the threads of its handlers. */
+/** Tests how an application can customize the threads of its handlers. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class HandlerExecutionTests {

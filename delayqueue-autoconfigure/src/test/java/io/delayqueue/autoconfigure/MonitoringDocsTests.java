@@ -34,7 +34,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whether board, alerts and the table of meters tell of the meters there are. */
+/** Checks that dashboard, alerts and the table of meters refer to existing meters. */
 class MonitoringDocsTests {
 
     private static final Path DOCS = Path.of("../docs");
