@@ -11,7 +11,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** What is refused before anything is stored, and in what words. */
+/**
+ * Tests which messages are rejected before anything is stored, and the exception
+ * messages.
+ */
 class MessageLimitsTests {
 
     @ParameterizedTest

@@ -14,7 +14,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whoever logs is not blocked by who writes. */
+/** Tests that a slow appender does not block the caller. */
 @ExtendWith(OutputCaptureExtension.class)
 class BackgroundLogTests {
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What expires is reported at once, and then once a minute. */
+/** Tests that expired messages are reported immediately, and then once a minute. */
 class ExpiredMessagesLogTests {
 
     private static final long MINUTE = Duration.ofMinutes(1).toNanos();

@@ -12,7 +12,9 @@ import static io.delayqueue.store.StoreValues.QUEUE;
 import static io.delayqueue.store.StoreValues.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a claim says of who keeps the partition, and that it decides nothing else. */
+/**
+ * Tests which node a claim makes the primary poller, and that this has no other effect.
+ */
 abstract class KeeperCases extends StoreCases {
 
     private final MessageStoreContract contract;

@@ -16,7 +16,7 @@ import static io.delayqueue.store.StoreValues.called;
 import static io.delayqueue.store.StoreValues.inLane;
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What an operator is told of a queue as a whole. */
+/** Tests the counts and times of a queue that operators see. */
 abstract class OverviewCases extends StoreCases {
 
     private final MessageStoreContract contract;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What partitions hold, together. */
+/** Tests the sum of the counts of partitions. */
 class PartitionCountsTests {
 
     private static final Pause PAUSE = new Pause(Instant.ofEpochSecond(60));

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is remembered of queues that are consumed without a listener, and how much. */
+/** Tests which queues without a listener are tracked, and how many. */
 class RemoteConsumerQueuesTests {
 
     private static final QueueName ONE = new QueueName("one");
