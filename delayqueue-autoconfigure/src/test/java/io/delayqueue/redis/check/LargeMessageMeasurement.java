@@ -71,6 +71,8 @@ class LargeMessageMeasurement {
     /** What one call of a sender of many may hold, as BatchSender has it. */
     private static final int CALL = 1 << 20;
 
+    private static final byte[] SMALL = "{\"payload\":1}".getBytes(StandardCharsets.US_ASCII);
+
     private static final int SLOW_MICROS = 500;
 
     private static final PartitionTarget HOME = PartitionTarget.first(new QueueName("large"));
@@ -156,7 +158,7 @@ class LargeMessageMeasurement {
     private void send(OnDuplicate onDuplicate) {
         List<NewMessage> messages = IntStream.range(0, MESSAGES)
             .mapToObj((number) -> new NewMessage("message-" + number, false, DueTime.NOW, onDuplicate, 4, null, null,
-                    (number % this.largeEach == 0) ? this.envelope : new byte[] { '1' }))
+                    (number % this.largeEach == 0) ? this.envelope : SMALL))
             .toList();
         int atOnce = Math.max(1, CALL / (this.envelope.length + 100));
         for (int from = 0; from < messages.size(); from += atOnce) {
