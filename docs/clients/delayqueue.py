@@ -1,6 +1,6 @@
 """A client of the HTTP API of DelayQueue. Needs Python 3.8 or later and nothing else.
 
-    queue = Queue("https://shop.example.com/delayqueue/api", "order-timeout", "worker", "secret")
+    queue = Queue("https://shop.example.com/delayqueue/api/v1", "order-timeout", "worker", "secret")
     queue.send({"orderId": 42}, delay=1800)
     queue.consume(lambda message: print(message["payload"]))
 """
@@ -17,12 +17,12 @@ import urllib.request
 
 logger = logging.getLogger("delayqueue")
 
-#: What calls that got no answer of the API raise: no connection, a timeout, half an answer.
-UNANSWERED = (OSError, http.client.HTTPException)
+#: Raised by calls without a response of the API: no connection, a timeout, half a response.
+NO_RESPONSE = (OSError, http.client.HTTPException)
 
 
 class Problem(Exception):
-    """What the API has against a request: problem details (RFC 9457)."""
+    """Raised if the API rejects a request; has its problem details (RFC 9457)."""
 
     def __init__(self, status, details, retry_after=0):
         super().__init__("%s %s" % (status, details.get("detail")))
@@ -32,13 +32,13 @@ class Problem(Exception):
         self.retry_after = retry_after
 
     @property
-    def passes(self):
-        """Whether the same call may do later."""
+    def is_transient(self):
+        """Whether a retry may succeed."""
         return self.status in (429, 502, 503, 504)
 
 
 class Queue:
-    """A queue, as a producer or a consumer sees it. Spans are seconds."""
+    """Produces to and consumes from one queue. Durations are seconds."""
 
     def __init__(self, api, name, user, password):
         self.url = "%s/queues/%s" % (api.rstrip("/"), urllib.parse.quote(name, safe=""))
@@ -46,11 +46,12 @@ class Queue:
         self.headers = {"Authorization": "Basic " + credentials, "Content-Type": "application/json"}
 
     def send(self, payload, delay=None, id=None, **more):
-        """Sends a message, due after the delay, or at dueAt, or at once.
+        """Sends a message, due after the delay, or at dueAt, or now.
 
-        With an id it may be repeated: the queue holds it once, until the message is
-        done, and answers KEPT meanwhile. onDuplicate="AFTER_CURRENT" has it follow the
-        message being handled instead, "REPLACE" also take the place of one that waits.
+        With an id, the call may be repeated: the queue holds an id once, until its
+        message is handled, and returns KEPT meanwhile. With onDuplicate="AFTER_CURRENT"
+        the message follows the in-flight one instead; "REPLACE" also replaces a waiting
+        one.
         """
         body = dict(more, payload=payload)
         if delay is not None:
@@ -66,15 +67,16 @@ class Queue:
         return self._call("DELETE", self._message(id))["result"]
 
     def claim(self, max=1, wait=20, lease=30):
-        """Takes messages, each leased to the caller, or waits for the first."""
+        """Claims messages, each leased to the caller, or waits for the first one."""
         body = {"max": max, "waitMillis": round(wait * 1000), "leaseMillis": round(lease * 1000)}
-        return self._call("POST", "/leases/claim", body, wait + 30)["messages"]
+        return self._call("POST", "/claims", body, wait + 30)["messages"]
 
     def settle(self, operation, message, **more):
-        """acknowledge, retry, release or dead-letter; False if the lease is over.
+        """Ends a lease: acknowledge, retry, release or dead-letter.
 
-        It is over when it has run out, and after it was settled. So False says "not
-        known" if the same call was made before and what became of it is not known.
+        Returns False if the lease has lapsed or was settled before. If an earlier
+        attempt of the same call got no response, False means that the outcome is
+        unknown.
         """
         try:
             self._call("POST", "/leases/" + operation, dict(more, id=message["id"], token=message["token"]))
@@ -85,9 +87,10 @@ class Queue:
             raise
 
     def extend(self, message, lease=30):
-        """Has the lease end so long from now; False if it is over.
+        """Extends a lease from now; returns False if it has ended.
 
-        For handlers that take long: nobody else does it for them.
+        Long-running handlers must call it, because leases are not extended
+        automatically.
         """
         end = time.monotonic() + lease
         extended = self.settle("extend", message, leaseMillis=round(lease * 1000))
@@ -96,9 +99,9 @@ class Queue:
         return extended
 
     def consume(self, handler, until=lambda: False, lease=30, wait=20):
-        """Has the handler called with each message. One that raises has it tried again.
+        """Calls the handler with each message. If the handler raises, the message is retried.
 
-        Goes on while the API is away or asks for patience, and raises what does not pass,
+        Retries while the API is unavailable or overloaded, and raises permanent failures,
         such as wrong credentials.
         """
         while not until():
@@ -115,31 +118,31 @@ class Queue:
                 settled = self._persist(lambda: self.settle(operation, message, **more),
                                         lambda: time.monotonic() > message["leaseEnd"])
                 if not settled:
-                    logger.warning("It is not known whether '%s' took effect for message %r: the lease is over, "
-                                   "so the message may be handled again", operation, message["id"])
+                    logger.warning("The outcome of '%s' for message %r is unknown, because its lease has ended: "
+                                   "the message may be handled again", operation, message["id"])
 
     @staticmethod
     def _persist(call, enough):
-        """Makes a call, and again until it is answered; None if that is enough."""
+        """Retries a call until it succeeds; returns None if enough() ends the retries."""
         attempt = 0
         while attempt == 0 or not enough():
             try:
                 return call()
             except Problem as problem:
-                if not problem.passes:
+                if not problem.is_transient:
                     raise
                 failure, retry_after = problem, problem.retry_after
-            except UNANSWERED as unanswered:
-                failure, retry_after = unanswered, 0
+            except NO_RESPONSE as no_response:
+                failure, retry_after = no_response, 0
             pause = max(retry_after, min(30, 0.1 * 2 ** min(attempt, 10)) * random.uniform(0.5, 1))
-            logger.warning("Trying again in %.1f s: %s", pause, failure)
+            logger.warning("Retrying in %.1f s: %s", pause, failure)
             time.sleep(pause)
             attempt += 1
         return None
 
     @staticmethod
     def _message(id):
-        return "/message?" + urllib.parse.urlencode({"id": id})
+        return "/messages/by-id?" + urllib.parse.urlencode({"id": id})
 
     def _call(self, method, path, body=None, timeout=30):
         data = None if body is None else json.dumps(body).encode()
@@ -152,6 +155,6 @@ class Queue:
                 details = json.loads(error.read())
             except ValueError:
                 details = {}
-            # A date there is not understood, and counts for nothing.
+            # A date is ignored.
             retry_after = error.headers.get("Retry-After", "")
             raise Problem(error.code, details, int(retry_after) if retry_after.isdigit() else 0) from None

@@ -114,7 +114,7 @@ function countDown() {
 
 function letterRow(letter) {
   const row = element('li', 'letter', '');
-  const path = `dead-letters/${encodeURIComponent(letter.letterId)}`;
+  const path = `dead-letters/${encodeURIComponent(letter.id)}`;
   const actions = element('div', 'actions', '');
   actions.append(
     button('Redrive', `Redrive the receipt of order ${letter.orderId}`, () => call('POST', `${path}/redrive`)),
@@ -142,7 +142,7 @@ function updateQueue(row, queue) {
 
 function showState(state) {
   showRows(byId('orders'), state.orders, (order) => order.id, orderRow, updateOrder);
-  showRows(byId('letters'), state.deadLetters, (letter) => letter.letterId, letterRow, () => {});
+  showRows(byId('letters'), state.deadLetters, (letter) => letter.id, letterRow, () => {});
   showRows(byId('queues'), state.queues, (queue) => queue.queue, queueRow, updateQueue);
   byId('repaired').checked = state.mailServerRepaired;
   countDown();

@@ -10,6 +10,7 @@ import java.util.List;
  * @param messages the messages that are not stored, or may not be
  * @param failure the cause; its {@link DelayQueueException#effect()} says whether the
  * messages may be stored
+ * @see DeadLetterEvent
  */
 public record AfterCommitSendFailedEvent(List<DelayedMessage> messages, DelayQueueException failure) {
 

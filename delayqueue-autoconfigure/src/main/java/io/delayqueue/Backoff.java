@@ -10,7 +10,12 @@ import java.lang.annotation.Target;
  * {@code initial * multiplier^(failures - 1)}, at most {@code max}, then lengthened or
  * shortened by a random fraction of at most {@code jitter}. Empty attributes are taken
  * from the configuration of the queue or of the application. Each attribute resolves
- * <code>${...}</code> and <code>#{...}</code>.
+ * <code>${...}</code> and <code>#{...}</code>. <pre class="code">
+ * &#64;DelayedListener(value = "receipt", backoff = &#64;Backoff(initial = "5s", multiplier = "3", max = "1h"))
+ * void send(Receipt receipt) {
+ *     mail.send(receipt);
+ * }
+ * </pre>
  */
 @Target({})
 @Retention(RetentionPolicy.RUNTIME)

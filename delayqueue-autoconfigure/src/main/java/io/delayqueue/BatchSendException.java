@@ -7,6 +7,8 @@ import java.util.List;
  * in exactly one of the three lists. {@link #effect()} is
  * {@link DelayQueueException.Effect#NONE} if all are in {@link #notStored()}, otherwise
  * {@link DelayQueueException.Effect#UNKNOWN}.
+ *
+ * @see DelayQueueOperations#sendAll
  */
 public final class BatchSendException extends DelayQueueException {
 

@@ -1,6 +1,10 @@
 package io.delayqueue;
 
-/** Lists the possible results of a cancel. */
+/**
+ * Lists the possible results of a cancel.
+ *
+ * @see DelayQueueOperations#cancel
+ */
 public enum CancelResult {
 
     /** The message was removed; no handler starts with it from now on. */

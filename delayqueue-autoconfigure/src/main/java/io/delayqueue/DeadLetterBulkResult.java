@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param changed number of matches that were redriven or purged. The others were skipped
  * because the message id is in use, the content is missing, or another caller was faster
  * @param nextCursor the cursor of the next step; {@code null} if this was the last one
+ * @see DeadLetterFilter
  */
 public record DeadLetterBulkResult(long examined, long matched, long changed, @Nullable String nextCursor) {
 }

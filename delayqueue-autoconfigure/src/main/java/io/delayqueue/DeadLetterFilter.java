@@ -6,44 +6,54 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Selects dead letters. A dead letter matches if it meets every condition that is set.
+ * <pre class="code">
+ * DeadLetterFilter timeouts = DeadLetterFilter.ALL.withCauseContaining("SocketTimeoutException");
+ * String cursor = null;
+ * do {
+ *     cursor = delayQueue.deadLetters("receipt").redrive(timeouts, cursor).nextCursor();
+ * }
+ * while (cursor != null);
+ * </pre>
  *
  * @param idPrefix prefix of the message id; {@code null} for any
  * @param causeContains text contained in the cause, ignoring case; {@code null} for any
- * @param diedFrom earliest time of dead-lettering, inclusive, on the store's clock;
- * {@code null} for any
- * @param diedBefore latest time of dead-lettering, exclusive, on the store's clock;
- * {@code null} for any
+ * @param deadLetteredFrom earliest time of dead-lettering, inclusive, on the store's
+ * clock; {@code null} for any
+ * @param deadLetteredBefore latest time of dead-lettering, exclusive, on the store's
+ * clock; {@code null} for any
  * @param group the group of the message; {@code null} for any, including messages without
  * a group
  */
-public record DeadLetterFilter(@Nullable String idPrefix, @Nullable String causeContains, @Nullable Instant diedFrom,
-        @Nullable Instant diedBefore, @Nullable String group) {
+public record DeadLetterFilter(@Nullable String idPrefix, @Nullable String causeContains,
+        @Nullable Instant deadLetteredFrom, @Nullable Instant deadLetteredBefore, @Nullable String group) {
 
     /** Matches all dead letters. */
     public static final DeadLetterFilter ALL = new DeadLetterFilter(null, null, null, null, null);
 
     public DeadLetterFilter withIdPrefix(@Nullable String idPrefix) {
-        return new DeadLetterFilter(idPrefix, this.causeContains, this.diedFrom, this.diedBefore, this.group);
+        return new DeadLetterFilter(idPrefix, this.causeContains, this.deadLetteredFrom, this.deadLetteredBefore,
+                this.group);
     }
 
     public DeadLetterFilter withCauseContaining(@Nullable String text) {
-        return new DeadLetterFilter(this.idPrefix, text, this.diedFrom, this.diedBefore, this.group);
+        return new DeadLetterFilter(this.idPrefix, text, this.deadLetteredFrom, this.deadLetteredBefore, this.group);
     }
 
-    public DeadLetterFilter withDiedBetween(@Nullable Instant from, @Nullable Instant before) {
+    public DeadLetterFilter withDeadLetteredBetween(@Nullable Instant from, @Nullable Instant before) {
         return new DeadLetterFilter(this.idPrefix, this.causeContains, from, before, this.group);
     }
 
     public DeadLetterFilter withGroup(@Nullable String group) {
-        return new DeadLetterFilter(this.idPrefix, this.causeContains, this.diedFrom, this.diedBefore, group);
+        return new DeadLetterFilter(this.idPrefix, this.causeContains, this.deadLetteredFrom, this.deadLetteredBefore,
+                group);
     }
 
     /** Returns whether a dead letter matches. */
     public boolean matches(DeadLetter letter) {
-        return (this.idPrefix == null || letter.id().startsWith(this.idPrefix))
+        return (this.idPrefix == null || letter.messageId().startsWith(this.idPrefix))
                 && (this.causeContains == null || contains(letter.cause(), this.causeContains))
-                && (this.diedFrom == null || !letter.diedAt().isBefore(this.diedFrom))
-                && (this.diedBefore == null || letter.diedAt().isBefore(this.diedBefore))
+                && (this.deadLetteredFrom == null || !letter.deadLetteredAt().isBefore(this.deadLetteredFrom))
+                && (this.deadLetteredBefore == null || letter.deadLetteredAt().isBefore(this.deadLetteredBefore))
                 && (this.group == null || this.group.equals(letter.group()));
     }
 

@@ -7,7 +7,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists, redrives and purges the dead letters of one queue. Implementations are
  * thread-safe. Every method throws {@link StoreUnavailableException} if the store does
- * not answer.
+ * not answer. <pre class="code">
+ * DeadLetterOperations dead = delayQueue.deadLetters("order-timeout");
+ * for (DeadLetter letter : dead.list(null, 100).deadLetters()) {
+ *     dead.redrive(letter.id());
+ * }
+ * </pre>
  */
 public interface DeadLetterOperations {
 
@@ -23,24 +28,24 @@ public interface DeadLetterOperations {
 
     /**
      * Finds a dead letter in constant time.
-     * @param letterId {@link DeadLetter#letterId()}
+     * @param id the {@linkplain DeadLetter#id() id of the dead letter}
      * @return the dead letter; empty if there is none with that id, or it has been
      * redriven or purged
      */
-    Optional<DeadLetter> find(String letterId);
+    Optional<DeadLetter> find(String id);
 
     /**
      * Puts the message of a dead letter back into the queue, due now, and removes the
      * dead letter. The message gets all its attempts and its full time to live again.
      * While the queue holds another message with the same id, in any group, the dead
      * letter stays.
-     * @param letterId {@link DeadLetter#letterId()}
+     * @param id the {@linkplain DeadLetter#id() id of the dead letter}
      * @return the result
      * @throws StoreRefusedException if the store rejects the message because it is full
      * or, in a queue that has had several partitions, if a message with the same id was
      * sent in another group and started during the call. The dead letter stays
      */
-    RedriveResult redrive(String letterId);
+    RedriveResult redrive(String id);
 
     /**
      * Redrives the dead letters that exist now. Those whose message id is in use or whose
@@ -51,10 +56,10 @@ public interface DeadLetterOperations {
 
     /**
      * Deletes a dead letter permanently.
-     * @param letterId {@link DeadLetter#letterId()}
+     * @param id the {@linkplain DeadLetter#id() id of the dead letter}
      * @return {@code false} if there is no such dead letter
      */
-    boolean purge(String letterId);
+    boolean purge(String id);
 
     /**
      * Deletes all dead letters of the queue permanently.

@@ -5,15 +5,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a page of the dead letters of a queue.
+ * Holds a page of the dead deadLetters of a queue.
  *
- * @param letters the dead letters, the most recently dead-lettered first
+ * @param deadLetters the dead deadLetters, the most recently dead-lettered first
  * @param nextCursor the cursor of the next page; {@code null} if this is the last one
+ * @see DeadLetterOperations
  */
-public record DeadLetterPage(List<DeadLetter> letters, @Nullable String nextCursor) {
+public record DeadLetterPage(List<DeadLetter> deadLetters, @Nullable String nextCursor) {
 
     public DeadLetterPage {
-        letters = List.copyOf(letters);
+        deadLetters = List.copyOf(deadLetters);
     }
 
 }

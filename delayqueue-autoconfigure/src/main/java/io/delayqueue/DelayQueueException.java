@@ -2,7 +2,19 @@ package io.delayqueue;
 
 import org.jspecify.annotations.Nullable;
 
-/** Base class of the exceptions of this library, except those for invalid arguments. */
+/**
+ * Base class of the exceptions of this library, except those for invalid arguments.
+ * <pre class="code">
+ * try {
+ *     delayQueue.send("order-timeout", new OrderTimeout(42), Duration.ofMinutes(30));
+ * }
+ * catch (DelayQueueException ex) {
+ *     if (ex.effect() == Effect.NONE) {
+ *         // not stored: send again, or report the failure
+ *     }
+ * }
+ * </pre>
+ */
 public abstract class DelayQueueException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

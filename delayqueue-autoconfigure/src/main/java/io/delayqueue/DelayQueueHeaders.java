@@ -4,6 +4,8 @@ package io.delayqueue;
  * Defines the names of the message headers that the library adds. A handler reads them
  * with {@link org.springframework.messaging.handler.annotation.Header}; a sender cannot
  * set them.
+ *
+ * @see DelayedListener
  */
 public final class DelayQueueHeaders {
 

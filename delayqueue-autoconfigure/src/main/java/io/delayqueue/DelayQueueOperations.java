@@ -21,7 +21,11 @@ import java.util.concurrent.CompletableFuture;
  * agree. Implementations are thread-safe. Invalid arguments cause an
  * {@link IllegalArgumentException} before anything is stored. All other failures are
  * {@link DelayQueueException}s, whose {@link DelayQueueException#effect()} says whether
- * the call took effect.
+ * the call took effect. <pre class="code">
+ * delayQueue.send("order-timeout", new OrderTimeout(42), Duration.ofMinutes(30));
+ * delayQueue.send("order-timeout", "order-42", new OrderTimeout(42), Duration.ofMinutes(30));
+ * delayQueue.cancel("order-timeout", "order-42");
+ * </pre>
  *
  * @see DelayedListener
  */

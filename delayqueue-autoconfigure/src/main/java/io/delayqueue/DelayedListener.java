@@ -27,7 +27,12 @@ import org.springframework.messaging.handler.annotation.MessageMapping;
  * Every attribute resolves <code>${...}</code> and <code>#{...}</code>, except the class
  * array. An empty attribute is taken from {@code delayqueue.queues.<name>.*}, or else
  * from {@code delayqueue.listener.*}. Can be used as a meta-annotation, and more than
- * once on a method.
+ * once on a method. <pre class="code">
+ * &#64;DelayedListener("order-timeout")
+ * void close(OrderTimeout timeout) {
+ *     orders.closeIfUnpaid(timeout.orderId());
+ * }
+ * </pre>
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)

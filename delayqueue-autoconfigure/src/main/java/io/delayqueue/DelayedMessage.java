@@ -12,6 +12,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Describes a message to send, with all options. Immutable. Validated when it is built,
  * except for the payload, which is written as JSON when the message is sent.
+ * <pre class="code">
+ * delayQueue.send(DelayedMessage.builder("order-timeout", new OrderTimeout(42))
+ *     .id("order-42")
+ *     .delay(Duration.ofMinutes(30))
+ *     .onDuplicate(OnDuplicate.REPLACE)
+ *     .build());
+ * </pre>
  */
 public final class DelayedMessage {
 

@@ -14,7 +14,16 @@ import org.jspecify.annotations.Nullable;
  * <strong>Threads.</strong> May be used from any thread until the handler has returned
  * or, if it returns a future, until that has completed. The decisions {@code retryAfter}
  * and {@code deadLetter} take effect at that point, and the last one wins. If the handler
- * throws, the attempt fails regardless of earlier decisions.
+ * throws, the attempt fails regardless of earlier decisions. <pre class="code">
+ * &#64;DelayedListener("receipt")
+ * void send(Receipt receipt, Delivery delivery) {
+ *     if (!mail.isAvailable()) {
+ *         delivery.retryAfter(Duration.ofMinutes(5));
+ *         return;
+ *     }
+ *     mail.send(receipt);
+ * }
+ * </pre>
  */
 public interface Delivery {
 

@@ -5,6 +5,8 @@ import java.time.Duration;
 /**
  * Reports that a handler did not return within the timeout of its listener. Counts as a
  * failure.
+ *
+ * @see DelayedListener#timeout()
  */
 public final class HandlerTimeoutException extends DelayQueueException {
 

@@ -10,6 +10,8 @@ import java.util.regex.Pattern;
 /**
  * Defines the limits of a message, and checks them with exceptions that name the invalid
  * value and the rule. Every argument is checked before anything is stored.
+ *
+ * @see DelayedMessage
  */
 public final class MessageLimits {
 

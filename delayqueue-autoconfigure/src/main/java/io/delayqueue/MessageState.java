@@ -3,6 +3,8 @@ package io.delayqueue;
 /**
  * Lists the states of a message that the queue holds. Being due is a condition, not a
  * state.
+ *
+ * @see StoredMessage
  */
 public enum MessageState {
 

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param group its group; {@code null} for none
  * @param failures previous handler failures
  * @param lapses leases that ran out after the start of the handler was recorded
+ * @see io.delayqueue.admin.DelayQueueInspector
  */
 public record MessageSummary(String queue, String id, MessageState state, @Nullable Instant dueAt,
         @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, @Nullable String group, int failures,

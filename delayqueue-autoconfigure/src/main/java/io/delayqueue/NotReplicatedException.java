@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
  * requested. It is delivered like any other message, unless a failover loses it. Sending
  * it again with its id is safe and waits for the replicas again: once that send returns,
  * they have the message that the queue holds.
+ *
+ * @see DelayQueueException
  */
 public final class NotReplicatedException extends DelayQueueException {
 

@@ -4,6 +4,8 @@ package io.delayqueue;
  * Decides how a send treats an id that the queue already holds. The queue holds an id
  * from the send until the message is done, both while it waits and while it is being
  * handled.
+ *
+ * @see DelayedMessage
  */
 public enum OnDuplicate {
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param wasPaused whether it was already paused; the end of that pause is replaced
  * @param until when the pause ends by itself, on the store's clock; {@code null} if it
  * lasts until the queue is resumed
+ * @see DelayQueueOperations#pause(String)
  */
 public record PauseResult(String queue, boolean wasPaused, @Nullable Instant until) {
 }

@@ -5,6 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reports a payload that cannot be written as JSON, or cannot be read as the requested
  * type.
+ *
+ * @see DelayQueueException
  */
 public final class PayloadConversionException extends DelayQueueException {
 

@@ -2,6 +2,8 @@ package io.delayqueue;
 
 /**
  * Reports a message whose stored form exceeds {@code delayqueue.max-payload-size}.
+ *
+ * @see DelayQueueException
  */
 public final class PayloadTooLargeException extends IllegalArgumentException {
 

@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
  *
  * @param value 1 to 64 characters: letters, digits, {@code .}, {@code _} and {@code -};
  * the first is a letter or a digit
+ * @see DelayQueueOperations
  */
 public record QueueName(String value) {
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param dead dead letters
  * @param nextDueAt the earliest due time, considering only the first message of each
  * group; {@code null} if none waits
+ * @see DelayQueueOperations#statistics
  */
 public record QueueStatistics(String queue, long scheduled, long due, long leased, long dead,
         @Nullable Instant nextDueAt) {

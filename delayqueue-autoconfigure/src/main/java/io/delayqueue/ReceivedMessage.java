@@ -15,7 +15,12 @@ import org.springframework.core.ParameterizedTypeReference;
  * <p>
  * The settling methods return {@code false}, and change nothing, if the caller no longer
  * holds the lease. They throw {@link StoreUnavailableException} if the store does not
- * answer; the call may then be repeated. Thread-safe.
+ * answer; the call may then be repeated. Thread-safe. <pre class="code">
+ * delayQueue.receive("receipt", Duration.ofSeconds(20)).ifPresent((message) -&gt; {
+ *     mail.send(message.payload(Receipt.class));
+ *     message.acknowledge();
+ * });
+ * </pre>
  */
 public interface ReceivedMessage {
 

@@ -1,6 +1,10 @@
 package io.delayqueue;
 
-/** Lists the possible results of a redrive. */
+/**
+ * Lists the possible results of a redrive.
+ *
+ * @see DeadLetterOperations
+ */
 public enum RedriveResult {
 
     /** The message is due now, with all its attempts, and the dead letter was removed. */

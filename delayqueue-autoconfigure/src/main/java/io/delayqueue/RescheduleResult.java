@@ -1,6 +1,10 @@
 package io.delayqueue;
 
-/** Lists the possible results of a reschedule. */
+/**
+ * Lists the possible results of a reschedule.
+ *
+ * @see DelayQueueOperations#reschedule
+ */
 public enum RescheduleResult {
 
     /** The message has its new due time. */

@@ -1,6 +1,10 @@
 package io.delayqueue;
 
-/** Lists the possible results of {@link DelayQueueOperations#resume}. */
+/**
+ * Lists the possible results of {@link DelayQueueOperations#resume}.
+ *
+ * @see DelayQueueOperations#resume
+ */
 public enum ResumeResult {
 
     /** The queue was paused and has been resumed. */

@@ -1,6 +1,10 @@
 package io.delayqueue;
 
-/** Lists the possible outcomes of a send. */
+/**
+ * Lists the possible outcomes of a send.
+ *
+ * @see DelayQueueOperations
+ */
 public enum SendOutcome {
 
     /** The message is stored. */

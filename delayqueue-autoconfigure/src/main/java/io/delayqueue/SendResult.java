@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * due time may no longer be known; then this is the time of the answer, which is later
  * than the due time
  * @param outcome the outcome
+ * @see DelayQueueOperations
  */
 public record SendResult(String queue, String id, @Nullable Instant dueAt, SendOutcome outcome) {
 }

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
  * user lacks a permission. Fix the cause before repeating the call. Nothing was changed,
  * unless {@link #effect()} is unknown: a missing permission may stop an operation part of
  * the way.
+ *
+ * @see DelayQueueException
  */
 public final class StoreRefusedException extends DelayQueueException {
 

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
  * Reports that the store could not be reached, or did not answer in time.
  * {@link #effect()} says whether the operation may have taken effect. Repeating a send is
  * safe if the message has an id chosen by the caller.
+ *
+ * @see DelayQueueException
  */
 public final class StoreUnavailableException extends DelayQueueException {
 

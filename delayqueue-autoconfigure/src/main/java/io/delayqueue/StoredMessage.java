@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param lapses leases that ran out after the start of the handler was recorded
  * @param payload the payload as JSON
  * @param headers headers set by the sender
+ * @see DelayQueueOperations#find
  */
 public record StoredMessage(String queue, String id, MessageState state, @Nullable Instant dueAt,
         @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, @Nullable String group, int failures,

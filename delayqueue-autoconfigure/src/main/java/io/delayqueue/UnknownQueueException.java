@@ -3,6 +3,8 @@ package io.delayqueue;
 /**
  * Reports a send to a queue that the application does not know, where
  * {@code delayqueue.send.unknown-queues=reject} is set. Nothing was sent.
+ *
+ * @see DelayQueueException
  */
 public final class UnknownQueueException extends IllegalArgumentException {
 

@@ -18,7 +18,7 @@ class DelayedMessageTests {
     private static final Duration SECOND = Duration.ofSeconds(1);
 
     @Test
-    void aMessageThatSaysNothingElseIsDueAtOnce() {
+    void aMessageIsDueAtOnceByDefault() {
         DelayedMessage message = DelayedMessage.builder("q", "x").build();
 
         assertThat(message.queue()).isEqualTo(new QueueName("q"));
@@ -35,7 +35,7 @@ class DelayedMessageTests {
     }
 
     @Test
-    void toBuilderBeginsWithAllThatTheMessageSays() {
+    void toBuilderCopiesAllValues() {
         DelayedMessage message = DelayedMessage.builder("q", "x")
             .delay(SECOND)
             .id("a")
@@ -75,7 +75,7 @@ class DelayedMessageTests {
     }
 
     @Test
-    void aCopyMayBeGivenTheOtherKindOfTime() {
+    void aCopyMayHaveTheOtherKindOfTime() {
         DelayedMessage dated = DelayedMessage.builder("q", "x")
             .delay(SECOND)
             .build()
@@ -131,7 +131,7 @@ class DelayedMessageTests {
     }
 
     @Test
-    void everyValueIsCheckedWhereItIsGiven() {
+    void everyValueIsCheckedWhereItIsSet() {
         DelayedMessage.Builder builder = DelayedMessage.builder("q", "x");
 
         assertThatIllegalArgumentException().isThrownBy(() -> DelayedMessage.builder("a b", "x"));

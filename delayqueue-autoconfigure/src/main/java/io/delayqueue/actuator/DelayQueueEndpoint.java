@@ -48,9 +48,9 @@ public class DelayQueueEndpoint {
 
     private static final Logger logger = LoggerFactory.getLogger(DelayQueueEndpoint.class);
 
-    private static final int MOST_LETTERS = 100;
+    private static final int MAX_PAGE = 100;
 
-    private static final int MAX_LETTER_ID = 256;
+    private static final int MAX_ID = 256;
 
     private final DelayQueueOperations operations;
 
@@ -58,29 +58,29 @@ public class DelayQueueEndpoint {
 
     private final DelayedListenerRegistry listeners;
 
-    private final @Nullable DelayQueueIntegrityChecker doctor;
+    private final @Nullable DelayQueueIntegrityChecker checker;
 
     private final ApplicationEventPublisher events;
 
     /**
      * Creates the endpoint.
-     * @param doctor checks queues; {@code null} if the store has none
+     * @param checker checks queues; {@code null} if the store has none
      * @param events publishes each change
      */
     public DelayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
-            DelayedListenerRegistry listeners, @Nullable DelayQueueIntegrityChecker doctor,
+            DelayedListenerRegistry listeners, @Nullable DelayQueueIntegrityChecker checker,
             ApplicationEventPublisher events) {
         this.operations = operations;
         this.inspector = inspector;
         this.listeners = listeners;
-        this.doctor = doctor;
+        this.checker = checker;
         this.events = events;
     }
 
     /** Returns a page of queues, the listeners of this node, and all nodes. */
     @ReadOperation
     public EndpointViews.Overview overview(@Nullable String cursor, @Nullable Integer limit) {
-        QueuePage page = valid(() -> this.inspector.queues(cursor, (limit != null) ? limit : MOST_LETTERS));
+        QueuePage page = valid(() -> this.inspector.queues(cursor, (limit != null) ? limit : MAX_PAGE));
         QueueOverviews read = this.inspector.overviews(page.queues());
         return new EndpointViews.Overview(read.overviews(), EndpointViews.Failure.of(read), page.nextCursor(),
                 this.listeners.listeners().stream().map(EndpointViews.Listener::of).toList(), nodes());
@@ -101,16 +101,16 @@ public class DelayQueueEndpoint {
      */
     @ReadOperation
     @RegisterReflectionForBinding({ EndpointViews.Queue.class, EndpointViews.Listener.class,
-            EndpointViews.Letters.class, IntegrityReport.class })
-    public @Nullable Object look(@Selector Section section, @Selector String name, @Nullable String cursor,
+            EndpointViews.DeadLetters.class, IntegrityReport.class })
+    public @Nullable Object read(@Selector Section section, @Selector String name, @Nullable String cursor,
             @Nullable Integer limit) {
         return switch (section) {
             case QUEUES ->
-                valid(() -> new EndpointViews.Queue(this.inspector.overview(name), this.inspector.horizon(name)));
+                valid(() -> new EndpointViews.Queue(this.inspector.overview(name), this.inspector.dueForecast(name)));
             case LISTENERS -> this.listeners.listener(name).map(EndpointViews.Listener::of).orElse(null);
-            case DEAD_LETTERS -> valid(
-                    () -> EndpointViews.Letters.of(letters(name).list(cursor, (limit != null) ? limit : MOST_LETTERS)));
-            case EXAMINATION -> valid(() -> doctor().examine(name));
+            case DEAD_LETTERS -> valid(() -> EndpointViews.DeadLetters
+                .of(deadLetters(name).list(cursor, (limit != null) ? limit : MAX_PAGE)));
+            case INTEGRITY -> valid(() -> checker().check(name));
         };
     }
 
@@ -118,14 +118,14 @@ public class DelayQueueEndpoint {
      * Pauses or resumes a queue on all nodes, or a listener on this node; redrives or
      * purges dead letters.
      * @param forTime how long to pause a queue; {@code null} until it is resumed
-     * @param letterId the dead letter; {@code *} for all of the queue, which must be
+     * @param deadLetterId the dead letter; {@code *} for all of the queue, which must be
      * explicit
      */
     @WriteOperation
     @RegisterReflectionForBinding({ PauseResult.class, EndpointViews.Listener.class, EndpointViews.Done.class,
             EndpointViews.Count.class })
     public Object act(SecurityContext caller, @Selector Section section, @Selector String name, Action action,
-            @Nullable Duration forTime, @Nullable String letterId) {
+            @Nullable Duration forTime, @Nullable String deadLetterId) {
         if (!section.actions().contains(action)) {
             throw invalid("%s is no action for %s; use one of %s".formatted(action, section, section.actions()), null);
         }
@@ -133,7 +133,7 @@ public class DelayQueueEndpoint {
         return switch (section) {
             case QUEUES -> actOnQueue(change, forTime);
             case LISTENERS -> actOnListener(change);
-            case DEAD_LETTERS, EXAMINATION -> actOnLetters(change, letterId);
+            case DEAD_LETTERS, INTEGRITY -> actOnDeadLetters(change, deadLetterId);
         };
     }
 
@@ -158,32 +158,32 @@ public class DelayQueueEndpoint {
             listener.resume();
         }
         List<String> queues = listener.queues();
-        tell(change, queues.get(0), listener.id(), queues.size(), Outcome.DONE);
+        publish(change, queues.get(0), listener.id(), queues.size(), Outcome.DONE);
         return EndpointViews.Listener.of(listener);
     }
 
-    private Object actOnLetters(Change change, @Nullable String letterId) {
-        if (letterId == null) {
-            throw invalid("Name a dead letter by 'letterId', or all by '*'", null);
+    private Object actOnDeadLetters(Change change, @Nullable String deadLetterId) {
+        if (deadLetterId == null) {
+            throw invalid("Name a dead letter by 'deadLetterId', or all by '*'", null);
         }
-        if (letterId.length() > MAX_LETTER_ID) {
+        if (deadLetterId.length() > MAX_ID) {
             throw invalid(
-                    "'letterId' has %d characters; at most %d are allowed".formatted(letterId.length(), MAX_LETTER_ID),
+                    "'deadLetterId' has %d characters; at most %d are allowed".formatted(deadLetterId.length(), MAX_ID),
                     null);
         }
-        DeadLetterOperations letters = valid(() -> letters(change.name()));
+        DeadLetterOperations letters = valid(() -> deadLetters(change.name()));
         boolean redrive = change.action() == Action.REDRIVE;
-        if (letterId.equals("*")) {
-            return change(change, letterId,
+        if (deadLetterId.equals("*")) {
+            return change(change, deadLetterId,
                     () -> new EndpointViews.Count(redrive ? letters.redriveAll() : letters.purgeAll()),
-                    EndpointViews.Count::letters);
+                    EndpointViews.Count::deadLetters);
         }
         if (redrive) {
-            return change(change, letterId, () -> new EndpointViews.Done(letters.redrive(letterId).name()),
+            return change(change, deadLetterId, () -> new EndpointViews.Done(letters.redrive(deadLetterId).name()),
                     (done) -> RedriveResult.REDRIVEN.name().equals(done.result()) ? 1 : 0);
         }
-        return change(change, letterId, () -> new EndpointViews.Count(letters.purge(letterId) ? 1 : 0),
-                EndpointViews.Count::letters);
+        return change(change, deadLetterId, () -> new EndpointViews.Count(letters.purge(deadLetterId) ? 1 : 0),
+                EndpointViews.Count::deadLetters);
     }
 
     /** Makes a change and publishes its outcome; a failed one may have taken effect. */
@@ -197,22 +197,22 @@ public class DelayQueueEndpoint {
         }
         catch (RuntimeException ex) {
             if (ex instanceof DelayQueueException known && known.effect() == Effect.NONE) {
-                tell(change, change.name(), filter, 0, Outcome.FAILED);
+                publish(change, change.name(), filter, 0, Outcome.FAILED);
             }
             else {
-                tell(change, change.name(), filter, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
+                publish(change, change.name(), filter, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
             }
             throw ex;
         }
-        tell(change, change.name(), filter, count.applyAsLong(result), Outcome.DONE);
+        publish(change, change.name(), filter, count.applyAsLong(result), Outcome.DONE);
         return result;
     }
 
-    private void tell(Change change, String queue, @Nullable String filter, long count, Outcome outcome) {
+    private void publish(Change change, String queue, @Nullable String filter, long count, Outcome outcome) {
         String known = (filter != null) ? filter.replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?") : null;
         try {
             this.events.publishEvent(
-                    new AuditedOperationEvent(change.who(), change.operation(), queue, known, count, outcome));
+                    new AuditedOperationEvent(change.principal(), change.operation(), queue, known, count, outcome));
         }
         catch (RuntimeException ex) {
             logger.warn("A listener of AuditedOperationEvent failed for '{}' of queue '{}', which was done",
@@ -220,15 +220,15 @@ public class DelayQueueEndpoint {
         }
     }
 
-    private DeadLetterOperations letters(String queue) {
+    private DeadLetterOperations deadLetters(String queue) {
         return this.operations.deadLetters(queue);
     }
 
-    private DelayQueueIntegrityChecker doctor() {
-        if (this.doctor == null) {
-            throw invalid("This store has nobody who examines it", null);
+    private DelayQueueIntegrityChecker checker() {
+        if (this.checker == null) {
+            throw invalid("This store has no integrity checker", null);
         }
-        return this.doctor;
+        return this.checker;
     }
 
     /** Reports an invalid argument as an error of the client. */
@@ -258,7 +258,7 @@ public class DelayQueueEndpoint {
         DEAD_LETTERS(List.of(Action.REDRIVE, Action.PURGE)),
 
         /** Integrity check, by queue; slow, because it reads every message. */
-        EXAMINATION(List.of());
+        INTEGRITY(List.of());
 
         private final List<Action> actions;
 
@@ -295,7 +295,7 @@ public class DelayQueueEndpoint {
             return (this.section == Section.LISTENERS) ? verb + "-listener" : verb;
         }
 
-        String who() {
+        String principal() {
             Principal principal = this.caller.getPrincipal();
             return (principal != null) ? principal.getName() : "anonymous";
         }

@@ -57,9 +57,9 @@ final class EndpointViews {
      * Holds one queue.
      *
      * @param counts its counts
-     * @param horizon its counts by due time
+     * @param forecast its counts by due time
      */
-    record Queue(QueueOverview counts, DueForecast horizon) {
+    record Queue(QueueOverview counts, DueForecast forecast) {
     }
 
     /**
@@ -85,13 +85,13 @@ final class EndpointViews {
     /**
      * Holds a page of dead letters.
      *
-     * @param letters the latest one first
+     * @param deadLetters the latest one first
      * @param nextCursor where the next page begins; {@code null} if this is the last one
      */
-    record Letters(List<Letter> letters, @Nullable String nextCursor) {
+    record DeadLetters(List<DeadLetterView> deadLetters, @Nullable String nextCursor) {
 
-        static Letters of(DeadLetterPage page) {
-            return new Letters(page.letters().stream().map(Letter::of).toList(), page.nextCursor());
+        static DeadLetters of(DeadLetterPage page) {
+            return new DeadLetters(page.deadLetters().stream().map(DeadLetterView::of).toList(), page.nextCursor());
         }
 
     }
@@ -99,22 +99,22 @@ final class EndpointViews {
     /**
      * Holds a dead letter without the content of its sender.
      *
-     * @param letterId its id
-     * @param id of the message
+     * @param id its id
+     * @param messageId the id of its message
      * @param group of the message
      * @param dueAt when it was due
-     * @param diedAt when it was dead-lettered
+     * @param deadLetteredAt when it was dead-lettered
      * @param failures of its handlers
      * @param lapses of its leases
      * @param reason why it was dead-lettered: the type of an exception without its
      * message, which may quote the payload
      */
-    record Letter(String letterId, String id, @Nullable String group, Instant dueAt, Instant diedAt, int failures,
-            int lapses, String reason) {
+    record DeadLetterView(String id, String messageId, @Nullable String group, Instant dueAt, Instant deadLetteredAt,
+            int failures, int lapses, String reason) {
 
-        static Letter of(DeadLetter letter) {
-            return new Letter(letter.letterId(), letter.id(), letter.group(), letter.dueAt(), letter.diedAt(),
-                    letter.failures(), letter.lapses(), CauseMasking.masked(letter.cause()));
+        static DeadLetterView of(DeadLetter letter) {
+            return new DeadLetterView(letter.id(), letter.messageId(), letter.group(), letter.dueAt(),
+                    letter.deadLetteredAt(), letter.failures(), letter.lapses(), CauseMasking.masked(letter.cause()));
         }
 
     }
@@ -130,9 +130,9 @@ final class EndpointViews {
     /**
      * Holds the number of affected dead letters.
      *
-     * @param letters how many
+     * @param deadLetters how many
      */
-    record Count(long letters) {
+    record Count(long deadLetters) {
     }
 
 }

@@ -21,11 +21,11 @@ final class ListenerMeters implements QueueEventListener {
 
     ListenerMeters(MeterRegistry registry, QueueMeters counters, String queue, String listener) {
         this.queue = counters;
-        this.lateness = MeterName.LATENESS.histogram(queue, listener).register(registry);
+        this.lateness = DelayQueueMeter.LATENESS.histogram(queue, listener).register(registry);
         for (HandlerOutcome outcome : HandlerOutcome.values()) {
             this.handled.put(outcome,
-                    MeterName.HANDLED.timer(queue, listener)
-                        .tag(MeterName.OUTCOME, MeterName.tagOf(outcome))
+                    DelayQueueMeter.HANDLED.timer(queue, listener)
+                        .tag(DelayQueueMeter.OUTCOME, DelayQueueMeter.tagOf(outcome))
                         .register(registry));
         }
     }
@@ -49,8 +49,8 @@ final class ListenerMeters implements QueueEventListener {
     }
 
     @Override
-    public void died() {
-        this.queue.died();
+    public void deadLettered() {
+        this.queue.deadLettered();
     }
 
     @Override
@@ -59,8 +59,8 @@ final class ListenerMeters implements QueueEventListener {
     }
 
     @Override
-    public void refused() {
-        this.queue.refused();
+    public void leaseLost() {
+        this.queue.leaseLost();
     }
 
     @Override

@@ -92,7 +92,10 @@ public final class MicrometerEventListener implements MessageEventListener {
         }
 
         private static Timer timer(MeterRegistry registry, String script, String outcome) {
-            return MeterName.SCRIPT.timer().tag("script", script).tag(MeterName.OUTCOME, outcome).register(registry);
+            return DelayQueueMeter.REDIS_CALLS.timer()
+                .tag("script", script)
+                .tag(DelayQueueMeter.OUTCOME, outcome)
+                .register(registry);
         }
 
     }

@@ -59,7 +59,7 @@ public final class QueueGauges implements SmartLifecycle {
         if (!this.bound.compareAndSet(false, true)) {
             return;
         }
-        MeterName.CLOCK_JUMPS.counter(this.worker, DelayedListenerLifecycle::clockJumps).register(this.meters);
+        DelayQueueMeter.CLOCK_JUMPS.counter(this.worker, DelayedListenerLifecycle::clockJumps).register(this.meters);
         this.listeners.onRegistration(this::bind);
         this.consumed.onFirst(this::bindOnce);
         this.statistics.refresh();
@@ -68,11 +68,11 @@ public final class QueueGauges implements SmartLifecycle {
     private void bind(ListenerContainer listener) {
         for (String queue : listener.queues()) {
             bindOnce(new QueueName(queue));
-            MeterName.FREE_HANDLERS.gauge(queue, listener, (it) -> freeHandlers(it, queue))
-                .tag(MeterName.LISTENER, listener.id())
+            DelayQueueMeter.AVAILABLE_HANDLERS.gauge(queue, listener, (it) -> freeHandlers(it, queue))
+                .tag(DelayQueueMeter.LISTENER, listener.id())
                 .register(this.meters);
-            MeterName.SUBSCRIBED.gauge(queue, listener, (it) -> subscribed(it, queue))
-                .tag(MeterName.LISTENER, listener.id())
+            DelayQueueMeter.SUBSCRIBED.gauge(queue, listener, (it) -> subscribed(it, queue))
+                .tag(DelayQueueMeter.LISTENER, listener.id())
                 .register(this.meters);
         }
     }
@@ -101,19 +101,19 @@ public final class QueueGauges implements SmartLifecycle {
     }
 
     private void bind(QueueName queue) {
-        bind(MeterName.SCHEDULED, queue, QueueOverview::scheduled);
-        bind(MeterName.DUE, queue, QueueOverview::due);
-        bind(MeterName.LEASED, queue, QueueOverview::leased);
-        bind(MeterName.DEAD, queue, QueueOverview::dead);
-        bind(MeterName.OLDEST_DUE, queue, (known) -> seconds(known.oldestDue()));
-        bind(MeterName.PAUSED, queue, (known) -> known.paused() ? 1 : 0);
+        bind(DelayQueueMeter.SCHEDULED, queue, QueueOverview::scheduled);
+        bind(DelayQueueMeter.DUE, queue, QueueOverview::due);
+        bind(DelayQueueMeter.LEASED, queue, QueueOverview::leased);
+        bind(DelayQueueMeter.DEAD, queue, QueueOverview::dead);
+        bind(DelayQueueMeter.OLDEST_DUE, queue, (known) -> seconds(known.oldestDue()));
+        bind(DelayQueueMeter.PAUSED, queue, (known) -> known.paused() ? 1 : 0);
     }
 
     private static double seconds(@Nullable Duration span) {
         return (span != null) ? span.toMillis() / 1000.0 : 0;
     }
 
-    private void bind(MeterName name, QueueName queue, ToDoubleFunction<QueueOverview> value) {
+    private void bind(DelayQueueMeter name, QueueName queue, ToDoubleFunction<QueueOverview> value) {
         name.gauge(queue.value(), this.statistics, (known) -> {
             QueueOverview latest = known.of(queue);
             return (latest != null) ? value.applyAsDouble(latest) : Double.NaN;

@@ -26,7 +26,7 @@ final class QueueMeters implements QueueEventListener {
 
     private final Counter expired;
 
-    private final Counter refused;
+    private final Counter leaseLost;
 
     private final Counter redelivered;
 
@@ -34,18 +34,18 @@ final class QueueMeters implements QueueEventListener {
         for (SendOutcome outcome : SendOutcome.values()) {
             if (outcome != SendOutcome.DEFERRED) {
                 this.sent.put(outcome,
-                        MeterName.SENT.counter(queue)
-                            .tag(MeterName.OUTCOME, MeterName.tagOf(outcome))
+                        DelayQueueMeter.SENT.counter(queue)
+                            .tag(DelayQueueMeter.OUTCOME, DelayQueueMeter.tagOf(outcome))
                             .register(registry));
             }
         }
-        this.sendFailures = MeterName.SEND_FAILURES.counter(queue).register(registry);
-        this.cancelled = MeterName.CANCELLED.counter(queue).register(registry);
-        this.retried = MeterName.RETRIED.counter(queue).register(registry);
-        this.died = MeterName.DIED.counter(queue).register(registry);
-        this.expired = MeterName.EXPIRED.counter(queue).register(registry);
-        this.refused = MeterName.REFUSED.counter(queue).register(registry);
-        this.redelivered = MeterName.REDELIVERED.counter(queue).register(registry);
+        this.sendFailures = DelayQueueMeter.SEND_FAILURES.counter(queue).register(registry);
+        this.cancelled = DelayQueueMeter.CANCELLED.counter(queue).register(registry);
+        this.retried = DelayQueueMeter.RETRIED.counter(queue).register(registry);
+        this.died = DelayQueueMeter.DEAD_LETTERED.counter(queue).register(registry);
+        this.expired = DelayQueueMeter.EXPIRED.counter(queue).register(registry);
+        this.leaseLost = DelayQueueMeter.LEASE_LOST.counter(queue).register(registry);
+        this.redelivered = DelayQueueMeter.REDELIVERED.counter(queue).register(registry);
     }
 
     @Override
@@ -72,7 +72,7 @@ final class QueueMeters implements QueueEventListener {
     }
 
     @Override
-    public void died() {
+    public void deadLettered() {
         this.died.increment();
     }
 
@@ -82,8 +82,8 @@ final class QueueMeters implements QueueEventListener {
     }
 
     @Override
-    public void refused() {
-        this.refused.increment();
+    public void leaseLost() {
+        this.leaseLost.increment();
     }
 
     @Override

@@ -5,18 +5,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,7 +55,7 @@ public final class StatisticsCache {
 
     private final LongSupplier nanoTime;
 
-    private final AtomicReference<Look> latest;
+    private final AtomicReference<Refresh> latest;
 
     /** When the store answered last; {@code null} before it has. */
     private volatile @Nullable Long answeredAt;
@@ -77,15 +77,15 @@ public final class StatisticsCache {
      * @param maxAge age at which counts are refreshed
      * @param nanoTime the monotonic clock
      */
-    public StatisticsCache(QueueInspector inspector, DelayQueueStore ports, Supplier<List<QueueName>> queues,
+    public StatisticsCache(QueueInspector inspector, StoreComponents ports, Supplier<List<QueueName>> queues,
             Duration maxAge, LongSupplier nanoTime) {
         this.inspector = inspector;
         this.partitions = ports.partitions();
-        this.waits = ports.messages().waits();
+        this.waits = ports.messages().isBlocking();
         this.queues = queues;
         this.maxAge = maxAge;
         this.nanoTime = nanoTime;
-        this.latest = new AtomicReference<>(new Look(Map.of(), nanoTime.getAsLong() - maxAge.toNanos(),
+        this.latest = new AtomicReference<>(new Refresh(Map.of(), nanoTime.getAsLong() - maxAge.toNanos(),
                 CompletableFuture.completedFuture(Map.of()), true));
     }
 
@@ -95,9 +95,9 @@ public final class StatisticsCache {
      */
     @Nullable QueueOverview of(QueueName queue) {
         refresh();
-        Look look = this.latest.get();
-        boolean hangs = !look.coming().isDone() && this.nanoTime.getAsLong() - look.at() > PATIENCE.toNanos();
-        return hangs ? null : look.known().get(queue);
+        Refresh last = this.latest.get();
+        boolean hangs = !last.result().isDone() && this.nanoTime.getAsLong() - last.at() > PATIENCE.toNanos();
+        return hangs ? null : last.known().get(queue);
     }
 
     /** Runs {@link #refresh(Duration)} with the age limit of a scrape. */
@@ -111,35 +111,35 @@ public final class StatisticsCache {
      * @param most the age limit, if lower than that of a scrape
      */
     CompletableFuture<Map<QueueName, QueueOverview>> refresh(Duration most) {
-        Look look = this.latest.get();
-        long enough = Math.min(most.toNanos(), (look.whole() ? this.maxAge : RETRY).toNanos());
-        if (!look.coming().isDone() || this.nanoTime.getAsLong() - look.at() < enough) {
-            return look.coming();
+        Refresh last = this.latest.get();
+        long enough = Math.min(most.toNanos(), (last.complete() ? this.maxAge : RETRY).toNanos());
+        if (!last.result().isDone() || this.nanoTime.getAsLong() - last.at() < enough) {
+            return last.result();
         }
-        CompletableFuture<Map<QueueName, QueueOverview>> coming = new CompletableFuture<>();
-        if (!this.latest.compareAndSet(look, new Look(look.known(), this.nanoTime.getAsLong(), coming, true))) {
-            return this.latest.get().coming();
+        CompletableFuture<Map<QueueName, QueueOverview>> result = new CompletableFuture<>();
+        if (!this.latest.compareAndSet(last, new Refresh(last.known(), this.nanoTime.getAsLong(), result, true))) {
+            return this.latest.get().result();
         }
         if (this.waits) {
-            onThread(() -> ask(coming));
+            onThread(() -> query(result));
         }
         else {
-            ask(coming);
+            query(result);
         }
-        return coming;
+        return result;
     }
 
-    private void ask(CompletableFuture<Map<QueueName, QueueOverview>> coming) {
+    private void query(CompletableFuture<Map<QueueName, QueueOverview>> result) {
         Map<QueueName, CompletableFuture<@Nullable QueueOverview>> answers = new HashMap<>();
-        boolean asked = false;
+        boolean queried = false;
         try {
-            this.queues.get().forEach((queue) -> answers.computeIfAbsent(queue, this::ask));
-            asked = true;
+            this.queues.get().forEach((queue) -> answers.computeIfAbsent(queue, this::query));
+            queried = true;
         }
         catch (RuntimeException ex) {
             logger.debug("Cannot read the statistics of the queues", ex);
         }
-        boolean ofAll = asked;
+        boolean ofAll = queried;
         CompletableFuture.allOf(answers.values().toArray(CompletableFuture<?>[]::new)).whenComplete((done, ex) -> {
             Map<QueueName, QueueOverview> known = new HashMap<>();
             answers.forEach((queue, answer) -> {
@@ -148,9 +148,9 @@ public final class StatisticsCache {
                     known.put(queue, statistics);
                 }
             });
-            boolean whole = ofAll && known.size() == answers.size();
-            this.latest.updateAndGet((look) -> new Look(known, look.at(), coming, whole));
-            coming.complete(known);
+            boolean complete = ofAll && known.size() == answers.size();
+            this.latest.updateAndGet((last) -> new Refresh(known, last.at(), result, complete));
+            result.complete(known);
         });
     }
 
@@ -174,8 +174,7 @@ public final class StatisticsCache {
         if (failure == null) {
             this.answeredAt = this.nanoTime.getAsLong();
         }
-        this.lastFailure = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-                : failure;
+        this.lastFailure = (failure != null) ? FailureEffects.unwrap(failure) : null;
     }
 
     /** Returns how long ago the store answered last; {@code null} if it never has. */
@@ -194,9 +193,9 @@ public final class StatisticsCache {
      * @param most how long a refresh may take before the last counts are discarded
      */
     Map<QueueName, QueueOverview> known(Duration most) {
-        Look look = this.latest.get();
-        boolean hangs = !look.coming().isDone() && this.nanoTime.getAsLong() - look.at() > most.toNanos();
-        return hangs ? Map.of() : look.known();
+        Refresh last = this.latest.get();
+        boolean hangs = !last.result().isDone() && this.nanoTime.getAsLong() - last.at() > most.toNanos();
+        return hangs ? Map.of() : last.known();
     }
 
     private static void onThread(Runnable call) {
@@ -217,11 +216,11 @@ public final class StatisticsCache {
         });
     }
 
-    private CompletableFuture<@Nullable QueueOverview> ask(QueueName queue) {
+    private CompletableFuture<@Nullable QueueOverview> query(QueueName queue) {
         return counts(queue).handle((statistics, failure) -> {
             answered(failure);
             if (failure != null) {
-                logger.debug("Cannot read the statistics of queue '{}'; its gauges tell nothing: {}", queue,
+                logger.debug("Cannot read the statistics of queue '{}'; its gauges have no value: {}", queue,
                         failure.toString());
             }
             return statistics;
@@ -233,11 +232,11 @@ public final class StatisticsCache {
      *
      * @param known the latest counts, perhaps of an earlier refresh
      * @param at when it began, by the monotonic clock
-     * @param coming completes with its counts
-     * @param whole false if it has ended and some queue did not answer
+     * @param result completes with its counts
+     * @param complete false if it has ended and some queue did not answer
      */
-    private record Look(Map<QueueName, QueueOverview> known, long at,
-            CompletableFuture<Map<QueueName, QueueOverview>> coming, boolean whole) {
+    private record Refresh(Map<QueueName, QueueOverview> known, long at,
+            CompletableFuture<Map<QueueName, QueueOverview>> result, boolean complete) {
     }
 
 }

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  * request thread, before the response. Operations of consumers are published in order on
  * a single thread.
  *
- * n@param who the name of the principal n@param operation the operation, such as
- * {@code cancel}
- *
+ * @param principal the name of the principal
+ * @param operation the operation, such as {@code cancel}
  * @param queue the queue
  * @param filter the target: an id, ids separated by spaces, or the criteria of a
  * selection as JSON in one line; {@code null} for the whole queue
  * @param count number of messages or dead letters that were changed; 0 if there was none,
  * {@link #UNKNOWN} if it is not known
  * @param outcome how it ended
+ * @see io.delayqueue.DeadLetterEvent
  */
-public record AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count,
-        Outcome outcome) {
+public record AuditedOperationEvent(String principal, String operation, String queue, @Nullable String filter,
+        long count, Outcome outcome) {
 
     /** The count of an operation that failed part of the way. */
     public static final long UNKNOWN = -1;
@@ -31,8 +31,9 @@ public record AuditedOperationEvent(String who, String operation, String queue, 
      * Creates the event of a completed operation, or of an operation whose count is
      * unknown.
      */
-    public AuditedOperationEvent(String who, String operation, String queue, @Nullable String filter, long count) {
-        this(who, operation, queue, filter, count, (count == UNKNOWN) ? Outcome.UNKNOWN : Outcome.DONE);
+    public AuditedOperationEvent(String principal, String operation, String queue, @Nullable String filter,
+            long count) {
+        this(principal, operation, queue, filter, count, (count == UNKNOWN) ? Outcome.UNKNOWN : Outcome.DONE);
     }
 
     /** Lists the outcomes of a change. */

@@ -15,7 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Results are consistent within each partition, but not across partitions. The cost is at
  * most logarithmic in the number of messages, plus the number of listed entries.
  * Implementations are thread-safe. Every method throws {@link StoreUnavailableException}
- * if the store does not answer.
+ * if the store does not answer. <pre class="code">
+ * for (String queue : inspector.queues(null, 100).queues()) {
+ *     QueueOverview overview = inspector.overview(queue);
+ *     System.out.println(queue + ": " + overview.due() + " due");
+ * }
+ * </pre>
  */
 public interface DelayQueueInspector {
 
@@ -78,7 +83,7 @@ public interface DelayQueueInspector {
      * @param queue the queue
      * @return the counts by time span from now
      */
-    DueForecast horizon(String queue);
+    DueForecast dueForecast(String queue);
 
     /**
      * Lists messages of a queue, page by page. A message that changes its position

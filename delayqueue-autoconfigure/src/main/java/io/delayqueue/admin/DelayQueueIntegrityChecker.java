@@ -10,7 +10,10 @@ import io.delayqueue.StoreUnavailableException;
  * <p>
  * Can run while the queue is in use: a message that changes its state during the check is
  * not reported. Reads every message, so it takes time, but memory use does not grow with
- * their number. Implementations are thread-safe.
+ * their number. Implementations are thread-safe. <pre class="code">
+ * IntegrityReport report = checker.check("order-timeout");
+ * report.findings().forEach((finding) -&gt; System.out.println(finding.kind() + " " + finding.id()));
+ * </pre>
  */
 public interface DelayQueueIntegrityChecker {
 
@@ -24,7 +27,7 @@ public interface DelayQueueIntegrityChecker {
      * @throws StoreUnavailableException if the store does not answer
      * @throws StoreRefusedException if the user of the store lacks a permission to read
      */
-    IntegrityReport examine(String queue);
+    IntegrityReport check(String queue);
 
     /**
      * Checks the names of all keys in the namespace, to find those that no queue uses.
@@ -32,6 +35,6 @@ public interface DelayQueueIntegrityChecker {
      * @return the number of keys, and a finding for each unused one
      * @throws StoreUnavailableException if the store does not answer
      */
-    IntegrityReport examineKeys();
+    IntegrityReport checkKeys();
 
 }

@@ -11,8 +11,9 @@ package io.delayqueue.admin;
  * @param day due within the next 24 hours, and not within the hour
  * @param week due within the next seven days, and not within the day
  * @param later due after that
- * @param followers those that wait in their group, regardless of their due time
+ * @param waitingInGroup those that wait in their group, regardless of their due time
+ * @see DelayQueueInspector#dueForecast
  */
 public record DueForecast(String queue, long overdue, long minute, long hour, long day, long week, long later,
-        long followers) {
+        long waitingInGroup) {
 }

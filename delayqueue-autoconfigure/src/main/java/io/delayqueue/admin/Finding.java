@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Describes an inconsistency of the stored data. Contains no payload.
  *
- * n@param kind the kind of inconsistency
- *
+ * @param kind the kind of inconsistency
  * @param queue the queue
  * @param partition the partition of the queue, from 0
  * @param id the message, dead letter, group or key; {@code null} if none applies. A value
@@ -19,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * change in the meantime. They are a proposal and have not been executed. Written for the
  * redis-cli prompt, not for a shell. Empty if none are needed or known, or if they would
  * destroy a message
+ * @see DelayQueueIntegrityChecker
  */
 public record Finding(Kind kind, @Nullable String queue, int partition, @Nullable String id, String problem,
         String remedy, List<String> commands) {
@@ -34,10 +34,10 @@ public record Finding(Kind kind, @Nullable String queue, int partition, @Nullabl
          * A message is stored but neither scheduled nor leased, so it will never be
          * claimed.
          */
-        MESSAGE_WITHOUT_PLACE,
+        UNSCHEDULED_MESSAGE,
 
         /** An id is scheduled or leased, but its message is missing. */
-        PLACE_WITHOUT_MESSAGE,
+        MISSING_CONTENT,
 
         /** A message is scheduled or leased more than once. */
         SEVERAL_PLACES,
@@ -46,7 +46,7 @@ public record Finding(Kind kind, @Nullable String queue, int partition, @Nullabl
         WRONG_LANE,
 
         /** An entry refers to a message that is not stored. */
-        LEFTOVER,
+        ORPHANED_ENTRY,
 
         /** An entry refers to a lease that does not exist. */
         NOT_LEASED,
@@ -61,28 +61,28 @@ public record Finding(Kind kind, @Nullable String queue, int partition, @Nullabl
         UNREADABLE_MESSAGE,
 
         /** The head of a group is neither scheduled nor leased. */
-        LOST_HEAD,
+        GROUP_HEAD_MISSING,
 
         /**
          * A message is scheduled or leased ahead of its group, although it is not the
          * head.
          */
-        NOT_THE_HEAD,
+        NOT_GROUP_HEAD,
 
         /** A message waits in a group that has no head, or under another group. */
-        LOST_FOLLOWER,
+        STRANDED_IN_GROUP,
 
         /** One half of a dead letter is missing. */
-        HALF_A_LETTER,
+        INCOMPLETE_DEAD_LETTER,
 
         /** The wake mark prevents senders from publishing wake-ups. */
         WAKE_MARK,
 
         /** A message is in a partition that its id does not map to. */
-        NOT_AT_HOME,
+        WRONG_PARTITION,
 
         /** Partitions have recorded different layouts of the queue. */
-        RECORDS_DISAGREE,
+        PARTITION_LAYOUT_MISMATCH,
 
         /** A key has the wrong type. */
         WRONG_TYPE,

@@ -9,6 +9,7 @@ import java.util.List;
  * @param findings the inconsistencies; empty if there are none
  * @param complete {@code false} if there may be more, because a report has at most
  * {@value DelayQueueIntegrityChecker#MOST_FINDINGS} findings
+ * @see DelayQueueIntegrityChecker
  */
 public record IntegrityReport(long examined, List<Finding> findings, boolean complete) {
 

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param messages the messages, in the order of the list
  * @param nextCursor the cursor of the next page; {@code null} if this is the last one
+ * @see DelayQueueInspector#messages
  */
 public record MessagePage(List<MessageSummary> messages, @Nullable String nextCursor) {
 

@@ -1,6 +1,10 @@
 package io.delayqueue.admin;
 
-/** Selects the messages of a queue to list, and their order. */
+/**
+ * Selects the messages of a queue to list, and their order.
+ *
+ * @see DelayQueueInspector#messages
+ */
 public enum MessageSelection {
 
     /**
@@ -19,6 +23,6 @@ public enum MessageSelection {
     LEASED,
 
     /** Messages that wait in their group, by group and due time. */
-    FOLLOWERS
+    WAITING_IN_GROUP
 
 }

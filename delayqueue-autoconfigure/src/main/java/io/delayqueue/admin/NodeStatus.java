@@ -10,12 +10,14 @@ import org.jspecify.annotations.Nullable;
  * Times are on the store's clock.
  *
  * @param id identifies this run of the process
- * @param application the name of the application n@param host the host that it runs on
- * n@param pid its process id n@param version the version of this library; {@code null} if
- * not known
+ * @param application the name of the application
+ * @param host the host that it runs on
+ * @param pid its process id
+ * @param version the version of this library; {@code null} if not known
  * @param startedAt when its listeners started
  * @param seenAt when it reported
  * @param listeners its listeners
+ * @see DelayQueueInspector#nodes
  */
 public record NodeStatus(String id, String application, String host, long pid, @Nullable String version,
         Instant startedAt, Instant seenAt, List<ListenerStatus> listeners) {

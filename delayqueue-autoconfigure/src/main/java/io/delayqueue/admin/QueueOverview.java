@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param queue the queue
  * @param partitions number of partitions that may hold messages of it
- * @param scheduled messages that wait, including {@code due} and {@code followers}
+ * @param scheduled messages that wait, including {@code due} and {@code waitingInGroup}
  * @param due scheduled messages that are due and not claimed; only the first of each
  * group counts
- * @param followers scheduled messages that wait in their group
+ * @param waitingInGroup scheduled messages that wait in their group
  * @param leased in-flight messages
  * @param lapsed lapses that no claim has found yet; they are also counted as scheduled
  * and due
@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * @param pausedUntil when the pause ends by itself; {@code null} if it does not, or the
  * queue is not paused
  * @param now the store's time of the answer
+ * @see DelayQueueInspector
  */
-public record QueueOverview(String queue, int partitions, long scheduled, long due, long followers, long leased,
+public record QueueOverview(String queue, int partitions, long scheduled, long due, long waitingInGroup, long leased,
         long lapsed, long dead, @Nullable Instant nextDueAt, @Nullable Duration oldestDue, boolean paused,
         @Nullable Instant pausedUntil, Instant now) {
 }

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param queues the names in order
  * @param nextCursor the cursor of the next page; {@code null} if this is the last one
+ * @see DelayQueueInspector
  */
 public record QueuePage(List<String> queues, @Nullable String nextCursor) {
 

@@ -29,9 +29,9 @@ import io.delayqueue.store.SecretStore;
 import io.delayqueue.store.ServerMonitor;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionLayoutCache;
 import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.InspectorTemplate;
 import io.lettuce.core.resource.ClientResources;
 import org.slf4j.Logger;
@@ -87,17 +87,17 @@ public final class DelayQueueAutoConfiguration {
     }
 
     @Bean
-    DeclaredQueues delayQueueKnownQueues(DelayQueueProperties properties,
+    UnknownQueueGuard delayQueueKnownQueues(DelayQueueProperties properties,
             ObjectProvider<DelayedListenerRegistry> listeners, ApplicationContext context) {
-        return new DeclaredQueues(properties, listeners::stream, context);
+        return new UnknownQueueGuard(properties, listeners::stream, context);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    DelayQueueStore delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+    StoreComponents delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayoutCache partitions, ObjectProvider<MessageEventListener> events,
             ObjectProvider<QueueRegistry> directory) {
-        return new DelayQueueStore(messages, inspector, wakeUps, partitions, eventsOf(events),
+        return new StoreComponents(messages, inspector, wakeUps, partitions, eventsOf(events),
                 new QueueRegistrar(directory.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
     }
 

@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of the health contributor. Only Spring Boot constructs this record: a later
  * version may add components.
  *
- * @param maxDueAge How long a message may wait for a handler after its time has come
- * before the queue counts as not healthy; zero for ever.
+ * @param maxDueAge How long a message may be due without being claimed before the queue
+ * counts as unhealthy; zero for no limit.
  */
 @ConfigurationProperties("delayqueue.health")
 record DelayQueueHealthProperties(@DefaultValue("10m") Duration maxDueAge) {

@@ -17,7 +17,7 @@ import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -70,7 +70,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @ConditionalOnMissingBean
     HandlerMethodFactory delayQueueHandlerMethodFactory(EnvelopeCodec codec, ObjectProvider<Validator> validator,
             ObjectProvider<MessageObservations> observations) {
-        return new HandlerMethodFactory(codec, validator.getIfUnique(), null,
+        return new HandlerMethodFactory(codec, validator.getIfUnique(),
                 observations.getIfAvailable(() -> MessageObservations.NONE));
     }
 
@@ -87,7 +87,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @ConditionalOnMissingBean
     DelayQueueSystemBuilder delayQueueSystemBuilder(ListableBeanFactory beans, ApplicationEventPublisher events,
             Environment environment) {
-        return new DelayQueueSystemBuilder(new DelayQueueSystemListeners(beans, events, environment));
+        return new DelayQueueSystemBuilder(new DelayQueueSystemListenersFactory(beans, events, environment));
     }
 
     @Bean
@@ -103,7 +103,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean
-    StatisticsCache delayQueueKnownStatistics(QueueInspector inspector, DelayQueueStore ports,
+    StatisticsCache delayQueueKnownStatistics(QueueInspector inspector, StoreComponents ports,
             DelayedListenerRegistry registry, RemoteConsumerQueues consumed, DelayQueueMetricsProperties properties) {
         return new StatisticsCache(inspector, ports, () -> Stream
             .concat(registry.listeners().stream().flatMap((listener) -> listener.queues().stream()).map(QueueName::new),
@@ -116,12 +116,12 @@ public final class DelayQueueListenerAutoConfiguration {
     ListenerRuntimeSettings delayQueueWorkerSettings(DelayQueueProperties properties, BeanFactory beans,
             ObjectProvider<TaskDecorator> decorators, Environment environment) {
         return properties.workerSettings(Threading.VIRTUAL.isActive(environment),
-                HandlerExecutionChoice.among(beans, properties.listener().executor(), decorators));
+                HandlerExecutorResolver.among(beans, properties.listener().executor(), decorators));
     }
 
     @Bean
     @ConditionalOnMissingBean
-    DelayedListenerLifecycle delayQueueTransferWorker(DelayQueueStore ports, DelayedListenerRegistry registry,
+    DelayedListenerLifecycle delayQueueTransferWorker(StoreComponents ports, DelayedListenerRegistry registry,
             ApplicationEventPublisher events, NodeHeartbeat reporter, ListenerRuntimeSettings settings) {
         return new DelayedListenerLifecycle(ports, registry, events, settings, reporter);
     }
@@ -138,7 +138,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean({ QueueInspector.class, QueueRegistry.class, NodeRegistry.class })
     @ConditionalOnMissingBean
-    UnconsumedQueueCheck delayQueueUnconsumedQueues(DelayQueueStore ports, QueueInspector inspector,
+    UnconsumedQueueCheck delayQueueUnconsumedQueues(StoreComponents ports, QueueInspector inspector,
             QueueRegistry queues, NodeRegistry nodes, RemoteConsumerQueues consumed) {
         return new UnconsumedQueueCheck(ports, inspector, new UnconsumedQueueCheck.Directories(queues, nodes), consumed,
                 System::nanoTime);

@@ -11,11 +11,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of the meters. Only Spring Boot constructs this record: a later version may
  * add components.
  *
- * @param enabled Whether to count and time what happens, where Micrometer is present.
- * @param interval How old the counts of messages in Redis may be before a scrape has them
- * read anew.
- * @param maxQueues How many queues that this node only sends to have meters of their own.
- * The rest share those with the tag value (other).
+ * @param enabled Whether meters are registered if Micrometer is present.
+ * @param interval Maximum age of the counts of messages before a scrape refreshes them.
+ * @param maxQueues Maximum number of queues with meters of their own among those that
+ * this node only sends to. Further ones share the tag value (other).
  */
 @ConfigurationProperties("delayqueue.metrics")
 record DelayQueueMetricsProperties(@DefaultValue("true") boolean enabled, @DefaultValue("10s") Duration interval,

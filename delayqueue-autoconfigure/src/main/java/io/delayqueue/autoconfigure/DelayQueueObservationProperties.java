@@ -11,10 +11,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of observations. Only Spring Boot constructs this record: a later version may
  * add components.
  *
- * @param enabled Whether sends and handlers are observed, and traces go along in the
- * headers of messages.
- * @param linkAfter How long after its send a handler begins a trace of its own, with a
- * link to the send, and is no child of it.
+ * @param enabled Whether sends and handlers are observed, and traces are propagated in
+ * the headers of messages.
+ * @param linkAfter Age of a message from which its handler starts a trace of its own,
+ * with a link to the send.
  */
 @ConfigurationProperties("delayqueue.observation")
 record DelayQueueObservationProperties(@DefaultValue("false") boolean enabled, @DefaultValue("1h") Duration linkAfter) {

@@ -3,13 +3,15 @@ package io.delayqueue.autoconfigure;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
-import io.delayqueue.listener.poll.HandlerExecution;
+import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
-import io.delayqueue.listener.poll.RetryPolicy;
+import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.replication.ReplicationRequirement;
@@ -17,7 +19,6 @@ import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.Texts;
-import io.delayqueue.template.ReceiveSettings;
 import io.delayqueue.template.TemplateSettings;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ import org.springframework.util.unit.DataSize;
  * Settings of the delay queue, checked when the application starts. Only Spring Boot
  * constructs these records: a later version may add components.
  *
- * @param store Where messages are kept.
+ * @param store Store of the messages.
  * @param namespace Beginning of every Redis key. Applications or environments that share
  * a Redis and not their queues need different ones.
  * @param connectionFactory Name of the RedisConnectionFactory bean to use. Needed where
@@ -39,17 +40,17 @@ import org.springframework.util.unit.DataSize;
  * Lettuce wait as long as they are configured to.
  * @param maxReconnectDelay Longest wait before Boot's Lettuce client tries to connect
  * again; 0 leaves the client as it is.
- * @param wakeup How workers learn of messages that are due earlier than they know.
- * @param safetyPoll Longest time without looking into a listened queue. Bounds the
- * lateness after a lost wake-up.
+ * @param wakeup How workers are notified of messages that are due before their next poll.
+ * @param safetyPoll Longest time between two polls of a queue that has a listener. Bounds
+ * the lateness after a lost wake-up.
  * @param maxPayloadSize Largest message in its stored form, which is the payload as JSON
- * and its headers. A larger one is refused when it is sent.
+ * and its headers. A send of a larger one is rejected.
  * @param send Settings of sending.
- * @param durability What a send waits for besides Redis itself.
+ * @param durability Replication that a send waits for.
  * @param listener Settings of all listeners.
  * @param deadLetters Settings of dead letters.
- * @param knownQueues Names of queues that the application uses and has no listener for.
- * @param queues Settings of single queues, by name, which stand before those of all
+ * @param knownQueues Names of queues that the application uses without a listener.
+ * @param queues Settings of single queues, by name, which override those of all
  * listeners.
  */
 @ConfigurationProperties("delayqueue")
@@ -103,7 +104,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** Returns the configured settings of the listeners of a queue. */
-    ListenerSettings listenerSettings(QueueName queue) {
+    public ListenerSettings listenerSettings(QueueName queue) {
         return this.listener.settings(this.queues.get(queue.value()));
     }
 
@@ -115,17 +116,18 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         return (queue != null && queue.partitions() != null) ? queue.partitions() : 0;
     }
 
-    /** Returns the settings for receiving messages of a queue. */
-    ReceiveSettings receiveSettings(QueueName queue) {
+    /** Returns the settings of a queue for callers that are not listeners. */
+    public ConsumeSettings consumeSettings(QueueName queue) {
         ListenerSettings settings = listenerSettings(queue);
-        return new ReceiveSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
-                settings.expiredPolicy(), this.safetyPoll);
+        return new ConsumeSettings(settings.lease(), settings.maxAttempts(), settings.maxLapses(),
+                settings.expiryPolicy(), this.safetyPoll,
+                (failures) -> settings.backoff().delayAfter(failures, ThreadLocalRandom.current()::nextDouble));
     }
 
     /** Returns the settings of the template. */
-    TemplateSettings templateSettings(MessageObservations observations, DeclaredQueues queues) {
+    TemplateSettings templateSettings(MessageObservations observations, UnknownQueueGuard queues) {
         return new TemplateSettings((int) this.maxPayloadSize.toBytes(), this.send.afterCommit(), answerLimit(),
-                this::receiveSettings, observations, queues);
+                this::consumeSettings, observations, queues);
     }
 
     /**
@@ -142,7 +144,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** Returns the settings shared by all listeners of the process. */
-    ListenerRuntimeSettings workerSettings(boolean virtualThreads, HandlerExecution execution) {
+    ListenerRuntimeSettings workerSettings(boolean virtualThreads, HandlerExecutorSettings execution) {
         Duration retention = this.deadLetters.retention();
         return new ListenerRuntimeSettings(this.listener.shutdownTimeout(), this.safetyPoll,
                 retention.isZero() ? null : retention, virtualThreads, execution);
@@ -179,7 +181,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         return queue.matches("[a-z0-9-]+") ? "delayqueue.queues." + queue + "." : "delayqueue.queues[" + queue + "].";
     }
 
-    /** Where messages are kept. */
+    /** Store of the messages. */
     public enum StoreType {
 
         /** In Redis. */
@@ -195,8 +197,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      *
      * @param afterCommit Whether a send inside a transaction waits for its commit, unless
      * the message says otherwise.
-     * @param unknownQueues Whether a send may go to a queue that no listener of the
-     * application handles and no property names.
+     * @param unknownQueues Whether a send to a queue without a listener in the
+     * application that no property names is allowed.
      */
     public record Send(@DefaultValue("false") boolean afterCommit, @DefaultValue("allow") UnknownQueues unknownQueues) {
     }
@@ -217,8 +219,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      *
      * @param waitReplicas How many replicas must have a message before its send returns;
      * 0 for none. Needs Lettuce.
-     * @param waitTimeout How long they may take. After it the send fails, and the message
-     * is stored nevertheless.
+     * @param waitTimeout Time limit for the replicas. After it the send fails, although
+     * the message is stored.
      */
     public record Durability(@DefaultValue("0") int waitReplicas, @DefaultValue("1s") Duration waitTimeout) {
 
@@ -232,8 +234,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /**
      * Settings of dead letters.
      *
-     * @param retention How long dead letters are kept; zero for ever. Only queues that
-     * somebody listens to are tidied.
+     * @param retention How long dead letters are kept; zero to keep them. Applies only to
+     * queues that have a listener.
      */
     public record DeadLetters(@DefaultValue("30d") Duration retention) {
 
@@ -247,28 +249,27 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /**
      * Settings of all listeners.
      *
-     * @param concurrency Most messages of a queue that a listener of this process handles
-     * at the same time.
-     * @param lease How long a claimed message is kept from others. Renewed while its
-     * handler runs, so it bounds the time to recover from a crash, not the time a handler
-     * may take.
-     * @param timeout Longest time a handler may take; zero or not set for no limit.
-     * @param maxAttempts Failures after which a message becomes a dead letter.
-     * @param maxLapses How often the process of a message may vanish, after its start was
-     * recorded, before the message becomes a dead letter.
-     * @param expired What becomes of a message that was not handled within its time to
-     * live.
+     * @param concurrency Maximum number of messages of a queue that a listener of this
+     * process handles concurrently.
+     * @param lease How long a claimed message is leased. Renewed while its handler runs,
+     * so it bounds the recovery time after a crash, not the duration of a handler.
+     * @param timeout Time limit of a handler; no limit if zero or not set.
+     * @param maxAttempts Failures after which a message is dead-lettered.
+     * @param maxLapses Lapses after a recorded start, usually crashes of the process,
+     * after which a message is dead-lettered.
+     * @param expiryPolicy What happens to a message that was not handled within its time
+     * to live.
      * @param autoStartup Whether listeners start with the application.
-     * @param executor Name of an Executor bean that runs handlers, in place of threads of
-     * their own.
-     * @param shutdownTimeout How long a stop waits for handlers that run. Those that take
-     * longer are interrupted. Should be some seconds less than
+     * @param executor Name of an Executor bean that runs handlers, instead of threads of
+     * the library.
+     * @param shutdownTimeout How long a shutdown waits for running handlers before it
+     * interrupts them. Should be some seconds less than
      * spring.lifecycle.timeout-per-shutdown-phase.
-     * @param backoff Waits between the attempts.
+     * @param backoff Delays between attempts.
      */
     public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,
             @Nullable Duration timeout, @DefaultValue("5") int maxAttempts, @DefaultValue("3") int maxLapses,
-            @DefaultValue("drop") ExpiryPolicy expired, @DefaultValue("true") boolean autoStartup,
+            @DefaultValue("drop") ExpiryPolicy expiryPolicy, @DefaultValue("true") boolean autoStartup,
             @Nullable String executor, @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
 
         public Listener {
@@ -280,12 +281,12 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
             Queue own = (queue != null) ? queue : Queue.NONE;
             Duration limit = (own.timeout() != null) ? own.timeout() : this.timeout;
             BackoffOfQueue wait = own.backoff();
-            RetryPolicy policy = new RetryPolicy(either(wait.initial(), this.backoff.initial()),
+            BackoffPolicy policy = new BackoffPolicy(either(wait.initial(), this.backoff.initial()),
                     either(wait.multiplier(), this.backoff.multiplier()), either(wait.max(), this.backoff.max()),
                     either(wait.jitter(), this.backoff.jitter()));
             return new ListenerSettings(either(own.concurrency(), this.concurrency), either(own.lease(), this.lease),
                     (limit != null && limit.isZero()) ? null : limit, either(own.maxAttempts(), this.maxAttempts),
-                    either(own.maxLapses(), this.maxLapses), policy, either(own.expired(), this.expired),
+                    either(own.maxLapses(), this.maxLapses), policy, either(own.expiryPolicy(), this.expiryPolicy),
                     either(own.autoStartup(), this.autoStartup), Set.of());
         }
 
@@ -296,14 +297,13 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
-     * Waits between the attempts.
+     * Delays between attempts.
      *
-     * @param initial Wait after the first failure.
-     * @param multiplier What the wait is multiplied by after each further failure, at
-     * least 1.
-     * @param max Longest wait, before jitter.
-     * @param jitter Greatest random share by which a wait is made longer or shorter, 0 to
-     * 1.
+     * @param initial Delay after the first failure.
+     * @param multiplier Factor of the delay after each further failure, at least 1.
+     * @param max Longest delay, before jitter.
+     * @param jitter Maximum random fraction by which a delay is lengthened or shortened,
+     * 0 to 1.
      */
     public record Backoff(@DefaultValue("1s") Duration initial, @DefaultValue("2") double multiplier,
             @DefaultValue("10m") Duration max, @DefaultValue("0.2") double jitter) {
@@ -312,22 +312,22 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /**
      * Settings of one queue; what is not set comes from those of all listeners.
      *
-     * @param concurrency Most messages that a listener of this process handles at the
-     * same time.
-     * @param lease How long a claimed message is kept from others.
-     * @param timeout Longest time a handler may take; zero for no limit.
-     * @param maxAttempts Failures after which a message becomes a dead letter.
-     * @param maxLapses How often the process of a message may vanish before the message
-     * becomes a dead letter.
-     * @param expired What becomes of a message that was not handled within its time to
-     * live.
+     * @param concurrency Maximum number of messages that a listener of this process
+     * handles concurrently.
+     * @param lease How long a claimed message is leased.
+     * @param timeout Time limit of a handler; zero for no limit.
+     * @param maxAttempts Failures after which a message is dead-lettered.
+     * @param maxLapses Lapses after a recorded start after which a message is
+     * dead-lettered.
+     * @param expiryPolicy What happens to a message that was not handled within its time
+     * to live.
      * @param autoStartup Whether listeners start with the application.
-     * @param backoff Waits between the attempts.
-     * @param partitions How many hash tags, and so nodes of a Redis Cluster, the queue is
-     * spread over when it is used first. What is recorded in Redis then counts.
+     * @param backoff Delays between attempts.
+     * @param partitions Number of partitions, each with a hash tag of its own, at the
+     * first use of the queue. Later the number recorded in Redis applies.
      */
     public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
-            @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiryPolicy expired,
+            @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiryPolicy expiryPolicy,
             @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff, @Nullable Integer partitions) {
 
         static final Queue NONE = new Queue(null, null, null, null, null, null, null,
@@ -336,12 +336,12 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
-     * Waits between the attempts for one queue.
+     * Delays between attempts for one queue.
      *
-     * @param initial Wait after the first failure.
-     * @param multiplier What the wait is multiplied by after each further failure.
-     * @param max Longest wait.
-     * @param jitter Greatest random share by which a wait is made longer or shorter.
+     * @param initial Delay after the first failure.
+     * @param multiplier Factor of the delay after each further failure.
+     * @param max Longest delay.
+     * @param jitter Maximum random fraction by which a delay is lengthened or shortened.
      */
     public record BackoffOfQueue(@Nullable Duration initial, @Nullable Double multiplier, @Nullable Duration max,
             @Nullable Double jitter) {

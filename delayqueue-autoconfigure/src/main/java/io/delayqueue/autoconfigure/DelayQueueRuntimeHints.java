@@ -17,24 +17,4 @@ final class DelayQueueRuntimeHints implements RuntimeHintsRegistrar {
         hints.resources().registerPattern("io/delayqueue/redis/*.lua");
     }
 
-    /** Registers the description of the HTTP API. */
-    static final class Api implements RuntimeHintsRegistrar {
-
-        @Override
-        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-            hints.resources().registerPattern("io/delayqueue/web/api/openapi.json");
-        }
-
-    }
-
-    /** Registers the files of the dashboard. */
-    static final class Dashboard implements RuntimeHintsRegistrar {
-
-        @Override
-        public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-            hints.resources().registerPattern("io/delayqueue/web/dashboard/static/**");
-        }
-
-    }
-
 }

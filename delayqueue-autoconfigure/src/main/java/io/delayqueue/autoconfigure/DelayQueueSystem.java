@@ -29,7 +29,7 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
 
     private final DelayQueueSystemStore store;
 
-    private final DeclaredQueues known;
+    private final UnknownQueueGuard known;
 
     private final DelayQueueTemplate template;
 
@@ -37,9 +37,9 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
 
     private final DelayedListenerLifecycle worker;
 
-    DelayQueueSystem(DelayQueueSystemListeners parts, DelayQueueSystemStore store) {
+    DelayQueueSystem(DelayQueueSystemListenersFactory parts, DelayQueueSystemStore store) {
         this.store = store;
-        this.known = new DeclaredQueues(parts.properties(), () -> Stream.of(listeners()), null);
+        this.known = new UnknownQueueGuard(parts.properties(), () -> Stream.of(listeners()), null);
         this.template = new DelayQueueTemplate(store.ports(), parts.codec(),
                 parts.properties().templateSettings(parts.observations(), this.known), parts.publisher(),
                 System::nanoTime);
@@ -70,7 +70,7 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
     }
 
     /** Returns the integrity checker of its store. */
-    public DelayQueueIntegrityChecker doctor() {
+    public DelayQueueIntegrityChecker integrityChecker() {
         return this.store.doctor();
     }
 

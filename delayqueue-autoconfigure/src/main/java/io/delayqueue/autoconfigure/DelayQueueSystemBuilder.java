@@ -15,18 +15,18 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public class DelayQueueSystemBuilder {
 
-    private final DelayQueueSystemListeners parts;
+    private final DelayQueueSystemListenersFactory parts;
 
     private final @Nullable RedisConnectionFactory connectionFactory;
 
     private final @Nullable String namespace;
 
-    DelayQueueSystemBuilder(DelayQueueSystemListeners parts) {
+    DelayQueueSystemBuilder(DelayQueueSystemListenersFactory parts) {
         this(parts, null, null);
     }
 
-    private DelayQueueSystemBuilder(DelayQueueSystemListeners parts, @Nullable RedisConnectionFactory connectionFactory,
-            @Nullable String namespace) {
+    private DelayQueueSystemBuilder(DelayQueueSystemListenersFactory parts,
+            @Nullable RedisConnectionFactory connectionFactory, @Nullable String namespace) {
         this.parts = parts;
         this.connectionFactory = connectionFactory;
         this.namespace = namespace;

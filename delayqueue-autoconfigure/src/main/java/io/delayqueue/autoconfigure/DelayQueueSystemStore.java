@@ -17,9 +17,9 @@ import io.delayqueue.redis.check.RedisServerCheck;
 import io.delayqueue.redis.wakeup.RedisWakeUps;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.QueueRegistry;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionLayoutCache;
 import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.InspectorTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -41,21 +41,21 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  * @param wakeUps the subscription; {@code null} if there is none
  * @param access the access to the server; {@code null} if there is none
  */
-record DelayQueueSystemStore(DelayQueueStore ports, DelayQueueInspector inspector, DelayQueueIntegrityChecker doctor,
+record DelayQueueSystemStore(StoreComponents ports, DelayQueueInspector inspector, DelayQueueIntegrityChecker doctor,
         NodeRegistry nodes, @Nullable Lifecycle check, @Nullable RedisWakeUps wakeUps,
         @Nullable RedisScriptExecutor access) {
 
-    static DelayQueueSystemStore inMemory(DelayQueueSystemListeners parts) {
+    static DelayQueueSystemStore inMemory(DelayQueueSystemListenersFactory parts) {
         InMemoryMessageStore store = new InMemoryMessageStore(parts.codec(), new MicrosClock());
         PartitionLayoutCache table = parts.partitionTable(store.partitionRecords());
         QueueRegistrar notes = new QueueRegistrar(store.queueDirectory(), System::nanoTime);
-        return new DelayQueueSystemStore(new DelayQueueStore(store, store, store, table, parts.events(), notes),
+        return new DelayQueueSystemStore(new StoreComponents(store, store, store, table, parts.events(), notes),
                 new InspectorTemplate(store.queueInspector(), store.queueDirectory(), store.nodeDirectory(), table,
                         parts.properties().answerLimit()),
                 new InMemoryIntegrityChecker(), store.nodeDirectory(), null, null, null);
     }
 
-    static DelayQueueSystemStore onRedis(DelayQueueSystemListeners parts, RedisConnectionFactory connections,
+    static DelayQueueSystemStore onRedis(DelayQueueSystemListenersFactory parts, RedisConnectionFactory connections,
             String namespace) {
         DelayQueueProperties properties = parts.properties();
         RedisScriptExecutor access = RedisScriptExecutor.to(connections, namespace, properties.commandTimeout(),
@@ -65,7 +65,7 @@ record DelayQueueSystemStore(DelayQueueStore ports, DelayQueueInspector inspecto
         QueueRegistry queues = new RedisQueueRegistry(access);
         NodeRegistry nodes = new RedisNodeRegistry(access);
         return new DelayQueueSystemStore(
-                new DelayQueueStore(new RedisMessageStore(access), new RedisMessageInspector(access, parts.codec()),
+                new StoreComponents(new RedisMessageStore(access), new RedisMessageInspector(access, parts.codec()),
                         wakeUps, table, parts.events(), new QueueRegistrar(queues, System::nanoTime)),
                 new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, table, properties.answerLimit()),
                 new RedisIntegrityChecker(access, () -> connections, parts.codec()), nodes,

@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.DelayQueueTemplate;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -22,9 +22,9 @@ final class DelayQueueTemplateConfiguration {
     private DelayQueueTemplateConfiguration() {
     }
 
-    private static DelayQueueTemplate template(DelayQueueStore ports, EnvelopeCodec codec,
+    private static DelayQueueTemplate template(StoreComponents ports, EnvelopeCodec codec,
             DelayQueueProperties properties, ApplicationEventPublisher events,
-            ObjectProvider<MessageObservations> observations, DeclaredQueues queues) {
+            ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
         return new DelayQueueTemplate(ports, codec,
                 properties.templateSettings(observations.getIfAvailable(() -> MessageObservations.NONE), queues),
                 events, System::nanoTime);
@@ -36,9 +36,9 @@ final class DelayQueueTemplateConfiguration {
     static class OnlyOperations {
 
         @Bean
-        DelayQueueTemplate delayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec,
+        DelayQueueTemplate delayQueueTemplate(StoreComponents ports, EnvelopeCodec codec,
                 DelayQueueProperties properties, ApplicationEventPublisher events,
-                ObjectProvider<MessageObservations> observations, DeclaredQueues queues) {
+                ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
             return template(ports, codec, properties, events, observations, queues);
         }
 
@@ -56,9 +56,9 @@ final class DelayQueueTemplateConfiguration {
 
         @Bean
         @Fallback
-        DelayQueueTemplate delayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec,
+        DelayQueueTemplate delayQueueTemplate(StoreComponents ports, EnvelopeCodec codec,
                 DelayQueueProperties properties, ApplicationEventPublisher events,
-                ObjectProvider<MessageObservations> observations, DeclaredQueues queues) {
+                ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
             return template(ports, codec, properties, events, observations, queues);
         }
 

@@ -25,9 +25,9 @@ final class UnusedQueueSettingsCheck implements ApplicationListener<ContextRefre
 
     private final DelayQueueProperties properties;
 
-    private final DeclaredQueues known;
+    private final UnknownQueueGuard known;
 
-    UnusedQueueSettingsCheck(ApplicationContext context, DelayQueueProperties properties, DeclaredQueues known) {
+    UnusedQueueSettingsCheck(ApplicationContext context, DelayQueueProperties properties, UnknownQueueGuard known) {
         this.context = context;
         this.properties = properties;
         this.known = known;
@@ -57,7 +57,7 @@ final class UnusedQueueSettingsCheck implements ApplicationListener<ContextRefre
     private static boolean isOfAListener(Queue settings) {
         Queue none = Queue.NONE;
         return !settings.equals(new Queue(none.concurrency(), none.lease(), none.timeout(), none.maxAttempts(),
-                none.maxLapses(), none.expired(), none.autoStartup(), none.backoff(), settings.partitions()));
+                none.maxLapses(), none.expiryPolicy(), none.autoStartup(), none.backoff(), settings.partitions()));
     }
 
     private static void warn(String queue, Set<String> listened) {

@@ -15,7 +15,7 @@ import io.delayqueue.listener.handler.HandlerMethodAdapter;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.listener.poll.ListenerCounters;
-import io.delayqueue.listener.poll.ListenerEndpoint;
+import io.delayqueue.listener.poll.PartitionListener;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
@@ -55,8 +55,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
 
     private final List<Found> found = new ArrayList<>();
 
-    /** Names of the beans that have listeners. */
-    private final Set<String> heard = ConcurrentHashMap.newKeySet();
+    private final Set<String> beansWithListeners = ConcurrentHashMap.newKeySet();
 
     /** Grouped by registry, as queues of several systems may have the same name. */
     private final Map<DelayedListenerRegistry, PayloadTypeAgreement> payloads = new ConcurrentHashMap<>();
@@ -64,17 +63,6 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private @Nullable BeanFactory beanFactory;
 
     private boolean complete;
-
-    /**
-     * Creates a post-processor.
-     * @param registry receives the listeners; resolved at the first registration, so that
-     * this bean does not create others too early
-     */
-    public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry) {
-        this(registry, (system) -> {
-            throw new IllegalArgumentException("system must be empty, but was '%s'".formatted(system));
-        });
-    }
 
     /**
      * Creates a post-processor.
@@ -114,7 +102,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             this.nonAnnotatedClasses.add(targetClass);
             return bean;
         }
-        this.heard.add(beanName);
+        this.beansWithListeners.add(beanName);
         methods.forEach((method, annotations) -> add(new Found(bean, beanName, method, List.copyOf(annotations))));
         return bean;
     }
@@ -136,8 +124,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             throw listener.invalid("the bean must be a singleton, or each of its instances would be one more listener",
                     null);
         }
-        synchronized (this.found) { // beans may be created while the last ones are
-                                    // registered
+        // Beans may be created while the last ones are registered.
+        synchronized (this.found) {
             if (!this.complete) {
                 this.found.add(listener);
                 return;
@@ -156,21 +144,22 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
         all.forEach(this::register);
         if (this.beanFactory instanceof ConfigurableListableBeanFactory beans) {
-            new UncalledListenerCheck(beans, (type) -> listenerMethods(type).keySet(), this.heard::contains).check();
+            new UnregisteredListenerDetector(beans, (type) -> listenerMethods(type).keySet(),
+                    this.beansWithListeners::contains)
+                .check();
         }
     }
 
     private void register(Found listener) {
-        AttributeResolver attributes = new AttributeResolver(this.beanFactory);
-        ClassLoader classLoader = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
-                ? configurable.getBeanClassLoader() : null;
+        ConfigurableBeanFactory factory = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
+                ? configurable : null;
         try {
             for (DelayedListener declared : listener.annotations()) {
-                ListenerAnnotation annotation = new ListenerAnnotation(declared, attributes, classLoader);
+                ListenerAnnotation annotation = new ListenerAnnotation(declared, factory);
                 String system = annotation.system();
                 DelayedListenerRegistry registry = (system != null) ? this.systems.apply(system)
                         : this.registry.getObject();
-                register(registry, listener, handler(registry, listener), annotation);
+                register(registry, listener, handler(registry, listener, factory), annotation);
             }
         }
         catch (IllegalArgumentException ex) {
@@ -178,7 +167,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
     }
 
-    private HandlerMethodAdapter handler(DelayedListenerRegistry registry, Found listener) {
+    private static HandlerMethodAdapter handler(DelayedListenerRegistry registry, Found listener,
+            @Nullable ConfigurableBeanFactory factory) {
         Method invocable;
         try {
             invocable = AopUtils.selectInvocableMethod(listener.method(), listener.bean().getClass());
@@ -186,8 +176,6 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         catch (IllegalStateException ex) {
             throw new IllegalArgumentException(ex.getMessage(), ex);
         }
-        ConfigurableBeanFactory factory = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
-                ? configurable : null;
         return registry.handlers().create(listener.bean(), listener.method(), invocable, factory);
     }
 
@@ -213,8 +201,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             MessageHandler handler, ListenerAnnotation annotation) {
         ListenerCounters counters = new ListenerCounters();
         MessageHandler observed = registry.handlers().observed(handler, id);
-        List<ListenerEndpoint> listened = queues.stream()
-            .map((queue) -> new ListenerEndpoint(id, Partition.first(queue),
+        List<PartitionListener> listened = queues.stream()
+            .map((queue) -> new PartitionListener(id, Partition.first(queue),
                     annotation.settings(registry.defaults(queue)), observed, counters, registry.events(queue, id)))
             .toList();
         return new QueueListenerContainer(id, listened, counters);

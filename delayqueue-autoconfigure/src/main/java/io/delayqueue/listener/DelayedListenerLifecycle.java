@@ -2,24 +2,24 @@ package io.delayqueue.listener;
 
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.delayqueue.listener.poll.ClockJumpDetector;
+import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Runs all listeners from the start of the application to its stop. Uses no thread and no
+ * Starts all listeners with the application and stops them with it. Uses no thread and no
  * subscription without listeners. Can be started and stopped repeatedly.
  * <p>
- * A stop runs in this order: ends claiming; awaits pending claims and gives back their
- * messages and all others that no handler has started; waits for running handlers up to
- * the shutdown timeout; acknowledges finished messages; interrupts the handlers that
- * still run, and gives back the messages of those that then throw; ends renewal. A
- * handler that ignores the interrupt keeps its lease until it runs out.
+ * A stop runs in this order: ends claiming; awaits pending claims; releases all messages
+ * that no handler has started; waits for running handlers up to the shutdown timeout;
+ * acknowledges finished messages; interrupts the handlers that still run, and releases
+ * the messages of those that then throw; ends renewal. A handler that ignores the
+ * interrupt keeps its lease until it runs out.
  * <p>
  * <strong>Threads.</strong> The context's life-cycle thread; a stop with a callback runs
  * on its own thread.
@@ -29,7 +29,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
     /** Starts late and stops early: before web servers drain and other beans stop. */
     private static final int PHASE = Integer.MAX_VALUE - 100;
 
-    private final DelayQueueStore ports;
+    private final StoreComponents store;
 
     private final DelayedListenerRegistry registry;
 
@@ -37,36 +37,24 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
 
     private final ListenerRuntimeSettings settings;
 
-    private final NodeHeartbeat reporter;
+    private final NodeHeartbeat heartbeat;
 
-    private final ClockJumpDetector clocks = new ClockJumpDetector();
+    private final ClockJumpLog clocks = new ClockJumpLog();
 
     private final AtomicReference<@Nullable ListenerRun> current = new AtomicReference<>();
 
     /**
-     * Creates a lifecycle that does not report the status of the node.
-     * @param ports the store
-     * @param registry the listeners
-     * @param events publishes dead-letter events
-     * @param settings the settings of the process
-     */
-    public DelayedListenerLifecycle(DelayQueueStore ports, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, ListenerRuntimeSettings settings) {
-        this(ports, registry, events, settings, NodeHeartbeat.none());
-    }
-
-    /**
      * Creates a lifecycle.
-     * @param ports the store
+     * @param store the store
      * @param registry the listeners
      * @param events publishes dead-letter events
      * @param settings the settings of the process
-     * @param reporter reports the status of this node
+     * @param heartbeat reports the status of this node
      */
-    public DelayedListenerLifecycle(DelayQueueStore ports, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, ListenerRuntimeSettings settings, NodeHeartbeat reporter) {
-        this.reporter = reporter;
-        this.ports = ports;
+    public DelayedListenerLifecycle(StoreComponents store, DelayedListenerRegistry registry,
+            ApplicationEventPublisher events, ListenerRuntimeSettings settings, NodeHeartbeat heartbeat) {
+        this.heartbeat = heartbeat;
+        this.store = store;
         this.registry = registry;
         this.events = events;
         this.settings = settings;
@@ -74,7 +62,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
-        ListenerRun run = new ListenerRun(this.ports, this.events, this.clocks, this.settings, this.reporter);
+        ListenerRun run = new ListenerRun(this.store, this.events, this.clocks, this.settings, this.heartbeat);
         if (!this.current.compareAndSet(null, run)) {
             return;
         }
@@ -127,7 +115,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
      * as known; {@code true} for stores without subscriptions.
      */
     public boolean isSubscribed(Partition partition) {
-        return this.ports.wakeUps().isHeard(partition);
+        return this.store.wakeUps().isHeard(partition);
     }
 
     /** Allows a new run at once: a context may not wait for the end of this one. */
@@ -135,7 +123,6 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
         ListenerRun run = this.current.getAndSet(null);
         if (run != null) {
             this.registry.detach(run);
-            run.stop();
         }
         return run;
     }

@@ -39,15 +39,6 @@ public class DelayedListenerRegistry {
     private final List<Consumer<ListenerContainer>> observers = new ArrayList<>();
 
     /**
-     * Creates a registry whose listeners publish no events.
-     * @param defaults returns the settings of a queue, for attributes that are not set
-     * @param handlers creates handlers
-     */
-    public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers) {
-        this(defaults, handlers, MessageEventListener.NONE);
-    }
-
-    /**
      * Creates a registry.
      * @param defaults returns the settings of a queue, for attributes that are not set
      * @param handlers creates handlers
@@ -117,7 +108,7 @@ public class DelayedListenerRegistry {
         return true;
     }
 
-    /** Attaches a run, unless a stop has already retired it. */
+    /** Starts the listeners in a run, unless a stop has already retired it. */
     synchronized void attach(ListenerRun run) {
         if (run.isRetired()) {
             return;
@@ -127,8 +118,8 @@ public class DelayedListenerRegistry {
     }
 
     /**
-     * Retires a run and detaches it. Does not detach the next run, if the application was
-     * already restarted.
+     * Retires a run and ends its claiming, without waiting. Does not detach the next run,
+     * if the application was already restarted.
      */
     synchronized void detach(ListenerRun run) {
         run.retire();

@@ -29,7 +29,7 @@ public interface ListenerContainer {
     void start();
 
     /**
-     * Ends claiming and gives back messages that no handler has started. Running handlers
+     * Ends claiming and releases messages that no handler has started. Running handlers
      * continue, with their leases renewed, for up to the shutdown timeout.
      */
     void stop();

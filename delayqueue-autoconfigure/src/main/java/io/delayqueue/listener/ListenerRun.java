@@ -1,38 +1,35 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.delayqueue.listener.poll.ClockJumpDetector;
+import io.delayqueue.QueueName;
+import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.DeadLetterCleaner;
-import io.delayqueue.listener.poll.HandlerThreads;
-import io.delayqueue.listener.poll.ListenerEndpoint;
+import io.delayqueue.listener.poll.HandlerExecutor;
 import io.delayqueue.listener.poll.ListenerRuntime;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.Nanos;
-import io.delayqueue.listener.poll.PartitionPollLoops;
 import io.delayqueue.listener.poll.PollLoop;
 import io.delayqueue.listener.poll.PrimaryPartitions;
 import io.delayqueue.listener.poll.StoreOutageLog;
 import io.delayqueue.listener.poll.TimerThread;
-import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.DelayQueueStore;
-import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.store.routing.StoreComponents;
 
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * Runs the listeners from one start of the {@link DelayedListenerLifecycle} to its stop.
- * Each start creates a new run, so remains of an earlier one cannot interfere. No thread
- * runs before a listener is launched.
+ * Holds the threads and loops from one start of the {@link DelayedListenerLifecycle} to
+ * its stop. Each start creates a new run, so remains of an earlier one cannot interfere.
+ * No thread runs before a listener is launched.
  * <p>
  * <strong>Threads.</strong> Any thread launches; one thread stops.
  */
@@ -41,77 +38,79 @@ final class ListenerRun {
     /** Extra time for the last acknowledgements after the shutdown timeout. */
     private static final Duration GRACE = Duration.ofMillis(500);
 
-    /** Extra time for interrupted handlers to end and to give their messages back. */
+    /** Extra time for interrupted handlers to end and for releasing their messages. */
     private static final Duration INTERRUPT_GRACE = Duration.ofSeconds(1);
 
-    private final ListenerRuntime context;
+    private final StoreComponents store;
 
-    private final WakeUps wakeUps;
+    private final ListenerRuntime runtime;
 
     private final TimerThread timer = new TimerThread();
 
-    private final HandlerThreads handlerThreads;
+    private final HandlerExecutor executor;
 
     /** The ends of running loops. */
     private final Set<CompletableFuture<Void>> ends = ConcurrentHashMap.newKeySet();
 
-    private final Set<PartitionPollLoops> launched = ConcurrentHashMap.newKeySet();
+    /** The queues of running listeners, with repetitions. */
+    private final List<QueueName> queues = new CopyOnWriteArrayList<>();
 
-    private final DeadLetterCleaner housekeeping;
+    private final DeadLetterCleaner cleaner;
 
-    private final QueueRegistrar notes;
-
-    private final NodeHeartbeat reporter;
+    private final NodeHeartbeat heartbeat;
 
     private final AtomicBoolean reports = new AtomicBoolean();
 
     private volatile boolean retired;
 
-    ListenerRun(DelayQueueStore ports, ApplicationEventPublisher events, ClockJumpDetector clocks,
-            ListenerRuntimeSettings settings, NodeHeartbeat reporter) {
-        this.reporter = reporter;
-        this.wakeUps = ports.wakeUps();
-        this.notes = ports.notes();
-        this.handlerThreads = new HandlerThreads(settings.virtualThreads(), ports.messages().waits(),
+    ListenerRun(StoreComponents store, ApplicationEventPublisher events, ClockJumpLog clocks,
+            ListenerRuntimeSettings settings, NodeHeartbeat heartbeat) {
+        this.heartbeat = heartbeat;
+        this.store = store;
+        this.executor = new HandlerExecutor(settings.virtualThreads(), store.messages().isBlocking(),
                 settings.execution().executor());
-        this.context = new ListenerRuntime(ports.messages(), events, this.handlerThreads, this.timer,
-                new StoreOutageLog(System::nanoTime, this.handlerThreads::log), clocks, ports.partitions(),
-                this.wakeUps.tellsOfKeepers() ? new PrimaryPartitions(settings.safetyPoll(), System::nanoTime) : null,
+        this.runtime = new ListenerRuntime(store.messages(), events, this.executor, this.timer,
+                new StoreOutageLog(System::nanoTime, this.executor::log), clocks, store.partitions(),
+                store.wakeUps().announcesPrimaryPollers()
+                        ? new PrimaryPartitions(settings.safetyPoll(), System::nanoTime) : null,
                 settings, System::nanoTime);
-        this.housekeeping = new DeadLetterCleaner(this.context);
+        this.cleaner = new DeadLetterCleaner(this.runtime);
     }
 
-    List<PartitionPollLoops> launch(List<ListenerEndpoint> queues, boolean paused) {
-        List<PartitionPollLoops> launched = new ArrayList<>();
-        for (ListenerEndpoint queue : queues) {
-            PartitionPollLoops loops = new PartitionPollLoops(queue, this.context, this::start);
-            this.launched.add(loops);
-            loops.start(paused);
-            this.housekeeping.add(queue.name());
-            this.notes.note(queue.name());
-            launched.add(loops);
-        }
+    ListenerRuntime runtime() {
+        return this.runtime;
+    }
+
+    /** Starts a loop, whose end a stop awaits. */
+    void start(PollLoop loop) {
+        CompletableFuture<Void> end = loop.end();
+        // Registered before the start, or a stop meanwhile would not wait for it.
+        this.ends.add(end);
+        end.whenComplete((done, ex) -> this.ends.remove(end));
+        loop.start(this.store.wakeUps());
+    }
+
+    /** Registers a queue that a listener starts on. */
+    void add(QueueName queue) {
+        this.queues.add(queue);
+        this.cleaner.add(queue);
+        this.store.registrar().register(queue);
         if (this.reports.compareAndSet(false, true)) {
             this.timer.after(NodeHeartbeat.FIRST, this::report);
             this.timer.every(NodeHeartbeat.PERIOD, this::report);
         }
-        return launched;
+    }
+
+    void remove(QueueName queue) {
+        this.queues.remove(queue);
     }
 
     /** Also registers the queues: at launch, the store may have been unavailable. */
     private void report() {
-        this.context.turn(() -> {
-            this.reporter.report();
-            this.launched.forEach((loops) -> this.notes.note(loops.name()));
+        this.runtime.runTurn(() -> {
+            this.heartbeat.report();
+            this.queues.forEach(this.store.registrar()::register);
         });
-    }
-
-    /** Registers the end before the start, or a stop meanwhile would not wait for it. */
-    private void start(PollLoop loop) {
-        CompletableFuture<Void> end = loop.end();
-        this.ends.add(end);
-        end.whenComplete((done, ex) -> this.ends.remove(end));
-        loop.start(this.wakeUps);
     }
 
     /** Prevents further launches by this run. */
@@ -123,23 +122,12 @@ final class ListenerRun {
         return this.retired;
     }
 
-    void stop(List<PartitionPollLoops> loops) {
-        loops.forEach((queue) -> queue.stop(this.context.settings().shutdownTimeout()));
-        loops.forEach(this.launched::remove);
-    }
-
-    /** Ends all claiming without waiting. */
-    void stop() {
-        stop(List.copyOf(this.launched));
-    }
-
-    /** Waits, after {@link #stop()}, for up to the shutdown timeout. */
+    /** Waits, after all loops were stopped, for up to the shutdown timeout. */
     void awaitEnd() {
-        Duration limit = this.context.settings().shutdownTimeout().plus(GRACE);
         boolean interrupted = false;
         try {
             CompletableFuture.allOf(this.ends.toArray(CompletableFuture<?>[]::new))
-                .get(Nanos.of(limit), TimeUnit.NANOSECONDS);
+                .get(Nanos.of(this.runtime.settings().shutdownTimeout().plus(GRACE)), TimeUnit.NANOSECONDS);
         }
         catch (TimeoutException | ExecutionException ex) {
             // Each loop that has not ended logs this.
@@ -148,16 +136,16 @@ final class ListenerRun {
             interrupted = true;
         }
         try {
-            this.handlerThreads.interrupt(INTERRUPT_GRACE);
+            this.executor.interruptHandlers(INTERRUPT_GRACE);
         }
         catch (InterruptedException ex) {
             interrupted = true;
         }
         // Renewal ends last, or handlers that still run would lose their leases.
         this.timer.close();
-        this.handlerThreads.close();
+        this.executor.close();
         if (this.reports.get()) {
-            this.reporter.withdraw(); // behind the last report
+            this.heartbeat.withdraw(); // behind the last report
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -10,9 +10,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
-import io.delayqueue.listener.poll.StoreFutures;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.NodeStatusCodec;
+import io.delayqueue.store.StoreFutures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,10 +46,7 @@ public final class NodeHeartbeat {
 
     /**
      * Creates a heartbeat that has not reported yet.
-     * @param directory receives the reports
-     * @param node the identity of this node
      * @param listeners returns the listeners of the node, called for each report
-     * @param nanoTime the monotonic clock
      * @param besides runs after each report, for other periodic checks; must not block
      */
     public NodeHeartbeat(NodeRegistry directory, NodeStatusCodec.Node node,
@@ -63,7 +60,7 @@ public final class NodeHeartbeat {
     }
 
     /** Creates a heartbeat that reports nothing. */
-    static NodeHeartbeat none() {
+    public static NodeHeartbeat none() {
         return new NodeHeartbeat(NodeRegistry.NONE, new NodeStatusCodec.Node("", "", "", 0, null), List::of, () -> 0,
                 () -> {
                 });
@@ -97,7 +94,7 @@ public final class NodeHeartbeat {
         List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeHeartbeat::status).toList();
         StoreFutures
             .send(() -> this.directory.report(this.node.id(), NodeStatusCodec.write(this.node, uptime, listeners)))
-            .whenComplete(NodeHeartbeat::conclude);
+            .whenComplete(NodeHeartbeat::complete);
         this.besides.run();
     }
 
@@ -109,12 +106,12 @@ public final class NodeHeartbeat {
 
     /** Removes the status of this node, as it stops. */
     void withdraw() {
-        StoreFutures.send(() -> this.directory.remove(this.node.id())).whenComplete(NodeHeartbeat::conclude);
+        StoreFutures.send(() -> this.directory.remove(this.node.id())).whenComplete(NodeHeartbeat::complete);
     }
 
-    private static void conclude(Object done, Throwable failure) {
+    private static void complete(Object done, Throwable failure) {
         if (failure != null) {
-            logger.debug("Cannot tell what this node does; told again in some seconds", failure);
+            logger.debug("Cannot report the status of this node; the next report follows in a few seconds", failure);
         }
     }
 

@@ -55,13 +55,7 @@ final class PayloadTypeAgreement {
         others.add(reader);
     }
 
-    /**
-     * Holds the payload type of a listener.
-     *
-     * @param beanName the name of its bean
-     * @param method its method, for messages
-     * @param type the type of the payload; {@code null} if it is not read
-     */
+    /** Holds the payload type of a listener; {@code null} if it reads no payload. */
     record Reader(String beanName, String method, @Nullable Type type) {
 
         private boolean agreesWith(Reader other) {

@@ -1,26 +1,38 @@
 package io.delayqueue.listener;
 
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
 
+import io.delayqueue.QueueName;
+import io.delayqueue.listener.poll.HandlerDispatcher;
 import io.delayqueue.listener.poll.ListenerCounters;
-import io.delayqueue.listener.poll.ListenerEndpoint;
+import io.delayqueue.listener.poll.PartitionListener;
+import io.delayqueue.listener.poll.ListenerRuntime;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.ListenerStatistics;
-import io.delayqueue.listener.poll.PartitionPollLoops;
+import io.delayqueue.listener.poll.PollLoop;
 import io.delayqueue.listener.poll.PollLoopStatus;
+import io.delayqueue.store.Partition;
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the loops of one listener.
+ * Runs the loops of one listener, one for each partition of its queues. The first loop of
+ * a queue runs from the start, even while the store is unavailable; the others are added
+ * once their partitions are known. Loops run until the stop: a partition that no longer
+ * receives new messages may hold older ones.
  * <p>
  * <strong>Threads.</strong> Any thread makes life-cycle calls. They exclude each other,
- * as they change several fields together; none blocks inside.
+ * and may take long: they read layouts, run turns of loops, and log. A thread that learns
+ * of partitions, often that of a connection, adds loops without waiting for these calls:
+ * it shares only the lock of the loops with them, under which nothing blocks.
  */
 final class QueueListenerContainer implements ListenerContainer {
 
@@ -28,7 +40,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private final String id;
 
-    private final List<ListenerEndpoint> queues;
+    private final List<PartitionListener> endpoints;
 
     private final ListenerCounters counters;
 
@@ -38,17 +50,17 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private @Nullable ListenerRun run;
 
-    private List<PartitionPollLoops> loops = List.of();
+    private @Nullable Loops loops;
 
     /**
      * Creates a container that starts with the application if all its queues do.
-     * @param queues at least one
+     * @param endpoints one for each queue, at least one
      */
-    QueueListenerContainer(String id, List<ListenerEndpoint> queues, ListenerCounters counters) {
+    QueueListenerContainer(String id, List<PartitionListener> endpoints, ListenerCounters counters) {
         this.id = id;
-        this.queues = List.copyOf(queues);
+        this.endpoints = List.copyOf(endpoints);
         this.counters = counters;
-        this.wanted = queues.stream().allMatch((queue) -> queue.settings().autoStartup());
+        this.wanted = endpoints.stream().allMatch((endpoint) -> endpoint.settings().autoStartup());
     }
 
     @Override
@@ -58,15 +70,16 @@ final class QueueListenerContainer implements ListenerContainer {
 
     @Override
     public List<String> queues() {
-        return this.queues.stream().map((queue) -> queue.name().value()).toList();
+        return this.endpoints.stream().map((endpoint) -> endpoint.name().value()).toList();
     }
 
-    List<ListenerEndpoint> listenedQueues() {
-        return this.queues;
+    List<PartitionListener> endpoints() {
+        return this.endpoints;
     }
 
     /** Attaches the container to a run, and starts it unless it was stopped. */
     synchronized void attach(ListenerRun run) {
+        detach();
         this.run = run;
         if (this.wanted) {
             launch(run);
@@ -76,20 +89,27 @@ final class QueueListenerContainer implements ListenerContainer {
     /** Detaches the container from a run that stops. Remembers if it was started. */
     synchronized void detach() {
         this.run = null;
-        this.loops = List.of();
+        stopLoops();
     }
 
     @Override
     public synchronized void start() {
         this.wanted = true;
-        if (this.run != null && this.loops.isEmpty()) {
+        if (this.run != null && this.loops == null) {
             launch(this.run);
         }
     }
 
     private void launch(ListenerRun run) {
-        this.loops = run.launch(this.queues, this.paused);
-        ListenerSettings settings = this.queues.get(0).settings();
+        this.loops = new Loops(run, this.paused);
+        try {
+            this.endpoints.forEach(this.loops::start);
+        }
+        catch (Throwable ex) {
+            stopLoops();
+            throw ex;
+        }
+        ListenerSettings settings = this.endpoints.get(0).settings();
         logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {}", this.id, queues(),
                 settings.concurrency(), Texts.span(settings.lease()), Texts.count(settings.maxAttempts(), "attempt"));
     }
@@ -97,28 +117,39 @@ final class QueueListenerContainer implements ListenerContainer {
     @Override
     public synchronized void stop() {
         this.wanted = false;
-        if (this.run != null && !this.loops.isEmpty()) {
-            this.run.stop(this.loops);
-            this.loops = List.of();
+        if (this.loops != null) {
+            stopLoops();
             logger.info("Listener '{}' stopped", this.id);
+        }
+    }
+
+    private void stopLoops() {
+        if (this.loops != null) {
+            this.loops.stop();
+            this.loops = null;
         }
     }
 
     @Override
     public synchronized void pause() {
-        this.paused = true;
-        this.loops.forEach((loop) -> loop.pause(true));
+        pause(true);
     }
 
     @Override
     public synchronized void resume() {
-        this.paused = false;
-        this.loops.forEach((loop) -> loop.pause(false));
+        pause(false);
+    }
+
+    private void pause(boolean pause) {
+        this.paused = pause;
+        if (this.loops != null) {
+            this.loops.pause(pause);
+        }
     }
 
     @Override
     public synchronized boolean isRunning() {
-        return !this.loops.isEmpty();
+        return this.loops != null;
     }
 
     @Override
@@ -126,35 +157,148 @@ final class QueueListenerContainer implements ListenerContainer {
         return this.paused;
     }
 
-    private synchronized List<PartitionPollLoops> running() {
-        return this.loops;
-    }
-
     @Override
-    public List<PollLoopStatus> loops() {
-        return running().stream().flatMap((loops) -> loops.states().stream()).toList();
+    public synchronized List<PollLoopStatus> loops() {
+        return (this.loops != null) ? this.loops.all().stream().map(PollLoop::status).toList() : List.of();
     }
 
     @Override
     public int concurrency() {
-        return this.queues.get(0).settings().concurrency();
+        return this.endpoints.get(0).settings().concurrency();
     }
 
     @Override
-    public Map<String, Integer> freeHandlers() {
-        return running().stream()
-            .collect(Collectors.toMap((loops) -> loops.name().value(), PartitionPollLoops::freeHandlers, Integer::sum));
+    public synchronized Map<String, Integer> freeHandlers() {
+        return (this.loops != null) ? this.loops.freeHandlers() : Map.of();
     }
 
     @Override
     public Map<String, SortedMap<Long, Long>> lateness() {
-        return this.queues.stream()
-            .collect(Collectors.toMap((queue) -> queue.name().value(), (queue) -> queue.lateness().byMicros()));
+        return this.endpoints.stream()
+            .collect(Collectors.toMap((endpoint) -> endpoint.name().value(),
+                    (endpoint) -> endpoint.lateness().byMicros()));
     }
 
     @Override
     public ListenerStatistics statistics() {
         return this.counters.snapshot();
+    }
+
+    /**
+     * Holds the loops from one start of the container to its stop. Its lock guards the
+     * fields, and is not held while loops are started, paused or stopped.
+     */
+    private static final class Loops {
+
+        private final ListenerRun run;
+
+        private final Map<QueueName, HandlerDispatcher> dispatchers = new HashMap<>();
+
+        private final Map<Partition, PollLoop> byPartition = new LinkedHashMap<>();
+
+        private final List<Runnable> watches = new ArrayList<>();
+
+        private boolean paused;
+
+        private boolean stopped;
+
+        Loops(ListenerRun run, boolean paused) {
+            this.run = run;
+            this.paused = paused;
+        }
+
+        void start(PartitionListener endpoint) {
+            QueueName queue = endpoint.name();
+            this.run.add(queue);
+            ListenerRuntime runtime = this.run.runtime();
+            add(queue,
+                    new HandlerDispatcher(endpoint.settings().concurrency(), runtime.executor(), runtime.nanoTime()));
+            cover(endpoint, List.of(Partition.first(queue)));
+            Runnable watch = runtime.partitions().watch(queue, (layout) -> cover(endpoint, layout.all(queue)));
+            if (!add(watch)) {
+                watch.run();
+            }
+        }
+
+        private synchronized void add(QueueName queue, HandlerDispatcher dispatcher) {
+            this.dispatchers.put(queue, dispatcher);
+        }
+
+        /** Returns {@code false} if the loops were stopped before. */
+        private synchronized boolean add(Runnable watch) {
+            return !this.stopped && this.watches.add(watch);
+        }
+
+        /** Starts loops outside the lock, as their turns would block others. */
+        private void cover(PartitionListener endpoint, List<Partition> partitions) {
+            for (Partition partition : partitions) {
+                PollLoop loop = add(endpoint, partition);
+                if (loop != null) {
+                    try {
+                        this.run.start(loop);
+                    }
+                    catch (Throwable ex) {
+                        // The next notification of these partitions retries.
+                        remove(partition);
+                        throw ex;
+                    }
+                }
+            }
+        }
+
+        private synchronized @Nullable PollLoop add(PartitionListener endpoint, Partition partition) {
+            HandlerDispatcher dispatcher = this.dispatchers.get(partition.queue());
+            if (dispatcher == null || this.stopped || this.byPartition.containsKey(partition)) {
+                return null;
+            }
+            PollLoop loop = new PollLoop(endpoint.at(partition), this.run.runtime(), dispatcher);
+            // Runs no turn, as the loop is not started.
+            loop.pause(this.paused);
+            this.byPartition.put(partition, loop);
+            return loop;
+        }
+
+        private synchronized void remove(Partition partition) {
+            this.byPartition.remove(partition);
+            HandlerDispatcher dispatcher = this.dispatchers.get(partition.queue());
+            if (dispatcher != null) {
+                dispatcher.unregister();
+            }
+        }
+
+        synchronized List<PollLoop> all() {
+            return List.copyOf(this.byPartition.values());
+        }
+
+        synchronized Map<String, Integer> freeHandlers() {
+            return this.dispatchers.entrySet()
+                .stream()
+                .collect(Collectors.toMap((entry) -> entry.getKey().value(), (entry) -> entry.getValue().idle()));
+        }
+
+        void pause(boolean pause) {
+            synchronized (this) {
+                this.paused = pause;
+            }
+            // Loops that are added from here on read the field.
+            all().forEach((loop) -> loop.pause(pause));
+        }
+
+        /** Stops all loops without waiting for their end. */
+        void stop() {
+            List<Runnable> watches;
+            List<QueueName> queues;
+            synchronized (this) {
+                this.stopped = true;
+                watches = List.copyOf(this.watches);
+                queues = List.copyOf(this.dispatchers.keySet());
+            }
+            watches.forEach(Runnable::run);
+            queues.forEach(this.run::remove);
+            // None is added from here on.
+            all().forEach((loop) -> loop.stop(this.run.runtime().settings().shutdownTimeout()));
+        }
+
     }
 
 }

@@ -15,14 +15,14 @@ public final class InMemoryIntegrityChecker implements DelayQueueIntegrityChecke
     private static final IntegrityReport SOUND = new IntegrityReport(0, List.of(), true);
 
     @Override
-    public IntegrityReport examine(String queue) {
+    public IntegrityReport check(String queue) {
         // Rejects an invalid name here too, and not only with Redis.
         new QueueName(queue);
         return SOUND;
     }
 
     @Override
-    public IntegrityReport examineKeys() {
+    public IntegrityReport checkKeys() {
         return SOUND;
     }
 

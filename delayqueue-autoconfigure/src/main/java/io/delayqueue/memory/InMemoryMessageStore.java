@@ -20,18 +20,23 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.PartitionTarget;
@@ -56,7 +61,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final Map<Partition, MemoryQueue> queues = new ConcurrentHashMap<>();
 
-    private final MemoryWakeUps alarms = new MemoryWakeUps();
+    private final MemoryWakeUps wakeUps = new MemoryWakeUps();
 
     private final MemoryPartitionLayoutStore records;
 
@@ -83,11 +88,11 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
                 return InMemoryMessageStore.this.in(partition,
                         (held, now) -> change.apply(!held.isEmpty(), Instant.ofEpochMilli(Micros.ceilToMillis(now))));
             }
-        }, this.alarms);
+        }, this.wakeUps);
     }
 
     @Override
-    public boolean waits() {
+    public boolean isBlocking() {
         return true;
     }
 
@@ -167,7 +172,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death) {
         return in(lease.partition(), (held, now) -> held.deadLetter(lease, death, now));
     }
 
@@ -235,14 +240,14 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
+    public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId) {
         return in(partition,
                 (held, now) -> Optional.ofNullable(held.letter(letterId)).map(MemoryDeadLetter::toMessage));
     }
 
     @Override
     public Subscription listen(Partition partition, Listener listener) {
-        return this.alarms.listen(partition, listener);
+        return this.wakeUps.listen(partition, listener);
     }
 
     /** Returns the layouts of its partitions. */
@@ -252,12 +257,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     /** Returns the inspector of its queues. */
     public QueueInspector queueInspector() {
-        return new MemoryQueueInspector(new MemoryQueueInspector.Look() {
-            @Override
-            public <T> CompletableFuture<T> at(Partition partition, Function<MemoryQueueView, T> question) {
-                return in(partition, (held, now) -> question.apply(held.view(now)));
-            }
-        }, this.records);
+        return new Inspector();
     }
 
     /** Returns the list of its queues. */
@@ -310,7 +310,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
             finally {
                 held.lock.unlock();
                 if (wakeUp) {
-                    this.alarms.ring(partition);
+                    this.wakeUps.notifyListeners(partition);
                 }
             }
         }
@@ -318,6 +318,27 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private static <A, B> List<B> each(List<A> values, Function<A, B> transition) {
         return values.stream().map(transition).toList();
+    }
+
+    /** Reads queues, each read under the lock of the queue. */
+    private final class Inspector implements QueueInspector {
+
+        @Override
+        public CompletableFuture<PartitionCounts> counts(Partition partition) {
+            return in(partition, (held, now) -> held.view(now).counts(InMemoryMessageStore.this.records.of(partition)));
+        }
+
+        @Override
+        public CompletableFuture<DueForecast> dueForecast(Partition partition) {
+            return in(partition, (held, now) -> held.view(now).dueForecast());
+        }
+
+        @Override
+        public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection selection,
+                @Nullable MessageCursor after, int limit) {
+            return in(partition, (held, now) -> held.view(now).messages(selection, after, limit));
+        }
+
     }
 
     /** Changes or reads one queue, under its lock. */

@@ -67,7 +67,7 @@ final class MemoryMessage {
     /** Leases that ran out after a recorded start. */
     int lapses;
 
-    Suspicion suspicion = Suspicion.NONE;
+    Redelivery redelivery = Redelivery.NONE;
 
     String firstFailure = "";
 
@@ -185,13 +185,13 @@ final class MemoryMessage {
     }
 
     /** Classifies a message by whether its last lease may have killed the process. */
-    enum Suspicion {
+    enum Redelivery {
 
         /** The holder ended its last lease, if it had one. */
         NONE,
 
         /** Its last lease ran out. */
-        SUSPECT,
+        REDELIVERED,
 
         /** Its last lease ran out, and its handler was started in the present lease. */
         STARTED

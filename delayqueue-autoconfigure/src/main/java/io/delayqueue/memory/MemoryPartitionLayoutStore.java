@@ -31,11 +31,11 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
 
     private final Exclusively exclusively;
 
-    private final MemoryWakeUps alarms;
+    private final MemoryWakeUps wakeUps;
 
-    MemoryPartitionLayoutStore(Exclusively exclusively, MemoryWakeUps alarms) {
+    MemoryPartitionLayoutStore(Exclusively exclusively, MemoryWakeUps wakeUps) {
         this.exclusively = exclusively;
-        this.alarms = alarms;
+        this.wakeUps = wakeUps;
     }
 
     PartitionLayout of(Partition partition) {
@@ -85,7 +85,7 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
             UnaryOperator<@Nullable PartitionLayout> change) {
         CompletableFuture<Optional<PartitionLayout>> recorded = this.exclusively.in(partition, (holdsMessages,
                 now) -> Optional.ofNullable(this.records.compute(partition, (key, present) -> change.apply(present))));
-        this.alarms.ring(partition);
+        this.wakeUps.notifyListeners(partition);
         return recorded;
     }
 

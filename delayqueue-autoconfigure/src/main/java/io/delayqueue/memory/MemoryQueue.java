@@ -16,12 +16,12 @@ import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
-import io.delayqueue.memory.MemoryMessage.Suspicion;
+import io.delayqueue.memory.MemoryMessage.Redelivery;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -86,24 +86,25 @@ final class MemoryQueue {
     ClaimResult claim(ClaimRequest request, long now) {
         endLapsedLeases(now, Micros.of(request.usualLease()));
         long millis = Micros.floorToMillis(now);
-        List<DeadLetterEvent> buried = new ArrayList<>();
+        List<DeadLetterEvent> deadLettered = new ArrayList<>();
         DueMessages due = new DueMessages(this.lanes, millis, request.limit());
         due.take((expired) -> {
             remove(expired);
             if (request.policy() == ExpiryPolicy.DEAD_LETTER) {
-                buried.add(buryExpired(expired, now));
+                deadLettered.add(deadLetterExpired(expired, now));
             }
         });
         lease(due.taken(), now + Micros.of(request.leaseTime()));
         this.wakeUp |= this.lanes.due(millis).findAny().isPresent(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
         return new ClaimResult(due.taken().stream().map(this::claimed).toList(), Micros.toInstant(now),
-                Micros.earliest(this.lanes.heads(), ends), due.expired(), buried, 0, request.bid() != null);
+                Micros.earliest(this.lanes.heads(), ends), due.expired(), deadLettered, 0, request.bid() != null);
     }
 
-    private DeadLetterEvent buryExpired(MemoryMessage message, long now) {
-        String letterId = new Lease(this.name, message.id, Long.toString(now)).letterId();
-        bury(message, letterId, new DeadLetterReason("expired", false, Instant.ofEpochMilli(message.due)), now);
+    private DeadLetterEvent deadLetterExpired(MemoryMessage message, long now) {
+        String letterId = new Lease(this.name, message.id, Long.toString(now)).deadLetterId();
+        addDeadLetter(message, letterId, new DeadLetterRequest("expired", false, Instant.ofEpochMilli(message.due)),
+                now);
         return new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures, "expired");
     }
 
@@ -130,7 +131,7 @@ final class MemoryQueue {
     private ClaimedMessage claimed(MemoryMessage message) {
         return new ClaimedMessage(new Lease(this.name, message.id, Long.toString(message.token)),
                 Instant.ofEpochMilli(message.due), message.failures, message.lapses,
-                message.suspicion != Suspicion.NONE, message.expiresAt(), message.group, message.envelope);
+                message.redelivery != Redelivery.NONE, message.expiresAt(), message.group, message.envelope);
     }
 
     boolean acknowledge(Lease lease) {
@@ -158,7 +159,7 @@ final class MemoryQueue {
         if (message == null) {
             return false;
         }
-        message.suspicion = Suspicion.STARTED;
+        message.redelivery = Redelivery.STARTED;
         return true;
     }
 
@@ -171,7 +172,7 @@ final class MemoryQueue {
             message.firstFailure = failure;
         }
         message.failures++;
-        message.suspicion = Suspicion.NONE;
+        message.redelivery = Redelivery.NONE;
         giveBack(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
         return true;
     }
@@ -181,8 +182,8 @@ final class MemoryQueue {
         if (message == null) {
             return hasGivenBack(lease);
         }
-        if (message.suspicion == Suspicion.STARTED) {
-            message.suspicion = Suspicion.NONE;
+        if (message.redelivery == Redelivery.STARTED) {
+            message.redelivery = Redelivery.NONE;
         }
         giveBack(message, due);
         return true;
@@ -198,12 +199,12 @@ final class MemoryQueue {
         backToLane(message, due);
     }
 
-    boolean deadLetter(Lease lease, DeadLetterReason death, long now) {
+    boolean deadLetter(Lease lease, DeadLetterRequest death, long now) {
         MemoryMessage message = heldBy(lease);
         if (message == null) {
-            return this.dead.find(lease.letterId()) != null; // a repeated call
+            return this.dead.find(lease.deadLetterId()) != null; // a repeated call
         }
-        bury(message, lease.letterId(), death, now);
+        addDeadLetter(message, lease.deadLetterId(), death, now);
         end(message);
         return true;
     }
@@ -257,7 +258,7 @@ final class MemoryQueue {
         return this.dead.removeUpTo(Micros.floorToMillis(now) - age.toMillis(), MessageStore.BATCH_LIMIT);
     }
 
-    private void bury(MemoryMessage message, String letterId, DeadLetterReason death, long now) {
+    private void addDeadLetter(MemoryMessage message, String letterId, DeadLetterRequest death, long now) {
         this.dead
             .add(new MemoryDeadLetter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
                     death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
@@ -295,10 +296,10 @@ final class MemoryQueue {
             end(message);
             return;
         }
-        if (message.suspicion == Suspicion.STARTED) {
+        if (message.redelivery == Redelivery.STARTED) {
             message.lapses++;
         }
-        message.suspicion = Suspicion.SUSPECT;
+        message.redelivery = Redelivery.REDELIVERED;
         backToLane(message, due);
     }
 

@@ -49,7 +49,7 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
                 paused ? pause : null, recorded.version(), Micros.toInstant(this.now));
     }
 
-    DueForecast horizon() {
+    DueForecast dueForecast() {
         long nowMillis = Micros.floorToMillis(this.now);
         long[] counts = LongStream.of(SPANS)
             .map((span) -> this.lanes.due(nowMillis + span).count() + lapsed().size())
@@ -64,7 +64,7 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
             case SCHEDULED -> this.lanes.waiting();
             case DUE -> this.lanes.due(Micros.floorToMillis(this.now));
             case LEASED -> this.leased.stream();
-            case FOLLOWERS -> this.lanes.waitingBehind();
+            case WAITING_IN_GROUP -> this.lanes.waitingBehind();
         };
         return messages.map((message) -> new ListedMessage(position(listing, message), summary(message)))
             .filter((listed) -> after == null || listed.position().compareTo(after) > 0)
@@ -74,7 +74,7 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
     }
 
     private static MessageCursor position(MessageSelection listing, MemoryMessage message) {
-        if (listing == MessageSelection.FOLLOWERS) {
+        if (listing == MessageSelection.WAITING_IN_GROUP) {
             return new MessageCursor("0", "%s %015d:%s".formatted(message.group, message.wanted, message.id));
         }
         long score = (listing == MessageSelection.LEASED) ? message.deadline : message.due;

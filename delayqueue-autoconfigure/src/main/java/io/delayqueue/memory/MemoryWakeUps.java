@@ -27,10 +27,10 @@ final class MemoryWakeUps {
         return () -> this.registrations.remove(registration);
     }
 
-    void ring(Partition queue) {
+    void notifyListeners(Partition queue) {
         for (Registration registration : this.registrations) {
             if (registration.queue.equals(queue)) {
-                registration.ring();
+                registration.notifyListeners();
             }
         }
     }
@@ -51,9 +51,9 @@ final class MemoryWakeUps {
          * Calls the listener; a failure must not make the completed transition look
          * failed.
          */
-        void ring() {
+        void notifyListeners() {
             try {
-                this.listener.heard(WakeUpSignal.LOOK);
+                this.listener.heard(WakeUpSignal.POLL_NOW);
             }
             catch (RuntimeException ex) {
                 logger.warn("An alarm of queue '{}' failed; its worker finds messages by its safety poll", this.queue,

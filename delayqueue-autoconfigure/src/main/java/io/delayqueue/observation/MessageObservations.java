@@ -61,7 +61,7 @@ public final class MessageObservations {
             return call.apply(message);
         }
         Sending sending = start(message.queue(), 1);
-        try (SafeScope scope = SafeScope.of(this.registry, sending.observation())) {
+        try (FailSafeObservationScope scope = FailSafeObservationScope.of(this.registry, sending.observation())) {
             SendResult result = call.apply(sending.mark(message));
             sending.context().result(result);
             sending.end(null);
@@ -81,7 +81,7 @@ public final class MessageObservations {
         }
         Sending sending = start(message.queue(), 1);
         CompletableFuture<SendResult> answer;
-        try (SafeScope scope = SafeScope.of(this.registry, sending.observation())) {
+        try (FailSafeObservationScope scope = FailSafeObservationScope.of(this.registry, sending.observation())) {
             answer = call.apply(sending.mark(message));
         }
         catch (RuntimeException ex) {
@@ -147,7 +147,7 @@ public final class MessageObservations {
         Observation observation = started(
                 () -> DelayQueueObservation.HANDLE.observation(this.handle, HANDLE, () -> context, this.registry));
         CompletionStage<?> stage;
-        try (SafeScope scope = SafeScope.of(this.registry, observation)) {
+        try (FailSafeObservationScope scope = FailSafeObservationScope.of(this.registry, observation)) {
             stage = handler.call();
         }
         catch (Throwable ex) {

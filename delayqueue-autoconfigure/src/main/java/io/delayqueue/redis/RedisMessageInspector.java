@@ -15,9 +15,9 @@ import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
-import io.delayqueue.redis.script.ScriptReplies.Attempts;
-import io.delayqueue.redis.script.ScriptReplies.Details;
+import io.delayqueue.redis.script.ScriptCodec;
+import io.delayqueue.redis.script.ScriptCodec.Attempts;
+import io.delayqueue.redis.script.ScriptCodec.Details;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageInspector;
@@ -28,11 +28,11 @@ import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
-import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
-import static io.delayqueue.redis.script.ScriptReplies.name;
-import static io.delayqueue.redis.script.ScriptReplies.number;
-import static io.delayqueue.redis.script.ScriptReplies.text;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytesOfName;
+import static io.delayqueue.redis.script.ScriptCodec.name;
+import static io.delayqueue.redis.script.ScriptCodec.number;
+import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /** Reads messages from Redis. Each method runs the script of the same name. */
 public final class RedisMessageInspector implements MessageInspector {
@@ -56,12 +56,12 @@ public final class RedisMessageInspector implements MessageInspector {
 
     private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
         boolean leased = text(reply.get(0)).equals("L");
-        long time = ScriptReplies.ceil(reply.get(1));
+        long time = ScriptCodec.ceil(reply.get(1));
         Attempts attempts = Attempts.of(reply.get(2));
         Details details = Details.of(reply.get(3));
-        Envelope envelope = this.codec.read(ScriptReplies.envelopeOf((byte[]) reply.get(4)));
+        Envelope envelope = this.codec.read(ScriptCodec.envelopeOf((byte[]) reply.get(4)));
         return new StoredMessage(queue.value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
-                leased ? null : Instant.ofEpochMilli(time), leased ? ScriptReplies.ofMicros(time) : null,
+                leased ? null : Instant.ofEpochMilli(time), leased ? ScriptCodec.ofMicros(time) : null,
                 details.expiresAt(), details.lane(), details.group(), attempts.failures(), attempts.lapses(),
                 EnvelopeCodec.text(envelope), envelope.headers());
     }
@@ -71,7 +71,7 @@ public final class RedisMessageInspector implements MessageInspector {
         return this.redis.run(RedisScripts.STATISTICS, partition)
             .thenApply((reply) -> new QueueStatistics(partition.queue().value(), number(reply.get(0)),
                     number(reply.get(1)), number(reply.get(2)), number(reply.get(3)),
-                    ScriptReplies.instantOrNull(reply.get(4))));
+                    ScriptCodec.instantOrNull(reply.get(4))));
     }
 
     @Override
@@ -83,15 +83,15 @@ public final class RedisMessageInspector implements MessageInspector {
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
                 for (int i = 0; i + LETTER_FIELDS <= reply.size(); i += LETTER_FIELDS) {
-                    letters.add(toLetter(partition, name(reply.get(i)), ScriptReplies.floor(reply.get(i + 1)),
-                            DeadLetterCodec.parse((byte[]) reply.get(i + 2))));
+                    letters.add(toLetter(partition, name(reply.get(i)), ScriptCodec.floor(reply.get(i + 1)),
+                            DeadLetterContent.parse((byte[]) reply.get(i + 2))));
                 }
                 DeadLetterPage page = DeadLetterCursor.page(letters, limit,
                         letters.size() > limit || reply.size() % LETTER_FIELDS != 0);
                 // Scores outside the range of a cursor would repeat the same page
                 // endlessly.
-                return (cursor != null && cursor.equals(page.nextCursor())) ? new DeadLetterPage(page.letters(), null)
-                        : page;
+                return (cursor != null && cursor.equals(page.nextCursor()))
+                        ? new DeadLetterPage(page.deadLetters(), null) : page;
             });
     }
 
@@ -102,17 +102,17 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId) {
+    public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId) {
         return content(partition, letterId).thenApply((found) -> found.map((letter) -> letter.toMessage(letterId)));
     }
 
-    private CompletableFuture<Optional<DeadLetterCodec>> content(Partition partition, String letterId) {
+    private CompletableFuture<Optional<DeadLetterContent>> content(Partition partition, String letterId) {
         return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(letterId), bytes(0), bytes(0))
             .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
-                    : Optional.of(DeadLetterCodec.parse((byte[]) reply.get(2))));
+                    : Optional.of(DeadLetterContent.parse((byte[]) reply.get(2))));
     }
 
-    private DeadLetter toLetter(Partition partition, String letterId, long died, DeadLetterCodec letter) {
+    private DeadLetter toLetter(Partition partition, String letterId, long died, DeadLetterContent letter) {
         Envelope envelope = readOrNull(letter.stamped());
         return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), letter.group(),
                 Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(died), letter.failures(), letter.lapses(),
@@ -122,11 +122,11 @@ public final class RedisMessageInspector implements MessageInspector {
 
     /** Returns null for an unreadable message, whose dead letter must stay visible. */
     private @Nullable Envelope readOrNull(byte[] stamped) {
-        if (stamped.length <= ScriptReplies.STAMP) {
+        if (stamped.length <= ScriptCodec.STAMP) {
             return null;
         }
         try {
-            return this.codec.read(ScriptReplies.envelopeOf(stamped));
+            return this.codec.read(ScriptCodec.envelopeOf(stamped));
         }
         catch (PayloadConversionException ex) {
             return null;

@@ -20,13 +20,13 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.redis.script.ScriptArguments;
-import io.delayqueue.redis.script.ScriptReplies;
-import io.delayqueue.redis.script.ScriptReplies.Attempts;
-import io.delayqueue.redis.script.ScriptReplies.Details;
+import io.delayqueue.redis.script.ScriptCodec;
+import io.delayqueue.redis.script.ScriptCodec.Attempts;
+import io.delayqueue.redis.script.ScriptCodec.Details;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.Lease;
@@ -37,11 +37,11 @@ import io.delayqueue.store.PartitionTarget;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
-import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
-import static io.delayqueue.redis.script.ScriptReplies.name;
-import static io.delayqueue.redis.script.ScriptReplies.number;
-import static io.delayqueue.redis.script.ScriptReplies.text;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytesOfName;
+import static io.delayqueue.redis.script.ScriptCodec.name;
+import static io.delayqueue.redis.script.ScriptCodec.number;
+import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
  * Stores messages in Redis. Each method runs the script of the same name, whose header
@@ -80,8 +80,8 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public boolean waits() {
-        return this.redis.waits();
+    public boolean isBlocking() {
+        return this.redis.isBlocking();
     }
 
     @Override
@@ -148,7 +148,7 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> resign(Partition partition, String node) {
-        return this.redis.run(RedisScripts.RESIGN, partition, bytes(node))
+        return this.redis.run(RedisScripts.RESIGN_PRIMARY, partition, bytes(node))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
@@ -167,11 +167,11 @@ public final class RedisMessageStore implements MessageStore {
             Attempts tried = plain ? Attempts.NONE : Attempts.of(attempts.get(i));
             Details known = plain ? Details.NONE : Details.of(details.get(i));
             messages.add(new ClaimedMessage(new Lease(partition, name(reply.get(CLAIM_HEADER + 2 * i)), token),
-                    Instant.ofEpochMilli(ScriptReplies.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
-                    tried.lapses(), tried.suspect(), known.expiresAt(), known.group(),
-                    ScriptReplies.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
+                    Instant.ofEpochMilli(ScriptCodec.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
+                    tried.lapses(), tried.redelivered(), known.expiresAt(), known.group(),
+                    ScriptCodec.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
         }
-        return new ClaimResult(messages, ScriptReplies.ofMicros(number(reply.get(0))),
+        return new ClaimResult(messages, ScriptCodec.ofMicros(number(reply.get(0))),
                 (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), (int) number(reply.get(3)),
                 toEvents(partition, buried), (int) number(reply.get(5)), number(reply.get(6)) == 1);
     }
@@ -202,7 +202,7 @@ public final class RedisMessageStore implements MessageStore {
      */
     private static <T> CompletableFuture<List<Boolean>> complete(List<Object> reply, List<T> leases,
             Function<List<T>, CompletableFuture<List<Boolean>>> again) {
-        List<Boolean> done = ScriptReplies.flags(reply, 1);
+        List<Boolean> done = ScriptCodec.flags(reply, 1);
         List<Integer> left = IntStream.range(0, leases.size())
             .filter((i) -> number(reply.get(i + 1)) == LEFT)
             .boxed()
@@ -223,12 +223,13 @@ public final class RedisMessageStore implements MessageStore {
         return this.redis
             .run(RedisScripts.EXTEND, partition,
                     ScriptArguments.idsAndTokens(leases, ScriptArguments.micros(leaseTime)))
-            .thenApply((reply) -> ScriptReplies.flags(reply, 0));
+            .thenApply((reply) -> ScriptCodec.flags(reply, 0));
     }
 
     @Override
     public CompletableFuture<Boolean> start(Lease lease) {
-        return this.redis.run(RedisScripts.START, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()))
+        return this.redis
+            .run(RedisScripts.MARK_STARTED, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
@@ -260,7 +261,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death) {
         return this.redis
             .run(RedisScripts.DEAD_LETTER, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()),
                     bytes(death.cause()), bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))

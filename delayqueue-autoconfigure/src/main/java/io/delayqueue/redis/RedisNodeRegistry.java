@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.NodeRegistry;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
 
 /** Stores the reports of nodes in Redis, by {@code nodes.lua}. */
 public final class RedisNodeRegistry implements NodeRegistry {
@@ -39,8 +39,8 @@ public final class RedisNodeRegistry implements NodeRegistry {
         return run("list").thenApply((reply) -> {
             List<Report> reports = new ArrayList<>();
             for (int i = 0; i < reply.size(); i += FIELDS) {
-                reports.add(new Report(ScriptReplies.name(reply.get(i)), (byte[]) reply.get(i + 2),
-                        Instant.ofEpochMilli(ScriptReplies.floor(reply.get(i + 1)))));
+                reports.add(new Report(ScriptCodec.name(reply.get(i)), (byte[]) reply.get(i + 2),
+                        Instant.ofEpochMilli(ScriptCodec.floor(reply.get(i + 1)))));
             }
             return reports;
         });

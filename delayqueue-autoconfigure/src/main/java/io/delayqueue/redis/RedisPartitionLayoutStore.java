@@ -8,12 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
 
 /** Stores the layouts of partitions in Redis, by {@code partitions.lua}. */
 public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
@@ -54,7 +54,7 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
     private CompletableFuture<Optional<PartitionLayout>> run(Partition partition, String expected, String record,
             String recordIfHeld) {
         return ask(partition, expected, record, recordIfHeld)
-            .thenApply((reply) -> Optional.of(ScriptReplies.text(reply.get(0)))
+            .thenApply((reply) -> Optional.of(ScriptCodec.text(reply.get(0)))
                 .filter((text) -> !text.isEmpty())
                 .map((text) -> parsed(partition, text)));
     }
@@ -73,7 +73,7 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
     @Override
     public CompletableFuture<Instant> now(QueueName queue) {
         return ask(Partition.first(queue), "", "", "")
-            .thenApply((reply) -> Instant.ofEpochMilli(ScriptReplies.number(reply.get(1))));
+            .thenApply((reply) -> Instant.ofEpochMilli(ScriptCodec.number(reply.get(1))));
     }
 
     private CompletableFuture<List<Object>> ask(Partition partition, String expected, String record,

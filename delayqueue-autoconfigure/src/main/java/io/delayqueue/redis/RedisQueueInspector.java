@@ -12,9 +12,9 @@ import io.delayqueue.MessageSummary;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
-import io.delayqueue.redis.script.ScriptReplies.Attempts;
-import io.delayqueue.redis.script.ScriptReplies.Details;
+import io.delayqueue.redis.script.ScriptCodec;
+import io.delayqueue.redis.script.ScriptCodec.Attempts;
+import io.delayqueue.redis.script.ScriptCodec.Details;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.Partition;
@@ -23,12 +23,12 @@ import io.delayqueue.store.Pause;
 import io.delayqueue.store.QueueInspector;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
-import static io.delayqueue.redis.script.ScriptReplies.number;
-import static io.delayqueue.redis.script.ScriptReplies.text;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.number;
+import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
- * Reads queues in Redis, by {@code statistics.lua}, {@code horizon.lua} and {@code
+ * Reads queues in Redis, by {@code statistics.lua}, {@code due-counts.lua} and {@code
  * messages.lua}.
  */
 public final class RedisQueueInspector implements QueueInspector {
@@ -36,7 +36,7 @@ public final class RedisQueueInspector implements QueueInspector {
     private static final int LISTED_FIELDS = 4;
 
     /** Matches group, due time and id; see prelude.lua. */
-    private static final Pattern FOLLOWER = Pattern.compile("[^ ]* (\\d{1,15}):(.*)", Pattern.DOTALL);
+    private static final Pattern WAITING = Pattern.compile("[^ ]* (\\d{1,15}):(.*)", Pattern.DOTALL);
 
     private final RedisScriptExecutor redis;
 
@@ -49,13 +49,13 @@ public final class RedisQueueInspector implements QueueInspector {
         return this.redis.run(RedisScripts.STATISTICS, partition)
             .thenApply((reply) -> new PartitionCounts(number(reply.get(0)), number(reply.get(1)), number(reply.get(5)),
                     number(reply.get(2)), number(reply.get(6)), number(reply.get(3)),
-                    ScriptReplies.instantOrNull(reply.get(4)), Pause.parse(text(reply.get(7))),
-                    (int) number(reply.get(8)), ScriptReplies.ofMicros(number(reply.get(9)))));
+                    ScriptCodec.instantOrNull(reply.get(4)), Pause.parse(text(reply.get(7))),
+                    (int) number(reply.get(8)), ScriptCodec.ofMicros(number(reply.get(9)))));
     }
 
     @Override
-    public CompletableFuture<DueForecast> horizon(Partition partition) {
-        return this.redis.run(RedisScripts.HORIZON, partition)
+    public CompletableFuture<DueForecast> dueForecast(Partition partition) {
+        return this.redis.run(RedisScripts.DUE_COUNTS, partition)
             .thenApply((reply) -> new DueForecast(partition.queue().value(), number(reply.get(0)), more(reply, 1),
                     more(reply, 2), more(reply, 3), more(reply, 4), more(reply, 5), number(reply.get(6))));
     }
@@ -65,7 +65,7 @@ public final class RedisQueueInspector implements QueueInspector {
             @Nullable MessageCursor after, int limit) {
         return this.redis
             .run(RedisScripts.MESSAGES, partition, bytes(listing.name()), bytes((after != null) ? after.score() : ""),
-                    ScriptReplies.bytesOfRaw((after != null) ? after.member() : ""), bytes(limit))
+                    ScriptCodec.bytesOfRaw((after != null) ? after.member() : ""), bytes(limit))
             .thenApply((reply) -> {
                 List<ListedMessage> messages = new ArrayList<>();
                 for (int i = 1; i < reply.size(); i += LISTED_FIELDS) {
@@ -76,21 +76,21 @@ public final class RedisQueueInspector implements QueueInspector {
     }
 
     private static ListedMessage listed(Partition partition, MessageSelection listing, long now, List<Object> entry) {
-        String member = ScriptReplies.raw(entry.get(0));
+        String member = ScriptCodec.raw(entry.get(0));
         String score = text(entry.get(1));
         Attempts tried = Attempts.of(entry.get(2));
         Details details = Details.of(entry.get(3));
-        Matcher follower = FOLLOWER.matcher(member);
-        boolean follows = listing == MessageSelection.FOLLOWERS && follower.matches();
-        String id = ScriptReplies.name(ScriptReplies.bytesOfRaw(follows ? follower.group(2) : member));
-        long time = ScriptReplies.ceil(follows ? ScriptReplies.bytesOfRaw(follower.group(1)) : entry.get(1));
+        Matcher waiting = WAITING.matcher(member);
+        boolean waits = listing == MessageSelection.WAITING_IN_GROUP && waiting.matches();
+        String id = ScriptCodec.name(ScriptCodec.bytesOfRaw(waits ? waiting.group(2) : member));
+        long time = ScriptCodec.ceil(waits ? ScriptCodec.bytesOfRaw(waiting.group(1)) : entry.get(1));
         boolean leased = listing == MessageSelection.LEASED && time > now;
         Instant due = (listing != MessageSelection.LEASED) ? Instant.ofEpochMilli(time)
                 : (details.dueAt() != null && tried.failures() == 0) ? details.dueAt()
                         : Instant.ofEpochMilli(Math.floorDiv(time, 1_000));
         return new ListedMessage(new MessageCursor(score, member),
                 new MessageSummary(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
-                        leased ? null : due, leased ? ScriptReplies.ofMicros(time) : null, details.expiresAt(),
+                        leased ? null : due, leased ? ScriptCodec.ofMicros(time) : null, details.expiresAt(),
                         details.lane(), details.group(), tried.failures(), tried.lapses()));
     }
 

@@ -6,10 +6,10 @@ import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.QueueRegistry;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
 
 /** Stores the list of queues in Redis, by {@code queues.lua}. */
 public final class RedisQueueRegistry implements QueueRegistry {
@@ -31,7 +31,7 @@ public final class RedisQueueRegistry implements QueueRegistry {
 
     @Override
     public CompletableFuture<Boolean> remove(QueueName queue) {
-        return run("remove", queue.value()).thenApply((reply) -> ScriptReplies.number(reply.get(0)) == 1);
+        return run("remove", queue.value()).thenApply((reply) -> ScriptCodec.number(reply.get(0)) == 1);
     }
 
     @Override
@@ -56,7 +56,7 @@ public final class RedisQueueRegistry implements QueueRegistry {
     /** Parses a name, which another writer may have replaced by anything. */
     private static Stream<QueueName> name(Object value) {
         try {
-            return Stream.of(new QueueName(ScriptReplies.name(value)));
+            return Stream.of(new QueueName(ScriptCodec.name(value)));
         }
         catch (IllegalArgumentException ex) {
             return Stream.empty();

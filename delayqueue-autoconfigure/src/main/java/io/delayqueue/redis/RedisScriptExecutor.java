@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
-import io.delayqueue.redis.replication.DedicatedConnections;
 import io.delayqueue.redis.replication.ReplicatedScriptRunner;
 import io.delayqueue.redis.replication.ReplicationRequirement;
 import io.delayqueue.redis.script.BlockingScriptRunner;
@@ -17,7 +16,7 @@ import io.delayqueue.redis.script.LettuceScriptRunner;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.RetryingScriptRunner;
+import io.delayqueue.redis.script.ClusterRedirectScriptRunner;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.redis.script.SlowCallLog;
 import io.delayqueue.redis.script.TimedScriptRunner;
@@ -97,8 +96,9 @@ public final class RedisScriptExecutor implements AutoCloseable {
             ReplicationRequirement wait, MessageEventListener events) {
         boolean cluster = isLettuceCluster(factory);
         BackgroundLog log = new BackgroundLog();
-        ScriptRunner runner = new TimedScriptRunner(new RetryingScriptRunner(runner(factory, limit), limit, cluster),
-                events, new SlowCallLog(SlowCallLog.LATE, System::nanoTime, log));
+        ScriptRunner runner = new TimedScriptRunner(
+                new ClusterRedirectScriptRunner(runner(factory, limit), limit, cluster), events,
+                new SlowCallLog(SlowCallLog.LATE, System::nanoTime, log));
         if (wait.replicas() == 0) {
             return new RedisScriptExecutor(runner, runner, namespace, log);
         }
@@ -109,8 +109,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
                     "Use Lettuce, or set delayqueue.durability.wait-replicas to 0.");
         }
         ScriptRunner sends = new TimedScriptRunner(
-                new RetryingScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster), events,
-                new SlowCallLog(SlowCallLog.LATE.plus(wait.timeout()), System::nanoTime, log));
+                new ClusterRedirectScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
+                events, new SlowCallLog(SlowCallLog.LATE.plus(wait.timeout()), System::nanoTime, log));
         return new RedisScriptExecutor(runner, sends, namespace, log);
     }
 
@@ -166,8 +166,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
     }
 
     /** Returns whether calls wait for their answers on the caller's thread. */
-    boolean waits() {
-        return this.runner.waits();
+    boolean isBlocking() {
+        return this.runner.isBlocking();
     }
 
     public CompletableFuture<List<Object>> run(RedisScript script, Partition partition, byte[]... arguments) {
@@ -176,7 +176,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
 
     /** Runs the probe, on keys that no queue has; see {@link RedisKeys#tagOfProbe}. */
     public CompletableFuture<List<Object>> probe(int number) {
-        return this.runner.run(RedisScripts.PROBE, RedisKeys.ofProbe(this.namespace, number).all(), new byte[0][]);
+        return this.runner.run(RedisScripts.CHECK_SERVER, RedisKeys.ofProbe(this.namespace, number).all(),
+                new byte[0][]);
     }
 
     /** Runs a script on the keys of the whole namespace. */
@@ -223,9 +224,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
 
         static ScriptRunner replicated(RedisConnectionFactory factory, ReplicationRequirement wait, Duration limit) {
             return new ReplicatedScriptRunner(
-                    new DedicatedConnections(
-                            (org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory),
-                    wait, limit);
+                    (org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory, wait, limit);
         }
 
         static boolean isCluster(RedisConnectionFactory factory) {

@@ -16,30 +16,31 @@ import org.jspecify.annotations.Nullable;
  * @param nextAt when there may be more to claim: the earliest due time or lease end;
  * {@code null} if the queue is empty
  * @param expired number of messages that were found expired and removed
- * @param buried the dead letters that the claim added: for expired messages if the policy
- * is to dead-letter them, and for messages whose content was missing
+ * @param deadLettered the dead letters that the claim added: for expired messages if the
+ * policy is to dead-letter them, and for messages whose content was missing
  * @param partitionsVersion the version of {@link PartitionLayout} recorded in the
  * partition; 0 for none
- * @param keeper whether the caller is the primary poller of the partition, if it made a
- * bid
+ * @param primaryPoller whether the caller is the primary poller of the partition, if it
+ * made a bid
  */
 public record ClaimResult(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
-        List<DeadLetterEvent> buried, int partitionsVersion, boolean keeper) {
+        List<DeadLetterEvent> deadLettered, int partitionsVersion, boolean primaryPoller) {
 
     public ClaimResult {
         messages = List.copyOf(messages);
-        buried = List.copyOf(buried);
+        deadLettered = List.copyOf(deadLettered);
     }
 
     /** Creates the answer of a partition that has no version recorded. */
     public ClaimResult(List<ClaimedMessage> messages, Instant now, @Nullable Instant nextAt, int expired,
-            List<DeadLetterEvent> buried) {
-        this(messages, now, nextAt, expired, buried, 0, false);
+            List<DeadLetterEvent> deadLettered) {
+        this(messages, now, nextAt, expired, deadLettered, 0, false);
     }
 
     /** Returns a copy with this version recorded in the partition. */
     public ClaimResult withPartitionsVersion(int version) {
-        return new ClaimResult(this.messages, this.now, this.nextAt, this.expired, this.buried, version, this.keeper);
+        return new ClaimResult(this.messages, this.now, this.nextAt, this.expired, this.deadLettered, version,
+                this.primaryPoller);
     }
 
     /**

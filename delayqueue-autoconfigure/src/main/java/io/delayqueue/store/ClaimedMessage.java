@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param dueAt when it was due
  * @param failures previous handler failures
  * @param lapses leases that ran out after the start of the handler was recorded
- * @param suspect whether it is redelivered because its last lease ran out: the start must
- * be recorded before the handler is called, see {@link MessageStore#start}
+ * @param redelivered whether it is redelivered because its last lease ran out: the start
+ * must be recorded before the handler is called, see {@link MessageStore#start}
  * @param expiresAt when it expires and must no longer be handled; {@code null} if never
  * @param group its group; {@code null} for none
  * @param envelope its stored form
  */
-public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean suspect,
+public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean redelivered,
         @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
 
     private static final byte[] NOTHING = new byte[0];
@@ -29,7 +29,7 @@ public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapse
 
     /** Returns a copy without the content, for callers that have read it. */
     public ClaimedMessage withoutEnvelope() {
-        return new ClaimedMessage(this.lease, this.dueAt, this.failures, this.lapses, this.suspect, this.expiresAt,
+        return new ClaimedMessage(this.lease, this.dueAt, this.failures, this.lapses, this.redelivered, this.expiresAt,
                 this.group, NOTHING);
     }
 
@@ -39,7 +39,7 @@ public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapse
      * @param maxLapses lapses after which a message is dead-lettered
      * @param maxAttempts failures after which a message is dead-lettered
      */
-    public @Nullable String deathBy(int maxLapses, int maxAttempts) {
+    public @Nullable String deadLetterCause(int maxLapses, int maxAttempts) {
         if (this.lapses >= maxLapses) {
             return "Its lease ran out %s after it had started (max-lapses is %d)"
                 .formatted(Texts.count(this.lapses, "time"), maxLapses);

@@ -15,7 +15,8 @@ import io.delayqueue.DeadLetterPage;
  * the cursor that callers pass.
  *
  * @param diedMillis time at which the last message of the page was dead-lettered, in
- * milliseconds since the epoch n@param letterId the id of the last dead letter
+ * milliseconds since the epoch
+ * @param letterId the id of the last dead letter
  */
 public record DeadLetterCursor(long diedMillis, String letterId) {
 
@@ -32,8 +33,8 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
     /**
      * The order within a partition: entries of the same millisecond are ordered by id.
      */
-    private static final Comparator<DeadLetter> LATEST_FIRST = Comparator.comparing(DeadLetter::diedAt)
-        .thenComparing(DeadLetter::letterId)
+    private static final Comparator<DeadLetter> LATEST_FIRST = Comparator.comparing(DeadLetter::deadLetteredAt)
+        .thenComparing(DeadLetter::id)
         .reversed();
 
     /**
@@ -48,7 +49,7 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
         }
         List<DeadLetter> page = letters.subList(0, Math.min(limit, letters.size()));
         DeadLetter last = page.get(page.size() - 1);
-        return new DeadLetterPage(page, last.diedAt().toEpochMilli() + ":" + last.letterId());
+        return new DeadLetterPage(page, last.deadLetteredAt().toEpochMilli() + ":" + last.id());
     }
 
     /**
@@ -63,10 +64,10 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
         }
         Optional<DeadLetter> end = pages.stream()
             .filter((page) -> page.nextCursor() != null)
-            .map((page) -> page.letters().get(page.letters().size() - 1))
+            .map((page) -> page.deadLetters().get(page.deadLetters().size() - 1))
             .min(LATEST_FIRST);
         List<DeadLetter> letters = pages.stream()
-            .flatMap((page) -> page.letters().stream())
+            .flatMap((page) -> page.deadLetters().stream())
             .filter((letter) -> end.isEmpty() || LATEST_FIRST.compare(letter, end.get()) <= 0)
             .sorted(LATEST_FIRST)
             .toList();

@@ -44,7 +44,7 @@ public final class ExpiredMessagesLogs {
             return null;
         }
         summary.add(claim.expired());
-        summary.note(claim.buried());
+        summary.note(claim.deadLettered());
         long reported = summary.take(this.nanoTime.getAsLong());
         return (reported > 0) ? summary.text(reported, queue, policy) : null;
     }

@@ -1,6 +1,10 @@
 package io.delayqueue.store;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
@@ -8,173 +12,127 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Isolates message handling from failing event listeners: logs their exceptions, the
- * first one as a warning. Repeats the code for each event, because a lambda would be an
- * allocation per message.
+ * Notifies {@link MessageEventListener}s in order. If one fails, logs that, the first
+ * time as a warning, and notifies the next one.
  */
 final class FailureIsolatingEventListener implements MessageEventListener {
 
     private static final Logger logger = LoggerFactory.getLogger(FailureIsolatingEventListener.class);
 
-    private final MessageEventListener events;
+    private final List<MessageEventListener> listeners;
 
     private final AtomicBoolean warned = new AtomicBoolean();
 
     private final BackgroundLog log = new BackgroundLog();
 
-    FailureIsolatingEventListener(MessageEventListener events) {
-        this.events = events;
+    FailureIsolatingEventListener(List<MessageEventListener> listeners) {
+        this.listeners = List.copyOf(listeners);
     }
 
     @Override
     public QueueEventListener of(QueueName queue) {
-        try {
-            return new GuardedQueueEvents(this.events.of(queue));
-        }
-        catch (RuntimeException ex) {
-            failed("of", ex);
-            return QueueEventListener.NONE;
-        }
+        return isolating((each) -> each.of(queue));
     }
 
     @Override
     public QueueEventListener of(QueueName queue, String listenerId) {
-        try {
-            return new GuardedQueueEvents(this.events.of(queue, listenerId));
-        }
-        catch (RuntimeException ex) {
-            failed("of", ex);
-            return QueueEventListener.NONE;
-        }
+        return isolating((each) -> each.of(queue, listenerId));
+    }
+
+    private QueueEventListener isolating(Function<MessageEventListener, QueueEventListener> of) {
+        List<QueueEventListener> all = new ArrayList<>();
+        each(this.listeners, "of", (one) -> all.add(of.apply(one)));
+        all.removeIf(QueueEventListener.NONE::equals);
+        return all.isEmpty() ? QueueEventListener.NONE : new Isolating(all);
     }
 
     @Override
     public void called(String script, long nanos, boolean answered) {
-        try {
-            this.events.called(script, nanos, answered);
-        }
-        catch (RuntimeException ex) {
-            failed("called", ex);
+        each(this.listeners, "called", (one) -> one.called(script, nanos, answered));
+    }
+
+    private <T> void each(List<T> all, String event, Consumer<T> notification) {
+        for (T one : all) {
+            try {
+                notification.accept(one);
+            }
+            catch (RuntimeException ex) {
+                failed(event, ex);
+            }
         }
     }
 
     private void failed(String event, RuntimeException failure) {
         if (this.warned.compareAndSet(false, true)) {
-            this.log.execute(() -> logger.warn(
-                    "Event '{}' could not be told and is not counted; others that fail are logged at debug level",
-                    event, failure));
+            this.log.execute(() -> logger
+                .warn("A listener of the event '{}' failed, so it may not be counted; further failures are logged at "
+                        + "debug level", event, failure));
         }
         else {
-            logger.debug("Event '{}' could not be told", event, failure);
+            logger.debug("A listener of the event '{}' failed", event, failure);
         }
     }
 
-    private final class GuardedQueueEvents implements QueueEventListener {
+    private final class Isolating implements QueueEventListener {
 
-        private final QueueEventListener events;
+        private final List<QueueEventListener> all;
 
-        GuardedQueueEvents(QueueEventListener events) {
-            this.events = events;
+        Isolating(List<QueueEventListener> all) {
+            this.all = all;
+        }
+
+        private void each(String event, Consumer<QueueEventListener> notification) {
+            FailureIsolatingEventListener.this.each(this.all, event, notification);
         }
 
         @Override
         public void sent(SendOutcome outcome) {
-            try {
-                this.events.sent(outcome);
-            }
-            catch (RuntimeException ex) {
-                failed("sent", ex);
-            }
+            each("sent", (one) -> one.sent(outcome));
         }
 
         @Override
         public void sendFailed() {
-            try {
-                this.events.sendFailed();
-            }
-            catch (RuntimeException ex) {
-                failed("sendFailed", ex);
-            }
+            each("sendFailed", QueueEventListener::sendFailed);
         }
 
         @Override
         public void cancelled() {
-            try {
-                this.events.cancelled();
-            }
-            catch (RuntimeException ex) {
-                failed("cancelled", ex);
-            }
+            each("cancelled", QueueEventListener::cancelled);
         }
 
         @Override
         public void started(long latenessNanos) {
-            try {
-                this.events.started(latenessNanos);
-            }
-            catch (RuntimeException ex) {
-                failed("started", ex);
-            }
+            each("started", (one) -> one.started(latenessNanos));
         }
 
         @Override
         public void handled(HandlerOutcome outcome, long nanos) {
-            try {
-                this.events.handled(outcome, nanos);
-            }
-            catch (RuntimeException ex) {
-                failed("handled", ex);
-            }
+            each("handled", (one) -> one.handled(outcome, nanos));
         }
 
         @Override
         public void retried() {
-            try {
-                this.events.retried();
-            }
-            catch (RuntimeException ex) {
-                failed("retried", ex);
-            }
+            each("retried", QueueEventListener::retried);
         }
 
         @Override
-        public void died() {
-            try {
-                this.events.died();
-            }
-            catch (RuntimeException ex) {
-                failed("died", ex);
-            }
+        public void deadLettered() {
+            each("deadLettered", QueueEventListener::deadLettered);
         }
 
         @Override
         public void expired(long messages) {
-            try {
-                this.events.expired(messages);
-            }
-            catch (RuntimeException ex) {
-                failed("expired", ex);
-            }
+            each("expired", (one) -> one.expired(messages));
         }
 
         @Override
-        public void refused() {
-            try {
-                this.events.refused();
-            }
-            catch (RuntimeException ex) {
-                failed("refused", ex);
-            }
+        public void leaseLost() {
+            each("leaseLost", QueueEventListener::leaseLost);
         }
 
         @Override
         public void redelivered() {
-            try {
-                this.events.redelivered();
-            }
-            catch (RuntimeException ex) {
-                failed("redelivered", ex);
-            }
+            each("redelivered", QueueEventListener::redelivered);
         }
 
     }

@@ -23,7 +23,7 @@ public record Lease(Partition partition, String id, String token) {
     }
 
     /** Returns the id of the dead letter if this lease ends with dead-lettering. */
-    public String letterId() {
+    public String deadLetterId() {
         return this.id + SEPARATOR + this.token;
     }
 
@@ -31,9 +31,9 @@ public record Lease(Partition partition, String id, String token) {
      * Returns the message id of a dead letter id, or the text itself if it is not a dead
      * letter id.
      */
-    public static String idOf(String letterId) {
-        int end = letterId.lastIndexOf(SEPARATOR);
-        return (end < 0) ? letterId : letterId.substring(0, end);
+    public static String idOf(String deadLetterId) {
+        int end = deadLetterId.lastIndexOf(SEPARATOR);
+        return (end < 0) ? deadLetterId : deadLetterId.substring(0, end);
     }
 
 }

@@ -18,7 +18,7 @@ import io.delayqueue.admin.MessageSelection;
 public record MessageCursor(String score, String member) implements Comparable<MessageCursor> {
 
     private static final Pattern FORM = Pattern
-        .compile("([A-Z]+):(-?(?:inf|\\d{1,20}(?:\\.\\d{1,20})?(?:e[+-]?\\d{1,3})?)):(.+)", Pattern.DOTALL);
+        .compile("([A-Z_]+):(-?(?:inf|\\d{1,20}(?:\\.\\d{1,20})?(?:e[+-]?\\d{1,3})?)):(.+)", Pattern.DOTALL);
 
     /**
      * The order within a partition: members with the same score are ordered by their

@@ -57,19 +57,11 @@ public interface MessageEventListener {
      * caller.
      */
     static MessageEventListener composed(Collection<MessageEventListener> events) {
-        List<MessageEventListener> guarded = events.stream()
-            .filter((each) -> each != NONE)
-            .map(MessageEventListener::guarded)
-            .toList();
-        return switch (guarded.size()) {
-            case 0 -> NONE;
-            case 1 -> guarded.get(0);
-            default -> new CompositeEventListener(guarded);
-        };
-    }
-
-    private static MessageEventListener guarded(MessageEventListener events) {
-        return (events instanceof FailureIsolatingEventListener) ? events : new FailureIsolatingEventListener(events);
+        List<MessageEventListener> all = events.stream().filter((each) -> each != NONE).toList();
+        if (all.size() == 1 && all.get(0) instanceof FailureIsolatingEventListener) {
+            return all.get(0);
+        }
+        return all.isEmpty() ? NONE : new FailureIsolatingEventListener(all);
     }
 
 }

@@ -36,6 +36,6 @@ public interface MessageInspector {
      * Returns the message to send for the redrive of a dead letter; its envelope is empty
      * if the dead letter has no content.
      */
-    CompletableFuture<Optional<NewMessage>> buried(Partition partition, String letterId);
+    CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId);
 
 }

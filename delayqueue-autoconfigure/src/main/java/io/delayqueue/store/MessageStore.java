@@ -35,9 +35,9 @@ import io.delayqueue.SendResult;
  * returns the same answer.
  * <p>
  * <strong>Threads.</strong> All methods may be called from any thread and do not wait,
- * unless {@link #waits()}. A future always completes within the store's time limit; if
- * exceptionally, with a {@link io.delayqueue.DelayQueueException}, and on a thread that
- * must not be blocked.
+ * unless {@link #isBlocking()}. A future always completes within the store's time limit;
+ * if exceptionally, with a {@link io.delayqueue.DelayQueueException}, and on a thread
+ * that must not be blocked.
  */
 public interface MessageStore {
 
@@ -51,7 +51,7 @@ public interface MessageStore {
     int CONTENT_LIMIT = 1 << 20;
 
     /** Returns whether methods block the caller's thread until the work is done. */
-    default boolean waits() {
+    default boolean isBlocking() {
         return false;
     }
 
@@ -82,7 +82,8 @@ public interface MessageStore {
 
     /**
      * Resigns as primary poller of a partition, so that the standby nodes poll without
-     * delay. n@param node the primary poller
+     * delay.
+     * @param node the primary poller
      * @return {@code false} if the primary poller is another node, or there is none
      */
     CompletableFuture<Boolean> resign(Partition partition, String node);
@@ -124,9 +125,9 @@ public interface MessageStore {
 
     /**
      * Ends a lease by dead-lettering the message. The id of the dead letter is
-     * {@link Lease#letterId()}.
+     * {@link Lease#deadLetterId()}.
      */
-    CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterReason death);
+    CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death);
 
     /** Removes a waiting message, or prevents the retry of a leased one. */
     CompletableFuture<CancelResult> cancel(PartitionTarget home, String id);

@@ -32,7 +32,8 @@ public final class NodeStatusCodec {
     }
 
     /**
-     * Writes a report. n@param node the node
+     * Writes a report.
+     * @param node the node
      * @param uptime time since its listeners started
      */
     public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners) {

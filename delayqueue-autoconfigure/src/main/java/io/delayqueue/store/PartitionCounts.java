@@ -13,17 +13,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Holds the counts of a partition; {@link QueueOverview} describes each of them.
  *
- * n@param scheduled messages that wait n@param due scheduled messages that are due
- * n@param followers scheduled messages that wait in their group n@param leased in-flight
- * messages n@param lapsed lapses that no claim has found yet
- *
+ * @param scheduled messages that wait
+ * @param due scheduled messages that are due
+ * @param waitingInGroup scheduled messages that wait in their group
+ * @param leased in-flight messages
+ * @param lapsed lapses that no claim has found yet
  * @param dead dead letters
  * @param nextDueAt the earliest due time; {@code null} if no message waits
  * @param pause the current pause of the partition; {@code null} if it is not paused
  * @param version the version of the {@link PartitionLayout} recorded in it; 0 for none
  * @param now the time on its master
  */
-public record PartitionCounts(long scheduled, long due, long followers, long leased, long lapsed, long dead,
+public record PartitionCounts(long scheduled, long due, long waitingInGroup, long leased, long lapsed, long dead,
         @Nullable Instant nextDueAt, @Nullable Pause pause, int version, Instant now) {
 
     /**
@@ -36,7 +37,7 @@ public record PartitionCounts(long scheduled, long due, long followers, long lea
         boolean paused = partitions.stream().allMatch((partition) -> partition.pause() != null);
         Pause pause = paused ? partitions.get(0).pause() : null;
         return new QueueOverview(queue.value(), partitions.size(), sum(partitions, PartitionCounts::scheduled),
-                sum(partitions, PartitionCounts::due), sum(partitions, PartitionCounts::followers),
+                sum(partitions, PartitionCounts::due), sum(partitions, PartitionCounts::waitingInGroup),
                 sum(partitions, PartitionCounts::leased), sum(partitions, PartitionCounts::lapsed),
                 sum(partitions, PartitionCounts::dead),
                 partitions.stream()

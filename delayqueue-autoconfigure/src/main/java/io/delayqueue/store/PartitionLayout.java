@@ -113,26 +113,26 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     /** Returns the partition of a new message. */
-    public PartitionTarget home(QueueName queue, String key) {
-        return home(queue, key, count());
+    public PartitionTarget target(QueueName queue, String key) {
+        return target(queue, key, count());
     }
 
     /**
      * Returns the partitions that may hold a message, without duplicates, the current one
      * first.
      */
-    public List<PartitionTarget> homes(QueueName queue, String key) {
+    public List<PartitionTarget> targets(QueueName queue, String key) {
         if (this.counts.size() == 1) {
-            return List.of(home(queue, key));
+            return List.of(target(queue, key));
         }
-        Set<PartitionTarget> homes = new LinkedHashSet<>();
+        Set<PartitionTarget> targets = new LinkedHashSet<>();
         for (int i = this.counts.size() - 1; i >= 0; i--) {
-            homes.add(home(queue, key, this.counts.get(i)));
+            targets.add(target(queue, key, this.counts.get(i)));
         }
-        return List.copyOf(homes);
+        return List.copyOf(targets);
     }
 
-    private PartitionTarget home(QueueName queue, String key, int count) {
+    private PartitionTarget target(QueueName queue, String key, int count) {
         return new PartitionTarget(new Partition(queue, indexOf(key, count)), this.version);
     }
 

@@ -29,19 +29,19 @@ public record PrimaryPollerBid(String node, Kind kind, int others, Duration term
          * The node is the primary poller and has published that recently; it need not be
          * published again.
          */
-        HOLD,
+        RENEW,
 
         /**
          * The node becomes or remains the primary poller if there is no other one, and
          * this is published.
          */
-        CONFIRM,
+        ACQUIRE,
 
         /**
-         * Like {@code CONFIRM}, but also takes over if the primary poller has at least
+         * Like {@code ACQUIRE}, but also takes over if the primary poller has at least
          * two partitions more.
          */
-        SHARE
+        REBALANCE
 
     }
 

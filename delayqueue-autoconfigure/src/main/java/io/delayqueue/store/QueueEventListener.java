@@ -48,7 +48,7 @@ public interface QueueEventListener {
     }
 
     /** A message was dead-lettered. */
-    default void died() {
+    default void deadLettered() {
     }
 
     /** Messages were found expired. */
@@ -56,7 +56,7 @@ public interface QueueEventListener {
     }
 
     /** The store rejected a settlement or renewal, because the lease had ended. */
-    default void refused() {
+    default void leaseLost() {
     }
 
     /** A message was redelivered after its previous lease had run out. */

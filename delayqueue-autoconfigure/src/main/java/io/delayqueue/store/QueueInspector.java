@@ -18,7 +18,7 @@ public interface QueueInspector {
     CompletableFuture<PartitionCounts> counts(Partition partition);
 
     /** Returns how many messages are due when, in the same time. */
-    CompletableFuture<DueForecast> horizon(Partition partition);
+    CompletableFuture<DueForecast> dueForecast(Partition partition);
 
     /**
      * Returns messages in the order of a listing.

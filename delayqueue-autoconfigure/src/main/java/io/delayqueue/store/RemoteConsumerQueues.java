@@ -28,7 +28,7 @@ public final class RemoteConsumerQueues {
     /** Time of the last claim, successful or not, per queue. */
     private final Map<QueueName, Long> queues = new ConcurrentHashMap<>();
 
-    private final List<Consumer<QueueName>> told = new CopyOnWriteArrayList<>();
+    private final List<Consumer<QueueName>> listeners = new CopyOnWriteArrayList<>();
 
     /**
      * Creates an instance without queues.
@@ -41,12 +41,12 @@ public final class RemoteConsumerQueues {
     }
 
     /** Records an attempt to claim messages of the queue. */
-    public void note(QueueName queue) {
+    public void record(QueueName queue) {
         if (!this.queues.containsKey(queue) && this.queues.size() >= this.most) {
             return;
         }
         if (this.queues.put(queue, this.nanoTime.getAsLong()) == null) {
-            this.told.forEach((listener) -> listener.accept(queue));
+            this.listeners.forEach((listener) -> listener.accept(queue));
         }
     }
 
@@ -66,7 +66,7 @@ public final class RemoteConsumerQueues {
      * possibly twice.
      */
     public void onFirst(Consumer<QueueName> listener) {
-        this.told.add(listener);
+        this.listeners.add(listener);
         this.queues.keySet().forEach(listener);
     }
 

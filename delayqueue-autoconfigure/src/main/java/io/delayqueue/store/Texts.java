@@ -1,10 +1,11 @@
 package io.delayqueue.store;
 
 import java.time.Duration;
+import java.util.stream.Collectors;
 
 import io.delayqueue.MessageLimits;
 
-/** Formats numbers and time spans for log and exception messages. */
+/** Formats numbers, time spans and foreign texts for log and exception messages. */
 public final class Texts {
 
     private Texts() {
@@ -21,6 +22,16 @@ public final class Texts {
      */
     public static String span(Duration span) {
         return MessageLimits.describe(span);
+    }
+
+    /** Returns a text with at most that many characters. */
+    public static String cut(String text, int length) {
+        return (text.length() <= length) ? text : text.substring(0, length - 3) + "...";
+    }
+
+    /** Returns a text from outside in one line, cut, and without control characters. */
+    public static String line(String text, int length) {
+        return cut(text.lines().collect(Collectors.joining(" ")), length).replaceAll("[\\p{C}\\p{Zl}\\p{Zp}]", "?");
     }
 
 }

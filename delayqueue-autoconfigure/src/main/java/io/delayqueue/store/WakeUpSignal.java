@@ -11,49 +11,49 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind what happened
  * @param in time until the listener should act; {@code null} if unknown
- * @param keeper the primary poller that polled; {@code null} for other kinds
+ * @param primary the primary poller that polled; {@code null} for other kinds
  */
-public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable Keeper keeper) {
+public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable PrimaryPoller primary) {
 
     /** A message may be due now, or a wake-up may have been missed. */
-    public static final WakeUpSignal LOOK = new WakeUpSignal(Kind.LOOK, Duration.ZERO, null);
+    public static final WakeUpSignal POLL_NOW = new WakeUpSignal(Kind.POLL_NOW, Duration.ZERO, null);
 
     /** The partition no longer has a primary poller. */
-    public static final WakeUpSignal VACANT = new WakeUpSignal(Kind.VACANT, null, null);
+    public static final WakeUpSignal NO_PRIMARY = new WakeUpSignal(Kind.NO_PRIMARY, null, null);
 
     /** Returns the signal that a message will be due. */
-    public static WakeUpSignal due(Duration in) {
-        return new WakeUpSignal(Kind.DUE, in, null);
+    public static WakeUpSignal dueIn(Duration in) {
+        return new WakeUpSignal(Kind.DUE_IN, in, null);
     }
 
     /**
      * Returns the signal that the primary poller has polled.
      * @param in time until there is more to claim; {@code null} if the queue is empty
      */
-    public static WakeUpSignal kept(@Nullable Duration in, Keeper keeper) {
-        return new WakeUpSignal(Kind.KEPT, in, keeper);
+    public static WakeUpSignal primaryPolled(@Nullable Duration in, PrimaryPoller primary) {
+        return new WakeUpSignal(Kind.PRIMARY_POLLED, in, primary);
     }
 
     /** Lists the kinds of signals. */
     public enum Kind {
 
         /** Poll now. */
-        LOOK,
+        POLL_NOW,
 
         /** A message is due after {@link WakeUpSignal#in()}. */
-        DUE,
+        DUE_IN,
 
         /**
          * The primary poller has polled, and will poll again after
          * {@link WakeUpSignal#in()}.
          */
-        KEPT,
+        PRIMARY_POLLED,
 
         /**
          * The primary poller has no free capacity or has left, so no node polls without
          * delay.
          */
-        VACANT
+        NO_PRIMARY
 
     }
 
@@ -63,7 +63,7 @@ public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable Keeper ke
      * @param node the id of the node
      * @param load how many partitions it is the primary poller of
      */
-    public record Keeper(String node, int load) {
+    public record PrimaryPoller(String node, int load) {
     }
 
 }

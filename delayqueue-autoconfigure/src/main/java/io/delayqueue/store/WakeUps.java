@@ -18,7 +18,7 @@ public interface WakeUps {
      * Returns whether signals about primary pollers are published. If not, every node
      * polls without delay.
      */
-    default boolean tellsOfKeepers() {
+    default boolean announcesPrimaryPollers() {
         return false;
     }
 

@@ -57,7 +57,8 @@ final class BatchSender {
     }
 
     /**
-     * Stores messages. n@return the result of each, in the order of {@code messages}
+     * Stores messages.
+     * @return the result of each, in the order of {@code messages}
      * @throws BatchSendException if a call failed; no further call was started, and those
      * in progress were awaited
      */

@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,7 +25,7 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.UncertainEffects;
+import io.delayqueue.store.FailureEffects;
 
 /**
  * Waits for the store's answers, and converts its failures into exceptions with the stack
@@ -120,7 +119,7 @@ final class BlockingStoreCalls {
             return answers.stream().map((answer) -> await(answer, operation)).toList();
         }
         catch (StoreUnavailableException | StoreRefusedException ex) {
-            throw answers.stream().allMatch(BlockingStoreCalls::changedNothing) ? ex : partly(ex);
+            throw (RuntimeException) FailureEffects.ofAll(answers, ex);
         }
     }
 
@@ -142,34 +141,9 @@ final class BlockingStoreCalls {
         }
     }
 
-    private static boolean changedNothing(CompletableFuture<?> answer) {
-        return answer.isCompletedExceptionally() && answer
-            .handle((result, failure) -> unwrap(failure, "call") instanceof DelayQueueException known
-                    && known.effect() == Effect.NONE)
-            .join();
-    }
-
-    /**
-     * Returns the failure of a call for several messages, at least one of which was
-     * changed or may have been.
-     */
-    static DelayQueueException partly(DelayQueueException failure) {
-        if (failure.effect() != Effect.NONE) {
-            return failure;
-        }
-        String message = failure.getMessage() + "; of other messages of this call it may have taken effect";
-        return (failure instanceof StoreRefusedException)
-                ? new StoreRefusedException(message, Effect.UNKNOWN, UncertainEffects.beneath(failure))
-                : new StoreUnavailableException(message, Effect.UNKNOWN, UncertainEffects.beneath(failure));
-    }
-
     /** Returns the failure of a future for the caller, without its wrappers. */
     static RuntimeException unwrap(Throwable failure, String operation) {
-        Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
+        Throwable cause = FailureEffects.unwrap(failure);
         if (cause instanceof DelayQueueException || cause instanceof IllegalArgumentException) {
             return (RuntimeException) cause;
         }
@@ -184,16 +158,16 @@ final class BlockingStoreCalls {
         RuntimeException cause = unwrap(failure, operation);
         String message = String.valueOf(cause.getMessage());
         if (cause instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), UncertainEffects.beneath(cause));
+            return new StoreUnavailableException(message, unavailable.effect(), FailureEffects.beneath(cause));
         }
         if (cause instanceof StoreRefusedException refused) {
-            return new StoreRefusedException(message, refused.effect(), UncertainEffects.beneath(cause));
+            return new StoreRefusedException(message, refused.effect(), FailureEffects.beneath(cause));
         }
         if (cause instanceof NotReplicatedException) {
-            return new NotReplicatedException(message, UncertainEffects.beneath(cause));
+            return new NotReplicatedException(message, FailureEffects.beneath(cause));
         }
         if (cause instanceof PayloadConversionException) {
-            return new PayloadConversionException(message, UncertainEffects.beneath(cause));
+            return new PayloadConversionException(message, FailureEffects.beneath(cause));
         }
         return (cause instanceof IllegalArgumentException) ? new IllegalArgumentException(message, cause) : cause;
     }

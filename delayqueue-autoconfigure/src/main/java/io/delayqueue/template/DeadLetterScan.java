@@ -11,6 +11,7 @@ import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.FailureEffects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ final class DeadLetterScan {
             return goOn(from, most, act);
         }
         catch (DelayQueueException ex) {
-            throw (this.changed > 0) ? BlockingStoreCalls.partly(ex) : ex;
+            throw (this.changed > 0) ? FailureEffects.partly(ex) : ex;
         }
     }
 
@@ -57,8 +58,8 @@ final class DeadLetterScan {
         String cursor = start(from);
         while (true) {
             DeadLetterPage page = this.pages.apply(cursor, PAGE);
-            List<DeadLetter> meant = page.letters().stream().filter(this.filter::matches).toList();
-            this.examined += page.letters().size();
+            List<DeadLetter> meant = page.deadLetters().stream().filter(this.filter::matches).toList();
+            this.examined += page.deadLetters().size();
             this.matched += meant.size();
             this.changed += act.apply(meant);
             cursor = isBehind(page) ? null : page.nextCursor();
@@ -70,15 +71,15 @@ final class DeadLetterScan {
 
     /** Skips dead letters that are too recent to match. */
     private @Nullable String start(@Nullable String from) {
-        Instant before = this.filter.diedBefore();
+        Instant before = this.filter.deadLetteredBefore();
         return (from == null && before != null) ? DeadLetterCursor.before(before) : from;
     }
 
     /** Returns whether all following dead letters are too old to match. */
     private boolean isBehind(DeadLetterPage page) {
-        Instant from = this.filter.diedFrom();
-        List<DeadLetter> letters = page.letters();
-        return from != null && !letters.isEmpty() && letters.get(letters.size() - 1).diedAt().isBefore(from);
+        Instant from = this.filter.deadLetteredFrom();
+        List<DeadLetter> letters = page.deadLetters();
+        return from != null && !letters.isEmpty() && letters.get(letters.size() - 1).deadLetteredAt().isBefore(from);
     }
 
 }

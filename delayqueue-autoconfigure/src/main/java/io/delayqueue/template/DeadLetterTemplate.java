@@ -16,11 +16,12 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionRouter;
+import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 
 /** Lists, redrives and purges the dead letters of one queue in the store. */
@@ -41,7 +42,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     private final BlockingStoreCalls calls;
 
-    DeadLetterTemplate(QueueName queue, DelayQueueStore ports, PartitionRouter router, BlockingStoreCalls calls) {
+    DeadLetterTemplate(QueueName queue, StoreComponents ports, PartitionRouter router, BlockingStoreCalls calls) {
         this.queue = queue;
         this.router = router;
         this.store = ports.messages();
@@ -94,14 +95,14 @@ final class DeadLetterTemplate implements DeadLetterOperations {
         try {
             do {
                 DeadLetterPage page = list(cursor, MAX_PAGE);
-                redriven += redriveEach(page.letters());
+                redriven += redriveEach(page.deadLetters());
                 cursor = page.nextCursor();
             }
             while (cursor != null);
             return redriven;
         }
         catch (DelayQueueException ex) {
-            throw (redriven > 0) ? BlockingStoreCalls.partly(ex) : ex;
+            throw (redriven > 0) ? FailureEffects.partly(ex) : ex;
         }
     }
 
@@ -125,7 +126,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
             return purged;
         }
         catch (DelayQueueException ex) {
-            throw (purged > 0) ? BlockingStoreCalls.partly(ex) : ex;
+            throw (purged > 0) ? FailureEffects.partly(ex) : ex;
         }
     }
 
@@ -140,7 +141,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
     }
 
     private long redriveEach(List<DeadLetter> letters) {
-        return this.calls.awaitAll(letters, "redrive", (letter) -> this.router.redrive(this.queue, letter.letterId()))
+        return this.calls.awaitAll(letters, "redrive", (letter) -> this.router.redrive(this.queue, letter.id()))
             .stream()
             .filter(RedriveResult.REDRIVEN::equals)
             .count();
@@ -152,7 +153,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
     }
 
     private long purgeEach(List<DeadLetter> letters) {
-        return this.calls.awaitAll(letters, "purge", (letter) -> this.router.purge(this.queue, letter.letterId()))
+        return this.calls.awaitAll(letters, "purge", (letter) -> this.router.purge(this.queue, letter.id()))
             .stream()
             .filter(Boolean.TRUE::equals)
             .count();

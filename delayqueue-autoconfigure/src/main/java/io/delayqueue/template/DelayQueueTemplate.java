@@ -27,14 +27,16 @@ import io.delayqueue.ResumeResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueEventListener;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionRouter;
+import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationEventPublisher;
@@ -42,10 +44,12 @@ import org.springframework.context.ApplicationEventPublisher;
 /**
  * Sends, receives and manages messages through a store. Checks arguments and writes
  * payloads on the caller's thread, before it calls the store. Thread-safe.
+ *
+ * @see io.delayqueue.DelayQueueOperations
  */
 public class DelayQueueTemplate implements DelayQueueOperations {
 
-    private final DelayQueueStore ports;
+    private final StoreComponents ports;
 
     private final PartitionRouter router;
 
@@ -73,7 +77,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
      * @param events publishes failed after-commit sends and dead letters
      * @param nanoTime the monotonic clock, such as {@code System::nanoTime}
      */
-    public DelayQueueTemplate(DelayQueueStore ports, EnvelopeCodec codec, TemplateSettings settings,
+    public DelayQueueTemplate(StoreComponents ports, EnvelopeCodec codec, TemplateSettings settings,
             ApplicationEventPublisher events, LongSupplier nanoTime) {
         this.ports = ports;
         this.router = new PartitionRouter(ports);
@@ -83,8 +87,8 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         this.writer = new MessageWriter(codec, settings);
         this.batchSender = new BatchSender(this.router, this.calls, ports.events(), this.ownIds);
         this.afterCommitSends = new AfterCommitSender(this.batchSender, events);
-        this.receiver = new Receiver(new ReceiveLeases(ports, this.router, this.calls, events),
-                new WakeUpWaiters(ports.wakeUps()), codec, settings.receive(), nanoTime);
+        DeadLetterPublisher publisher = new DeadLetterPublisher(ports.events(), events::publishEvent, Runnable::run);
+        this.receiver = new Receiver(ports, codec, new LeaseSettler(ports, publisher), settings, nanoTime);
     }
 
     @Override
@@ -108,21 +112,21 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
         }
-        QueueEventListener told = this.ports.events().of(prepared.queue());
+        QueueEventListener listener = this.ports.events().of(prepared.queue());
         try {
             SendResult result = this.calls.await(schedule(prepared), "schedule");
-            told.sent(result.outcome());
+            listener.sent(result.outcome());
             if (OwnIdSendCheck.isOwn(prepared)) {
                 this.ownIds.answered(prepared, result);
             }
             return result;
         }
         catch (StoreUnavailableException | NotReplicatedException ex) {
-            told.sendFailed();
+            listener.sendFailed();
             throw prepared.named(ex);
         }
         catch (RuntimeException ex) {
-            told.sendFailed();
+            listener.sendFailed();
             throw ex;
         }
     }
@@ -138,17 +142,17 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return CompletableFuture.completedFuture(prepared.deferred());
         }
-        QueueEventListener told = this.ports.events().of(prepared.queue());
+        QueueEventListener listener = this.ports.events().of(prepared.queue());
         boolean own = OwnIdSendCheck.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for code that uses the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
-                told.sendFailed();
+                listener.sendFailed();
                 result.completeExceptionally(prepared.named(BlockingStoreCalls.unwrap(failure, "schedule")));
             }
             else {
-                told.sent(stored.outcome());
+                listener.sent(stored.outcome());
                 if (own) {
                     this.ownIds.answered(prepared, stored);
                 }
@@ -240,10 +244,10 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     @Override
     public Map<String, CancelResult> cancelAll(String queue, Collection<String> ids) {
         QueueName name = new QueueName(queue);
-        QueueEventListener told = this.ports.events().of(name);
+        QueueEventListener listener = this.ports.events().of(name);
         return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
             if (result == CancelResult.CANCELLED) {
-                told.cancelled(); // immediately, as another answer may be missing
+                listener.cancelled(); // immediately, as another answer may be missing
             }
             return result;
         }));
@@ -295,7 +299,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private PauseResult pause(String queue, @Nullable DueTime until) {
         QueueName name = new QueueName(queue);
-        this.ports.notes().note(name);
+        this.ports.registrar().register(name);
         return this.calls.await(this.ports.partitions().pause(name, until), "pause");
     }
 

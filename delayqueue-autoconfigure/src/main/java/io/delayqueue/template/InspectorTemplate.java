@@ -46,17 +46,17 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     private final QueueInspector inspector;
 
-    private final QueueRegistry directory;
+    private final QueueRegistry registry;
 
     private final NodeRegistry nodes;
 
-    private final PartitionLayoutCache table;
+    private final PartitionLayoutCache layouts;
 
     private final BlockingStoreCalls calls;
 
     private final Duration waitLimit;
 
-    private final ConcurrentReads reading = new ConcurrentReads(System::nanoTime);
+    private final OutageAwareReader reading = new OutageAwareReader(System::nanoTime);
 
     /** The names listed last, used while the registry cannot be read. */
     private final NavigableSet<String> listed = new ConcurrentSkipListSet<>();
@@ -64,17 +64,17 @@ public final class InspectorTemplate implements DelayQueueInspector {
     /**
      * Creates an inspector.
      * @param inspector reads partitions
-     * @param directory the queue registry
+     * @param registry the queue registry
      * @param nodes the node registry
-     * @param table caches the layouts of queues
+     * @param layouts caches the layouts of queues
      * @param waitLimit longest time to wait for the answers of one call
      */
-    public InspectorTemplate(QueueInspector inspector, QueueRegistry directory, NodeRegistry nodes,
-            PartitionLayoutCache table, Duration waitLimit) {
+    public InspectorTemplate(QueueInspector inspector, QueueRegistry registry, NodeRegistry nodes,
+            PartitionLayoutCache layouts, Duration waitLimit) {
         this.inspector = inspector;
-        this.directory = directory;
+        this.registry = registry;
         this.nodes = nodes;
-        this.table = table;
+        this.layouts = layouts;
         this.calls = new BlockingStoreCalls(waitLimit);
         this.waitLimit = waitLimit;
     }
@@ -94,11 +94,11 @@ public final class InspectorTemplate implements DelayQueueInspector {
     private List<String> names(String after, int limit) {
         try {
             List<String> names = this.calls
-                .await(this.reading.read("the list of queues", () -> this.directory.list(after, limit)), "queues")
+                .await(this.reading.read("the list of queues", () -> this.registry.list(after, limit)), "queues")
                 .stream()
                 .map(QueueName::value)
                 .toList();
-            keep(after, names, names.size() < limit);
+            remember(after, names, names.size() < limit);
             return names;
         }
         catch (DelayQueueException ex) {
@@ -110,7 +110,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
         }
     }
 
-    private void keep(String after, List<String> names, boolean last) {
+    private void remember(String after, List<String> names, boolean last) {
         NavigableSet<String> before = last ? this.listed.tailSet(after, false)
                 : this.listed.subSet(after, false, names.get(names.size() - 1), true);
         before.retainAll(Set.copyOf(names));
@@ -131,9 +131,9 @@ public final class InspectorTemplate implements DelayQueueInspector {
             return false;
         }
         QueueName name = new QueueName(queue);
-        boolean removed = this.calls.await(this.directory.remove(name), "forget");
+        boolean removed = this.calls.await(this.registry.remove(name), "forget");
         if (removed && !isUnused(queue)) {
-            this.calls.await(this.directory.add(name), "forget");
+            this.calls.await(this.registry.add(name), "forget");
             return false;
         }
         return removed;
@@ -197,26 +197,25 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     /** Counts by the cached layout, and again if a partition has a later one. */
     private CompletableFuture<QueueOverview> counted(QueueName queue) {
-        return this.table.of(queue)
+        return this.layouts.of(queue)
             .thenCompose((known) -> each(known.all(queue), this.inspector::counts)
                 .thenCompose((counts) -> counts.stream().anyMatch((count) -> count.version() > known.version())
-                        ? this.table.read(queue).thenCompose((read) -> each(read.all(queue), this.inspector::counts))
+                        ? this.layouts.read(queue).thenCompose((read) -> each(read.all(queue), this.inspector::counts))
                         : CompletableFuture.completedFuture(counts)))
             .thenApply((counts) -> PartitionCounts.overview(queue, counts));
     }
 
     @Override
-    public DueForecast horizon(String queue) {
-        return this.calls.await(
-                partitions(new QueueName(queue)).thenCompose((partitions) -> each(partitions, this.inspector::horizon))
-                    .thenApply((parts) -> parts.stream().reduce(InspectorTemplate::sum).orElseThrow()),
-                "horizon");
+    public DueForecast dueForecast(String queue) {
+        return this.calls.await(partitions(new QueueName(queue))
+            .thenCompose((partitions) -> each(partitions, this.inspector::dueForecast))
+            .thenApply((parts) -> parts.stream().reduce(InspectorTemplate::sum).orElseThrow()), "horizon");
     }
 
     private static DueForecast sum(DueForecast one, DueForecast other) {
         return new DueForecast(one.queue(), one.overdue() + other.overdue(), one.minute() + other.minute(),
                 one.hour() + other.hour(), one.day() + other.day(), one.week() + other.week(),
-                one.later() + other.later(), one.followers() + other.followers());
+                one.later() + other.later(), one.waitingInGroup() + other.waitingInGroup());
     }
 
     @Override
@@ -230,7 +229,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
     }
 
     private CompletableFuture<List<Partition>> partitions(QueueName queue) {
-        CompletableFuture<PartitionLayout> recorded = this.table.read(queue);
+        CompletableFuture<PartitionLayout> recorded = this.layouts.read(queue);
         return recorded.thenApply((partitions) -> partitions.all(queue));
     }
 

@@ -4,11 +4,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.ReceivedMessage;
+import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.Lease;
 import io.delayqueue.store.envelope.Envelope;
 
 import org.springframework.core.ParameterizedTypeReference;
@@ -26,26 +30,26 @@ final class LeasedReceivedMessage implements ReceivedMessage {
 
     private final Envelope envelope;
 
-    private final ReceivedMessageSupport hands;
+    private final Receiver receiver;
 
     /** On the monotonic clock. */
     private final AtomicLong leasedUntil;
 
-    LeasedReceivedMessage(ClaimedMessage claimed, Envelope envelope, ReceivedMessageSupport hands, long leasedUntil) {
+    LeasedReceivedMessage(ClaimedMessage claimed, Envelope envelope, Receiver receiver, long leasedUntil) {
         this.claimed = claimed;
         this.envelope = envelope;
-        this.hands = hands;
+        this.receiver = receiver;
         this.leasedUntil = new AtomicLong(leasedUntil);
     }
 
     @Override
     public String queue() {
-        return this.claimed.lease().queue().value();
+        return lease().queue().value();
     }
 
     @Override
     public String id() {
-        return this.claimed.lease().id();
+        return lease().id();
     }
 
     @Override
@@ -70,60 +74,88 @@ final class LeasedReceivedMessage implements ReceivedMessage {
 
     @Override
     public Duration leasedFor() {
-        return Duration.ofNanos(Math.max(0, this.leasedUntil.get() - this.hands.nanoTime().getAsLong()));
+        return Duration.ofNanos(Math.max(0, this.leasedUntil.get() - this.receiver.now()));
     }
 
     @Override
     @SuppressWarnings("unchecked") // Not type.cast, which knows no int for int.class.
     public <T> T payload(Class<T> type) {
-        return (T) this.hands.codec().readPayload(this.envelope.payload(), type);
+        return (T) this.receiver.codec().readPayload(this.envelope.payload(), type);
     }
 
     @Override
     @SuppressWarnings("unchecked")
     public <T> T payload(ParameterizedTypeReference<T> type) {
-        return (T) this.hands.codec().readPayload(this.envelope.payload(), type.getType());
+        return (T) this.receiver.codec().readPayload(this.envelope.payload(), type.getType());
     }
 
     @Override
     public boolean acknowledge() {
-        return ended(this.hands.leases().acknowledge(this.claimed.lease()));
+        return ended(await(settler().acknowledge(lease()), "acknowledge"));
     }
 
     @Override
     public boolean retry(Duration delay, String failure) {
         Duration wait = MessageWriter.wholeMillis(MessageLimits.requireDelay(delay));
-        if (attempt() >= this.hands.maxAttempts()) {
-            return ended(this.hands.leases().deadLetter(this.claimed, failure, true));
+        if (attempt() >= this.receiver.maxAttempts(lease().queue())) {
+            return deadLetter(failure, true);
         }
-        return ended(this.hands.leases().retry(this.claimed.lease(), wait, failure));
+        boolean retried = ended(await(settler().retry(lease(), wait, failure), "retry"));
+        if (retried) {
+            settler().retried(lease().queue());
+        }
+        return retried;
     }
 
     @Override
     public boolean release(Duration delay) {
         Duration wait = MessageWriter.wholeMillis(MessageLimits.requireDelay(delay));
-        return ended(this.hands.leases().release(this.claimed, wait));
+        return ended(
+                await(wait.isZero() ? settler().release(this.claimed.dueLease()) : settler().release(lease(), wait),
+                        "release"));
     }
 
     @Override
     public boolean deadLetter(String reason) {
-        return ended(this.hands.leases().deadLetter(this.claimed, reason, false));
+        return deadLetter(reason, false);
+    }
+
+    /** Publishes the dead letter on the caller's thread. */
+    private boolean deadLetter(String cause, boolean failed) {
+        DeadLetterRequest request = new DeadLetterRequest(cause, failed, dueAt());
+        boolean dead = ended(await(settler().deadLetter(lease(), request), "deadLetter"));
+        if (dead) {
+            settler().publish(lease(), request, this.claimed.failures(), "");
+        }
+        return dead;
     }
 
     @Override
     public boolean extend(Duration leaseTime) {
         Duration wanted = MessageWriter.wholeMillis(MessageLimits.requirePositive("Lease time", leaseTime));
-        long until = this.hands.nanoTime().getAsLong() + wanted.toNanos();
-        if (!this.hands.leases().extend(this.claimed.lease(), wanted)) {
+        long until = this.receiver.now() + wanted.toNanos();
+        if (!await(settler().extend(lease(), wanted), "extend")) {
             return ended(false);
         }
         this.leasedUntil.accumulateAndGet(until, (one, other) -> (one - other > 0) ? one : other);
         return true;
     }
 
+    private Lease lease() {
+        return this.claimed.lease();
+    }
+
+    private LeaseSettler settler() {
+        return this.receiver.settler();
+    }
+
+    private <T> T await(CompletableFuture<T> answer, String operation) {
+        return this.receiver.await(answer, operation);
+    }
+
     /** Records that the lease has ended, whether or not by this call. */
     private boolean ended(boolean byThisCall) {
-        this.leasedUntil.set(this.hands.nanoTime().getAsLong());
+        this.leasedUntil.set(this.receiver.now());
         return byThisCall;
     }
 

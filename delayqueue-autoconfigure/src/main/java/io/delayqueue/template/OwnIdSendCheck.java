@@ -7,7 +7,7 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.store.CurrentMessage;
+import io.delayqueue.store.CurrentMessageHolder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +27,8 @@ final class OwnIdSendCheck {
      * must be called on the handler's thread.
      */
     static boolean isOwn(PreparedMessage message) {
-        return message.message().onDuplicate() == OnDuplicate.KEEP && CurrentMessage.is(message.queue(), message.id());
+        return message.message().onDuplicate() == OnDuplicate.KEEP
+                && CurrentMessageHolder.is(message.queue(), message.id());
     }
 
     /** Checks the result of a send of a handler's own id. */

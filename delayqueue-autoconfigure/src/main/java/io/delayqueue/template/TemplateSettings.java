@@ -5,6 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.Texts;
 
@@ -17,19 +18,20 @@ import io.delayqueue.store.Texts;
  * message says otherwise
  * @param waitLimit longest wait for an answer of the store; longer than the store's own
  * time limit, which normally applies first
- * @param receive how to receive from a queue n@param observations observes sends
+ * @param receive how to receive from a queue
+ * @param observations observes sends
  * @param admission called with the queue of each message before it is sent; throws
  * {@link io.delayqueue.UnknownQueueException} to reject it
  */
 public record TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
-        Function<QueueName, ReceiveSettings> receive, MessageObservations observations, Consumer<QueueName> admission) {
+        Function<QueueName, ConsumeSettings> receive, MessageObservations observations, Consumer<QueueName> admission) {
 
     /** The property of {@link #maxPayloadSize()}, for exception messages. */
     public static final String MAX_PAYLOAD_SIZE = "delayqueue.max-payload-size";
 
     /** Creates settings without observations that allow sends to any queue. */
     public TemplateSettings(int maxPayloadSize, boolean afterCommit, Duration waitLimit,
-            Function<QueueName, ReceiveSettings> receive) {
+            Function<QueueName, ConsumeSettings> receive) {
         this(maxPayloadSize, afterCommit, waitLimit, receive, MessageObservations.NONE, (queue) -> {
         });
     }

@@ -7,10 +7,8 @@
  * <li>{@code BatchSender} stores many messages and accounts for each of them;</li>
  * <li>{@code AfterCommitSender} holds back messages until a transaction has
  * committed;</li>
- * <li>{@code Receiver} polls for a message and waits for one, woken by
- * {@code WakeUpWaiters};</li>
- * <li>{@code ReceiveLeases} claims and settles, {@code LeasedReceivedMessage} settles for
- * a caller;</li>
+ * <li>{@code Receiver} polls for a message and waits for one, with
+ * {@code io.delayqueue.consume}; {@code LeasedReceivedMessage} settles it;</li>
  * <li>{@code DeadLetterTemplate} redrives and purges dead letters.</li>
  * </ul>
  * This package uses the ports of {@code io.delayqueue.store}; only

@@ -23,42 +23,53 @@ while at < #ARGV do
 end
 
 local deadlines = redis.call('ZMSCORE', LEASED, unpack(ids))
--- Where none of these exists, all leases are plain: never renewed, and without a successor.
-local plain = redis.call('EXISTS', RENEWED, NEXT, DETAILS, ATTEMPTS) == 0
-local renewed = plain and {} or redis.call('HMGET', RENEWED, unpack(ids))
+-- Where none of these exists, all leases are plain: never extended, and without a successor.
+local entries = redis.call('EXISTS', TOKENS, SUCCESSORS, DETAILS, ATTEMPTS)
+-- Which of them exist, in one command: one for ATTEMPTS, two for TOKENS, four and more where
+-- there are successors or groups. The rest of `entries` is DETAILS.
+local kinds = entries == 0 and 0 or redis.call('EXISTS', ATTEMPTS, TOKENS, TOKENS, SUCCESSORS,
+  SUCCESSORS, SUCCESSORS, SUCCESSORS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS)
+local known = kinds > 1 and redis.call('HMGET', TOKENS, unpack(ids)) or {}
 
 local reply, done, seen = { 0 }, {}, {}
 for i, id in ipairs(ids) do
-  local held = deadlines[i] and tokens[i] == (renewed[i] or deadlines[i]) and not seen[id]
+  local held = deadlines[i] and tokens[i] == (known[i] or deadlines[i]) and not seen[id]
   if held then done[#done + 1], seen[id] = id, i end
   reply[i + 1] = held and 1 or 0
 end
 if #done == 0 then return reply end
 
 local due
-if plain then
-  redis.call('HDEL', MESSAGES, PROBE)
+if entries == 0 then
+  redis.call('HDEL', MESSAGES, PROBE) -- see check_removals
   redis.call('ZREM', LEASED, unpack(done))
   redis.call('HDEL', MESSAGES, unpack(done))
+elseif kinds < 4 then
+  local others = { kinds % 2 == 1 and ATTEMPTS or nil }
+  if kinds > 1 then others[#others + 1] = TOKENS end
+  if entries > #others then others[#others + 1] = DETAILS end
+  for _, hash in ipairs(others) do redis.call('HDEL', hash, PROBE) end
+  redis.call('ZREM', LEASED, unpack(done))
+  redis.call('HDEL', MESSAGES, unpack(done))
+  for _, hash in ipairs(others) do redis.call('HDEL', hash, unpack(done)) end
 else
   -- prelude
-  rehearse_removal()
-  local followed, bytes = redis.call('EXISTS', NEXT) == 1, 0
-  for i = 1, followed and #done or 0 do
-    bytes = bytes + redis.call('HSTRLEN', NEXT, done[i])
+  check_removals()
+  check_permissions()
+  local succeeded, bytes = redis.call('EXISTS', SUCCESSORS) == 1, 0
+  for i = 1, succeeded and #done or 0 do
+    bytes = bytes + redis.call('HSTRLEN', SUCCESSORS, done[i])
     if bytes > BYTES and i > 1 then reply[seen[done[i]] + 1], done[i] = 2, nil end
   end
-  redis.call('ZREM', LEASED, unpack(done))
-  if not followed then
-    due = forget(done)
+  if not succeeded then
+    redis.call('ZREM', LEASED, unpack(done))
+    due = delete_messages(done)
   else
-    for _, id in ipairs(done) do due = earlier(due, succeed(id)) end
+    for _, id in ipairs(done) do due = min_or_nil(due, finish_and_start_successor(id)) end
   end
 end
 if due then
   -- prelude
-  reply[1] = wake(due, clock())
-else
-  tidy()
-end
+  reply[1] = wake_if_earlier(due, clock())
+else clear_wake_mark() end
 return #done < #ids and reply or { reply[1] }

@@ -16,29 +16,32 @@
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, now, refusal = ARGV[1], clock(), stale(ARGV[2])
+local id, now, refusal = ARGV[1], clock(), reject_stale_layout(ARGV[2])
 if refusal then return refusal end
-if is_leased(id, now) then
-  rehearse_removal()
-  redis.call('HDEL', NEXT, id)
-  redis.call('HSET', NEXT, id, 'C')
+if expire_lease_if_over(id, now) then
+  check_removals()
+  redis.call('HSET', SUCCESSORS, id, 'C')
   return { 0, 1 }
 end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
-  tidy()
+  clear_wake_mark()
   return { 0, 2 }
 end
 -- Where none of these exists, all messages are plain, without any other entry.
-if redis.call('EXISTS', DETAILS, ATTEMPTS, RENEWED, NEXT) == 0 then
+if redis.call('EXISTS', DETAILS, ATTEMPTS, TOKENS, SUCCESSORS) == 0 then
   redis.call('HDEL', MESSAGES, PROBE)
   redis.call('ZREM', SCHEDULED, id)
   redis.call('HDEL', MESSAGES, id)
-  tidy()
+  clear_wake_mark()
   return { 0, 0 }
 end
-local _, _, lane = details_of(id)
-rehearse_removal()
-redis.call('ZREM', lane_key(lane), id)
-local due = forget({ id })
-tidy()
-return { due and wake(due, now) or 0, 0 }
+local _, _, lane, group = details_of(id)
+check_removals()
+if group ~= '' then
+  -- prelude
+  check_permissions()
+end
+remove_from_lane(id, lane)
+local due = delete_messages({ id })
+clear_wake_mark()
+return { due and wake_if_earlier(due, now) or 0, 0 }

@@ -7,7 +7,7 @@
 --                            without an envelope
 --
 -- The token of a lease is its deadline, in microseconds. If a message had a longer lease
--- before, the whole call uses a token later than that one, recorded in `renewed`.
+-- before, the whole call uses a token later than that one, recorded in `tokens`.
 --
 -- A message whose lease ran out is due at the time when the lease was given, if the lease was
 -- as long as usual: so it comes before messages that became due later. A first attempt that is
@@ -25,24 +25,24 @@
 -- ARGV[1]  limit       1..100; bounds how long the server is kept busy
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  usual_lease  microseconds; of the queue, so that of most leases that ran out
--- ARGV[4]  expired     'drop' or 'bury'
+-- ARGV[4]  expired     'drop' or 'dead-letter'
 -- then, from a node that bids for the role of the primary poller:
--- ARGV[5]  bid         'hold': it has the role, and confirmed it a moment ago; 'confirm': it
---                      takes the role if it is free; 'share': or if its owner has two
+-- ARGV[5]  bid         'renew': it has the role, and confirmed it a moment ago; 'acquire': it
+--                      takes the role if it is free; 'rebalance': or if its owner has two
 --                      partitions more
--- then, except for 'hold':
+-- then, except for 'renew':
 -- ARGV[6]  node        its name, letters and digits
 -- ARGV[7]  others      of how many other partitions it is the primary poller
 -- ARGV[8]  term        ms, how long it has the role
 -- ARGV[9]  grace       ms; if a message has been due for longer, the primary poller is away
 --
--- Returns  { now, next_at, token, expired, refused, version, keeper, n, id, due, id, due, ...,
+-- Returns  { now, next_at, token, expired, refused, version, primary, n, id, due, id, due, ...,
 --            value, value, ... }
 --          now: microseconds; next_at: ms, when there may be more, 0 if the queue is empty,
 --          or paused without an end;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          version: of the partitions; a busy worker has no other way to learn of it;
---          keeper: 1 if the caller is the primary poller; n: how many messages there are, each
+--          primary: 1 if the caller is the primary poller; n: how many messages there are, each
 --          with due: the score, in ms, which another producer may have given a fraction;
 --          value: stamp + envelope
 --          then, unless all due messages have only these,
@@ -66,13 +66,13 @@ local first = not paused and redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES'
 local lapsed_at
 if first and tonumber(first) <= now then
   -- prelude
-  rehearse_removal()
+  check_removals()
   local lapsed = redis.call('ZRANGE', LEASED, '-inf', now, 'BYSCORE', 'LIMIT', 0, 100, 'WITHSCORES')
-  local followed, bytes = redis.call('EXISTS', NEXT) == 1, 0
+  local succeeded, bytes = redis.call('EXISTS', SUCCESSORS) == 1, 0
   lapsed_at = {}
   for i = 1, #lapsed, 2 do
-    if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, lapsed[i]) end
-    if bytes > BYTES and i > 1 then break end -- succeed reads successors
+    if succeeded then bytes = bytes + redis.call('HSTRLEN', SUCCESSORS, lapsed[i]) end
+    if bytes > BYTES and i > 1 then break end -- finish_and_start_successor reads successors
     lapse(lapsed[i], lapsed[i + 1], tonumber(ARGV[3]))
     lapsed_at[lapsed[i]] = lapsed[i + 1] / 1000
   end
@@ -81,18 +81,12 @@ end
 
 -- Where there are neither details nor attempts, all messages are plain: in the normal lane,
 -- without expiry, and never leased before.
-local lanes, plain = { SCHEDULED }, redis.call('EXISTS', DETAILS, ATTEMPTS) == 0
-if paused then
-  lanes = {}
-elseif not plain then
-  -- prelude
-  lanes = lanes_in_use()
-end
-
+local entries = redis.call('EXISTS', DETAILS, ATTEMPTS)
+local plain = entries == 0
 local deadline = now + tonumber(ARGV[2])
 local token, expired, n = '', 0, 0 -- n: how many are leased
-local looked, reply = {}, {} -- looked: lists of id, due, id, due and so on
-local attempts, details, buried, returned
+local polled, reply = {}, {} -- polled: lists of id, due, id, due and so on
+local attempts, details, dead_lettered, returned, next_at
 
 -- Contents are read before anything moves, one by one until they have BYTES: several at once
 -- could be of any size. Due messages that are not read stay in their lane. Leases are added
@@ -101,7 +95,7 @@ local attempts, details, buried, returned
 if plain and not paused then
   local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
   local most, bytes = #due / 2, 0
-  if most > 0 then reply, looked = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due) }, { due } end
+  if most > 0 then reply, polled = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due) }, { due } end
   for i = 1, most do
     if bytes > BYTES then break end
     local content = redis.call('HGET', MESSAGES, due[2 * i - 1])
@@ -120,7 +114,7 @@ if plain and not paused then
       reply = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due, 1, 2 * n) }
       for i = 1, n do reply[8 + 2 * n + i] = contents[i] end
     end
-    token = digits(deadline)
+    token = to_digits(deadline)
     local leases = { unpack(due, 1, 2 * n) }
     for i = 1, 2 * n, 2 do leases[i], leases[i + 1] = token, due[i] end
     redis.call('ZREMRANGEBYRANK', SCHEDULED, 1, 0)
@@ -129,80 +123,122 @@ if plain and not paused then
   end
 end
 
-if not plain and not paused then
-  -- prelude
-  local ends, latest, removed, bytes, before = digits(deadline), deadline, 0, 0
-  local taken, values = {}, {}
-  returned = {}
-  n, looked = 0, {}
-  repeat
-    before = removed
-    for _, lane in ipairs(lanes) do
-      local room = bytes <= BYTES and math.min(limit - n, REMOVALS - removed) or 0
-      local due = room > 0
-        and redis.call('ZRANGE', lane, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
-      if due and due[1] then
-        looked[#looked + 1] = due
-        local count, ids, contents = 0, {}, {}
-        while due[2 * count + 1] and bytes <= BYTES do
-          count = count + 1
-          ids[count] = due[2 * count - 1]
-          contents[count] = redis.call('HGET', MESSAGES, ids[count])
-          bytes = bytes + #(contents[count] or '')
-        end
-        local all_attempts = redis.call('HMGET', ATTEMPTS, unpack(ids))
-        local all_details = redis.call('HMGET', DETAILS, unpack(ids))
-        attempts, details, buried = attempts or {}, details or {}, buried or {}
-        local leases, start, gone = {}, n, nil
-        for i = 1, count do
-          if all_attempts[i] then returned[ids[i]] = true end
-          local expiry = tonumber(string.match(all_details[i] or '', ':(%d+):') or 0)
-          if not contents[i] or expiry > 0 and expiry <= now_ms then
-            gone = gone or {}
-            gone[#gone + 1] = i
-          else
-            local last, at = tonumber(string.match(all_attempts[i] or '', ':%a:(%d+):') or 0), 2 * (n - start)
-            latest = math.max(latest, last + 1)
-            n = n + 1
-            values[n], attempts[n], details[n] = contents[i], all_attempts[i] or '', all_details[i] or ''
-            taken[2 * n - 1], taken[2 * n] = ids[i], due[2 * i]
-            leases[at + 1], leases[at + 2] = ends, ids[i]
-          end
-        end
-        redis.call('ZREMRANGEBYRANK', lane, 1, 0)
-        if gone then rehearse_removal() end
-        if n > start then redis.call('ZADD', LEASED, unpack(leases)) end
-        redis.call('ZREMRANGEBYRANK', lane, 0, count - 1)
+if plain and not paused then
+  next_at = redis.call('ZRANGE', SCHEDULED, '0', '0', 'WITHSCORES')[2]
+  next_at = next_at and math.ceil(tonumber(next_at))
+elseif not paused then
+  -- Which of them exist, in one command. The rest of `entries` is ATTEMPTS.
+  local kinds = redis.call('EXISTS', DETAILS, PRIORITIES, PRIORITIES)
+  local detailed, prioritized, tried = kinds % 2 == 1, kinds > 1, entries > kinds % 2
+  local ends, latest, removed, bytes = to_digits(deadline), deadline, 0, 0
+  local taken, values, listed = {}, {}, false
+  attempts, details, returned = {}, {}, {}
+  n, polled = 0, {}
 
-        -- SCHEDULED -> gone or DEAD. The next of the group may be in another lane, and due.
-        for _, i in ipairs(gone or {}) do
-          local id, cause = ids[i], contents[i] and 'expired' or 'missing'
-          removed = removed + 1
-          if contents[i] then expired = expired + 1 end
-          if not contents[i] or ARGV[4] == 'bury' then
-            local letter, at = id .. '~' .. digits(now), #buried
-            local failures = bury(id, letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
-            buried[at + 1], buried[at + 2], buried[at + 3] = letter, digits(failures), cause
-          end
-          if forget({ id }) then lanes = lanes_in_use() end
+  -- Leases what is due in one lane, whose scores begin at `from` and are `offset` later than
+  -- due times.
+  local function take(key, from, offset)
+    local room = math.min(limit - n, REMOVALS - removed)
+    local due = redis.call('ZRANGE', key, from, offset + now_ms, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
+    if not due[1] then return end
+    local ids, contents, gone, first_new = {}, {}, {}, n + 1
+    for i = 1, #due / 2 do
+      if bytes > BYTES then break end
+      ids[i] = due[2 * i - 1]
+      if offset > 0 then -- of 16 digits, the first is that of the lane
+        due[2 * i] = #due[2 * i] == 16 and string.sub(due[2 * i], 2) or to_digits(due[2 * i] - offset)
+      end
+      contents[i] = redis.call('HGET', MESSAGES, ids[i])
+      bytes = bytes + #(contents[i] or '')
+    end
+    polled[#polled + 1] = due
+    local all_attempts = tried and redis.call('HMGET', ATTEMPTS, unpack(ids)) or {}
+    local all_details = detailed and redis.call('HMGET', DETAILS, unpack(ids)) or {}
+    local leases, leased = {}, {}
+    for i, id in ipairs(ids) do
+      local entry, detail = all_attempts[i] or '', all_details[i] or ''
+      local expiry = detail ~= '' and tonumber(string.match(detail, ':(%d+):')) or 0
+      if entry ~= '' then returned[id] = true end
+      if not contents[i] or expiry > 0 and expiry <= now_ms then
+        gone[#gone + 1] = i
+      else
+        if entry ~= '' then
+          latest = math.max(latest, (tonumber(string.match(entry, ':%a:(%d+):')) or 0) + 1)
         end
-        if removed > before then break end -- start over at the highest lane
+        listed = listed or entry ~= '' or detail ~= ''
+        n = n + 1
+        values[n], attempts[n], details[n] = contents[i], entry, detail
+        taken[2 * n - 1], taken[2 * n] = id, due[2 * i]
+        leases[#leases + 1], leases[#leases + 2], leased[#leased + 1] = ends, id, id
       end
     end
+    redis.call('ZREM', key, PROBE)
+    if n >= first_new then
+      redis.call('ZADD', LEASED, unpack(leases))
+      redis.call('ZREM', key, unpack(leased))
+    end
+
+    -- SCHEDULED -> gone or DEAD. The next of the group may be in another lane, and due.
+    if gone[1] then
+      -- prelude
+      check_permissions()
+      dead_lettered, removed = dead_lettered or {}, removed + #gone
+      for _, i in ipairs(gone) do
+        local id, cause = ids[i], contents[i] and 'expired' or 'missing'
+        if contents[i] then expired = expired + 1 end
+        if not contents[i] or ARGV[4] == 'dead-letter' then
+          local letter, at = id .. '~' .. to_digits(now), #dead_lettered
+          local failures = add_dead_letter(id, letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
+          dead_lettered[at + 1], dead_lettered[at + 2], dead_lettered[at + 3] = letter, to_digits(failures), cause
+        end
+        redis.call('ZREM', key, id)
+        if delete_messages({ id }) then prioritized = true end
+      end
+    end
+  end
+
+  local function has_room()
+    return n < limit and bytes <= BYTES and removed < REMOVALS
+  end
+
+  -- Goes from the highest lane to the lowest, and begins anew after messages were removed. Each
+  -- step finds the first message of the next lane that holds any.
+  repeat
+    local before, from, last, normal = removed, '-inf', nil, false
+    next_at = nil
+    repeat
+      local head = prioritized
+        and redis.call('ZRANGE', PRIORITIES, from, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+      local lane = head and math.max(0, math.min(8, math.floor(head / LANE))) or 9
+      if lane > 4 and not normal then
+        normal = true
+        if has_room() then take(SCHEDULED, '-inf', 0) end
+        local first_due = redis.call('ZRANGE', SCHEDULED, '0', '0', 'WITHSCORES')[2]
+        if first_due then next_at = math.min(next_at or math.huge, math.ceil(tonumber(first_due))) end
+      end
+      if lane < 9 and removed == before then
+        local due = head - lane * LANE
+        if due <= now_ms and last ~= lane and has_room() then
+          last = lane
+          take(PRIORITIES, lane > 0 and lane * LANE or '-inf', lane * LANE)
+        else
+          next_at = math.min(next_at or math.huge, math.ceil(due))
+          from = (lane + 1) * LANE
+          if lane == 8 then lane = 9 end
+        end
+      end
+    until lane == 9 and normal or removed > before
   until removed == before
-  if attempts then token = digits(latest) end
+  if n > 0 then token = to_digits(latest) end
   if latest ~= deadline then
-    for i = 1, #taken, 2 do redis.call('HSET', RENEWED, taken[i], token) end
+    for i = 1, #taken, 2 do redis.call('HSET', TOKENS, taken[i], token) end
   end
   reply = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(taken) }
   for i = 1, n do reply[8 + 2 * n + i] = values[i] end
+  if not listed and not dead_lettered then attempts = nil end
 end
 
-local next_at = paused and resumes_at < math.huge and resumes_at or nil
-for _, lane in ipairs(lanes) do
-  local due = redis.call('ZRANGE', lane, '0', '0', 'WITHSCORES')[2]
-  if due then next_at = math.min(next_at or math.huge, math.ceil(tonumber(due))) end
-end
+if paused and resumes_at < math.huge then next_at = resumes_at end
 local behind = next_at ~= nil and next_at <= now_ms
 if n > 0 then first = math.min(first or math.huge, deadline) end
 if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) end
@@ -211,14 +247,14 @@ if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 
 -- Whether the caller is the primary poller; a successful bid is recorded and published.
 local bid, node = ARGV[5], ARGV[6]
-local keeper, told = bid == 'hold', false
-if bid == 'confirm' or bid == 'share' then
-  local kept = redis.pcall('GET', KEEPER) or ''
-  local owner, load = string.match(kept.err and '' or kept, '^(%w+) (%d+)$')
+local primary, takes_role = bid == 'renew', false
+if bid == 'acquire' or bid == 'rebalance' then
+  local holder = redis.pcall('GET', PRIMARY) or ''
+  local owner, load = string.match(holder.err and '' or holder, '^(%w+) (%d+)$')
   local oldest = now_ms
   -- A message whose lease ran out was not waiting until then, whenever it was due. The time at
   -- which another came back from a lease is not stored: its due time may be older than that.
-  for _, due in ipairs(looked) do
+  for _, due in ipairs(polled) do
     for i = 1, #due, 2 do
       local id = due[i]
       local since = lapsed_at and lapsed_at[id] or not (returned and returned[id]) and tonumber(due[i + 1])
@@ -226,18 +262,18 @@ if bid == 'confirm' or bid == 'share' then
     end
   end
   local late = not behind and now_ms - oldest >= tonumber(ARGV[9])
-  local rich = bid == 'share' and owner and tonumber(load) >= ARGV[7] + 2
-  keeper = not kept.err and (not owner or owner == node or late or rich) or false
-  told = keeper
+  local overloaded = bid == 'rebalance' and owner and tonumber(load) >= ARGV[7] + 2
+  primary = not holder.err and (not owner or owner == node or late or overloaded) or false
+  takes_role = primary
 end
 
 local refused = 0
 if behind and not paused then
   -- prelude
-  refused = wake(now_ms, now, '!')
+  refused = wake_if_earlier(now_ms, now, '!')
 elseif not paused then -- workers know the end of a pause, or are notified
   -- A full Redis may reject the mark unless something was removed before it.
-  local marked = keeper and next_at and n < limit
+  local marked = primary and next_at and n < limit
     and not redis.pcall('SET', WAKE, next_at, 'PX', math.max(0, next_at - now_ms) + WAKE_GRACE).err
   if not marked and (n > 0 or expired > 0 or lapsed_at) then
     redis.pcall('DEL', WAKE)
@@ -245,21 +281,21 @@ elseif not paused then -- workers know the end of a pause, or are notified
     redis.call('DEL', WAKE) -- nothing was written: the claim fails if Redis rejects that
   end
 end
-if told then
-  local load = digits(ARGV[7] + 1)
-  if paused then redis.pcall('DEL', KEEPER) end -- a removal first: see start.lua
-  if redis.pcall('SET', KEEPER, node .. ' ' .. load, 'PX', ARGV[8]).err then
-    keeper = false
+if takes_role then
+  local load = to_digits(ARGV[7] + 1)
+  if paused then redis.pcall('DEL', PRIMARY) end -- a removal first: see mark-started.lua
+  if redis.pcall('SET', PRIMARY, node .. ' ' .. load, 'PX', ARGV[8]).err then
+    primary = false
   else
-    local next_in = next_at and digits(math.max(0, next_at - now_ms)) or ''
+    local next_in = next_at and to_digits(math.max(0, next_at - now_ms)) or ''
     redis.pcall('PUBLISH', WAKE, 'k' .. next_in .. ':' .. load .. ':' .. node)
   end
 end
 
-local header = { now, next_at or 0, token, expired, refused, version_of(partitions), keeper and 1 or 0, n }
+local header = { now, next_at or 0, token, expired, refused, version_of(partitions), primary and 1 or 0, n }
 for i = 1, 8 do reply[i] = header[i] end
 if attempts then
   local at = 8 + 3 * n
-  reply[at + 1], reply[at + 2], reply[at + 3] = attempts, details, buried
+  reply[at + 1], reply[at + 2], reply[at + 3] = attempts, details, dead_lettered or {}
 end
 return reply

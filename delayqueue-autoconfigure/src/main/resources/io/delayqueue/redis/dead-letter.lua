@@ -19,12 +19,12 @@
 -- Cost     O(log N)
 
 local id, letter = ARGV[1], ARGV[1] .. '~' .. ARGV[2]
-if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', LETTERS, letter) } end
+if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', DEAD_LETTERS, letter) } end
 
 local now = clock()
-rehearse_removal()
-redis.call('ZREM', LEASED, id)
-bury(id, letter, ARGV[3], math.floor(now / 1000), tonumber(ARGV[5]), tonumber(ARGV[4]))
-local due = succeed(id)
-tidy()
-return { due and wake(due, now) or 0, 1 }
+check_removals()
+check_permissions()
+add_dead_letter(id, letter, ARGV[3], math.floor(now / 1000), tonumber(ARGV[5]), tonumber(ARGV[4]))
+local due = finish_and_start_successor(id)
+clear_wake_mark()
+return { due and wake_if_earlier(due, now) or 0, 1 }

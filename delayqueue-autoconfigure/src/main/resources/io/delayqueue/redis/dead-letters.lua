@@ -11,40 +11,41 @@
 --          dead letter itself and no page
 --
 -- Returns  { letter, died, content, letter, died, content, ..., more }
---          died: its score, ms; content: see bury in prelude.lua. Another writer may have
+--          died: its score, ms; content: see add_dead_letter in prelude-settlements.lua. Another writer may have
 --          stored anything in these
 --          more: '' if the page ends early, as contents are large; else missing
 --
+-- Keeps    all invariants, as it changes nothing
 -- Cost     O(limit + log N * log M), N dead letters, M of them of one millisecond; answers
 --          with 1 MiB, or with one dead letter
 
 if ARGV[3] == '0' then
-  local content = redis.call('HGET', LETTERS, ARGV[1])
+  local content = redis.call('HGET', DEAD_LETTERS, ARGV[1])
   return content and { ARGV[1], '0', content } or {}
 end
 
 local start = 0
 if ARGV[1] ~= '' then
   local precedes = groups().precedes
-  start = redis.call('ZCOUNT', DEAD, '(' .. ARGV[2], '+inf')
-  local stop = redis.call('ZCOUNT', DEAD, ARGV[2], '+inf')
+  start = redis.call('ZCOUNT', DEAD_ORDER, '(' .. ARGV[2], '+inf')
+  local stop = redis.call('ZCOUNT', DEAD_ORDER, ARGV[2], '+inf')
   while start < stop do -- those of one millisecond are in order of names, the last one first
     local middle = math.floor((start + stop) / 2)
-    local letter = redis.call('ZREVRANGE', DEAD, middle, middle)[1]
+    local letter = redis.call('ZREVRANGE', DEAD_ORDER, middle, middle)[1]
     if precedes(letter, ARGV[1]) then stop = middle else start = middle + 1 end
   end
 end
-local found = redis.call('ZREVRANGE', DEAD, start, start + tonumber(ARGV[3]) - 1, 'WITHSCORES')
+local found = redis.call('ZREVRANGE', DEAD_ORDER, start, start + tonumber(ARGV[3]) - 1, 'WITHSCORES')
 if #found == 0 then return {} end
 local reply, size = {}, 0
 for i = 1, #found, 2 do
-  size = size + redis.call('HSTRLEN', LETTERS, found[i])
+  size = size + redis.call('HSTRLEN', DEAD_LETTERS, found[i])
   if i > 1 and size > BYTES then
     reply[#reply + 1] = ''
     return reply
   end
   local at = #reply
   reply[at + 1], reply[at + 2] = found[i], found[i + 1]
-  reply[at + 3] = redis.call('HGET', LETTERS, found[i]) or ''
+  reply[at + 3] = redis.call('HGET', DEAD_LETTERS, found[i]) or ''
 end
 return reply

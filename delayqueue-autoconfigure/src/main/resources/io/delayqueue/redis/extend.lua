@@ -2,7 +2,7 @@
 --
 --   LEASED -> LEASED   until `lease_time` from now, if that is later than its end so far
 --
--- The token stays the one of the claim, so it is recorded in `renewed` once the deadline
+-- The token stays the one of the claim, so it is recorded in `tokens` once the deadline
 -- differs. A lease that ran out is live again unless another call has ended it.
 --
 -- KEYS  see prelude.lua, all
@@ -25,13 +25,12 @@ for i = 2, #ARGV, 2 do
   if held and tonumber(redis.call('ZSCORE', LEASED, id)) < deadline then
     later[#later + 1] = id
     tokens[#tokens + 1], tokens[#tokens + 2] = id, token
-    deadlines[#deadlines + 1], deadlines[#deadlines + 2] = digits(deadline), id
+    deadlines[#deadlines + 1], deadlines[#deadlines + 2] = to_digits(deadline), id
   end
 end
 if #later > 0 then
-  rehearse_removal()
-  redis.call('HDEL', RENEWED, unpack(later))
-  redis.call('HSET', RENEWED, unpack(tokens))
+  check_removals()
+  redis.call('HSET', TOKENS, unpack(tokens))
   redis.call('ZADD', LEASED, unpack(deadlines))
 end
 return reply

@@ -6,15 +6,16 @@
 -- KEYS  see prelude.lua, all
 --
 -- ARGV[1]  listing  'SCHEDULED' all lanes, 'DUE' the due messages in them, 'LEASED',
---                   'FOLLOWERS'
+--                   'WAITING_IN_GROUP'
 -- ARGV[2]  score where the previous page ended, '' for the first page
 -- ARGV[3]  member of its set there
 -- ARGV[4]  limit  1..101: one more than the page, to know whether it is the last
 --
 -- Returns  { now, member, score, attempts, details, member, score, attempts, details, ... }
---          now: microseconds; member: the id, or the member of followers;
+--          now: microseconds; member: the id, or the member of `waiting`;
 --          attempts, details: as stored, '' for none
 --
+-- Keeps    all invariants, as it changes nothing
 -- Cost     O(L * (limit + log N * log M)), N messages in the queue, M of them of one
 --          score, L lanes in use
 
@@ -23,11 +24,12 @@ local limit = tonumber(ARGV[4])
 local precedes = groups().precedes
 local members, scores, ids = {}, {}, {}
 
--- Returns how many members of a set precede the page.
-local function passed(key)
-  if ARGV[2] == '' then return 0 end
-  local start = redis.call('ZCOUNT', key, '-inf', '(' .. ARGV[2])
-  local stop = redis.call('ZCOUNT', key, '-inf', ARGV[2])
+-- Returns how many members of a set precede the page of a lane in it.
+local function passed(key, offset, from)
+  if ARGV[2] == '' then return redis.call('ZCOUNT', key, '-inf', '(' .. from) end
+  local last = offset > 0 and to_digits(offset + tonumber(ARGV[2])) or ARGV[2]
+  local start = redis.call('ZCOUNT', key, '-inf', '(' .. last)
+  local stop = redis.call('ZCOUNT', key, '-inf', last)
   while start < stop do -- those of one score are in order of names
     local middle = math.floor((start + stop) / 2)
     local member = redis.call('ZRANGE', key, middle, middle)[1]
@@ -36,25 +38,27 @@ local function passed(key)
   return start
 end
 
-if ARGV[1] == 'FOLLOWERS' then
+if ARGV[1] == 'WAITING_IN_GROUP' then
   local start = ARGV[2] == '' and '-' or '(' .. ARGV[3]
-  members = redis.call('ZRANGE', FOLLOWERS, start, '+', 'BYLEX', 'LIMIT', 0, limit)
+  members = redis.call('ZRANGE', WAITING, start, '+', 'BYLEX', 'LIMIT', 0, limit)
   for i, member in ipairs(members) do
     scores[i], ids[i] = '0', string.match(member, ' %d+:(.*)$') or member
   end
 else
-  local keys = ARGV[1] == 'LEASED' and { LEASED } or lanes_in_use()
+  local lanes = ARGV[1] == 'LEASED' and { { LEASED, 0, '-inf', '+inf' } } or lanes_in_use()
   local most = ARGV[1] == 'DUE' and math.floor(now / 1000) or math.huge
   local found = {}
-  for _, key in ipairs(keys) do
-    local start = passed(key)
+  for _, lane in ipairs(lanes) do
+    local key, offset, from, to = unpack(lane)
+    local start = passed(key, offset, from)
     local of_key = redis.call('ZRANGE', key, start, start + limit - 1, 'WITHSCORES')
     for i = 1, #of_key, 2 do
-      local number = tonumber(of_key[i + 1])
-      if number <= most then found[#found + 1] = { of_key[i], of_key[i + 1], number } end
+      local due = tonumber(of_key[i + 1]) - offset
+      local beyond = due > most or to ~= '+inf' and due >= LANE
+      if not beyond then found[#found + 1] = { of_key[i], offset > 0 and to_digits(due) or of_key[i + 1], due } end
     end
   end
-  if #keys > 1 then
+  if #lanes > 1 then
     table.sort(found, function(one, other)
       if one[3] ~= other[3] then return one[3] < other[3] end
       return precedes(one[1], other[1])

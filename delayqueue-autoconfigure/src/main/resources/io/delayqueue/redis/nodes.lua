@@ -12,11 +12,12 @@
 --
 -- Returns  {}, or of a list { node, seen, report, ... }   seen: ms
 --
+-- Keeps    I1 to I6, which are about other keys
 -- Cost     O(limit + log N), N nodes; a report removes 100 that are gone at most
 
 local NODES, SEEN = KEYS[2], KEYS[3]
 local now_ms = math.floor(clock() / 1000)
-local oldest = digits(now_ms - tonumber(ARGV[2]))
+local oldest = to_digits(now_ms - tonumber(ARGV[2]))
 
 if ARGV[1] == 'list' then
   local seen = redis.call('ZRANGE', SEEN, oldest, '+inf', 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[3]), 'WITHSCORES')
@@ -37,8 +38,8 @@ if #gone > 0 then
   redis.call('ZREM', SEEN, unpack(gone))
 end
 if ARGV[1] == 'report' then
-  redis.call('ZREM', SEEN, '') -- a removal first: see start.lua
-  redis.call('ZADD', SEEN, digits(now_ms), ARGV[4]) -- first, as only nodes in it are ever removed
+  redis.call('ZREM', SEEN, '') -- a removal first: see mark-started.lua
+  redis.call('ZADD', SEEN, to_digits(now_ms), ARGV[4]) -- first, as only nodes in it are ever removed
   redis.call('HSET', NODES, ARGV[4], ARGV[5])
 end
 return {}

@@ -11,15 +11,16 @@
 --
 -- Returns  { record, now }   the record after the call, '' for none; ms, rounded up
 --
+-- Keeps    all invariants, as it changes no message
 -- Cost     O(1)
 
 local now_ms = math.ceil(clock() / 1000)
 local recorded = redis.call('GET', PARTITIONS) or ''
-local next = redis.call('EXISTS', MESSAGES, LETTERS) > 0 and ARGV[3] or ARGV[2]
+local next = redis.call('EXISTS', MESSAGES, DEAD_LETTERS) > 0 and ARGV[3] or ARGV[2]
 local expected = recorded == ARGV[1]
 if ARGV[1] == '*' then expected = version_of(recorded) < version_of(next) end
 if next ~= '' and expected then
-  redis.pcall('HDEL', MESSAGES, PROBE) -- a removal first, and not of the record: see start.lua
+  redis.pcall('HDEL', MESSAGES, PROBE) -- a removal first, and not of the record: see mark-started.lua
   redis.call('SET', PARTITIONS, next)
   redis.pcall('PUBLISH', WAKE, '!')
   recorded = next

@@ -16,10 +16,10 @@
 
 local letters = { ARGV[3] }
 if not ARGV[3] then
-  local before = digits(math.floor(clock() / 1000) - tonumber(ARGV[1]))
-  letters = redis.call('ZRANGE', DEAD, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
+  local before = to_digits(math.floor(clock() / 1000) - tonumber(ARGV[1]))
+  letters = redis.call('ZRANGE', DEAD_ORDER, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
 end
 if #letters == 0 then return { 0 } end
-redis.call('ZREM', DEAD, PROBE) -- a missing right must not leave half a dead letter
-redis.call('HDEL', LETTERS, unpack(letters))
-return { redis.call('ZREM', DEAD, unpack(letters)) }
+redis.call('ZREM', DEAD_ORDER, PROBE) -- a missing right must not leave half a dead letter
+redis.call('HDEL', DEAD_LETTERS, unpack(letters))
+return { redis.call('ZREM', DEAD_ORDER, unpack(letters)) }

@@ -9,10 +9,11 @@
 --
 -- Returns  { done }   1 if the queue was added or removed, else 0; or { name, ... }
 --
+-- Keeps    I1 to I6, which are about other keys
 -- Cost     O(limit + log N), N queues
 
 if ARGV[1] == 'add' then
-  redis.call('ZREM', KEYS[1], '') -- a removal first: see start.lua
+  redis.call('ZREM', KEYS[1], '') -- a removal first: see mark-started.lua
   return { redis.call('ZADD', KEYS[1], 0, ARGV[2]) }
 end
 if ARGV[1] == 'remove' then return { redis.call('ZREM', KEYS[1], ARGV[2]) } end

@@ -18,12 +18,12 @@
 
 local letter, stamp, now = ARGV[1], ARGV[2], clock()
 local id = string.match(letter, '^(.*)~%d+$')
-local content = redis.call('HGET', LETTERS, letter)
+local content = redis.call('HGET', DEAD_LETTERS, letter)
 if not id or not content then
   local there = id and redis.call('HGET', MESSAGES, id)
   return { 0, there and string.sub(there, 1, 8) == stamp and 0 or 3 }
 end
-local refusal = stale(ARGV[3])
+local refusal = reject_stale_layout(ARGV[3])
 if refusal then return refusal end
 local life, lane, length, cause, first, rest =
   string.match(content, '^[^:]*:[^:]*:%d+:%d+:(%d+):(%d)%+?(%d*):(%d+):(%d+):(.*)$')
@@ -31,13 +31,14 @@ if not rest then return { 0, 2 } end -- not readable, by another writer
 local group = string.sub(rest, 1, tonumber(length) or 0)
 local envelope = string.sub(rest, #group + tonumber(cause) + tonumber(first) + 9)
 if envelope == '' then return { 0, 2 } end
-is_leased(id, now)
+expire_lease_if_over(id, now)
 if redis.call('HEXISTS', MESSAGES, id) == 1 then return { 0, 1 } end
 
-rehearse_removal()
-redis.call('ZREM', DEAD, letter)
-redis.call('HDEL', LETTERS, letter)
+check_removals()
+check_permissions()
+redis.call('ZREM', DEAD_ORDER, letter)
+redis.call('HDEL', DEAD_LETTERS, letter)
 local due = math.ceil(now / 1000)
 local expiry = life ~= '0' and due + tonumber(life) or 0
-due = put(id, stamp .. envelope, due, expiry, tonumber(lane), group)
-return { due and wake(due, now) or 0, 0 }
+due = store_message(id, stamp .. envelope, due, expiry, tonumber(lane), group)
+return { due and wake_if_earlier(due, now) or 0, 0 }

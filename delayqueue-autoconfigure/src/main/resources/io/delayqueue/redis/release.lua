@@ -28,33 +28,34 @@ local reply = { 0 }
 local earliest
 
 local function give_back(id, token, due)
-  redis.call('ZREM', LEASED, id)
-  if redis.call('HEXISTS', NEXT, id) == 1 then return succeed(id) end
-  redis.call('HDEL', RENEWED, id)
+  if redis.call('HEXISTS', SUCCESSORS, id) == 1 then return finish_and_start_successor(id) end
   local entry = attempts_of(id)
-  if entry.suspect == 2 then entry.suspect = 0 end
+  if entry.redelivered == 2 then entry.redelivered = 0 end
   entry.by, entry.token = 'h', token
-  set_attempts(id, entry)
   local _, _, lane = details_of(id)
   local own = tonumber(string.match(due, '^%d+$'))
   local latest = due_time(own and '+0' or due, now)
-  redis.call('ZADD', lane_key(lane), digits(math.min(own or latest, latest)), id)
+  return_to_lane(id, entry, lane, math.min(own or latest, latest))
   return latest
 end
 
-rehearse_removal()
-local followed, bytes = redis.call('EXISTS', NEXT) == 1, 0
+check_removals()
+local succeeded, bytes = redis.call('EXISTS', SUCCESSORS) == 1, 0
+if succeeded then
+  -- prelude
+  check_permissions()
+end
 for i = 1, #ARGV, 3 do
   local id, token = ARGV[i], ARGV[i + 1]
-  if followed then bytes = bytes + redis.call('HSTRLEN', NEXT, id) end
+  if succeeded then bytes = bytes + redis.call('HSTRLEN', SUCCESSORS, id) end
   if bytes > BYTES and i > 1 then
     reply[#reply + 1] = 2
   elseif holds(id, token) then
-    earliest = earlier(earliest, give_back(id, token, ARGV[i + 2]))
+    earliest = min_or_nil(earliest, give_back(id, token, ARGV[i + 2]))
     reply[#reply + 1] = 1
   else
-    reply[#reply + 1] = gave_back(id, token) and 1 or 0
+    reply[#reply + 1] = already_returned(id, token) and 1 or 0
   end
 end
-if earliest then reply[1] = wake(earliest, now) else tidy() end
+if earliest then reply[1] = wake_if_earlier(earliest, now) else clear_wake_mark() end
 return reply

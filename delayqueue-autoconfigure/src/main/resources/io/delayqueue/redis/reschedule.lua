@@ -17,26 +17,25 @@
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, now, refusal = ARGV[1], clock(), stale(ARGV[3])
+local id, now, refusal = ARGV[1], clock(), reject_stale_layout(ARGV[3])
 if refusal then return refusal end
-if is_leased(id, now) then return { 0, 1 } end
+if expire_lease_if_over(id, now) then return { 0, 1 } end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
-  tidy()
+  clear_wake_mark()
   return { 0, 2 }
 end
 local due = due_time(ARGV[2], now)
 local original, expiry, lane, group = details_of(id)
+redis.call('ZREM', LEASED, PROBE) -- see check_removals
 if original then
   -- prelude
-  rehearse_removal()
-else
-  rehearse_move()
+  check_permissions()
 end
-redis.call('ZREM', lane_key(lane), id)
-local earliest = group ~= '' and groups().leave(id, original, group) or nil
-earliest = earlier(earliest, enter(id, due, lane, group))
+if group ~= '' then remove_from_lane(id, lane) end
+local earliest = group ~= '' and groups().leave_group(id, original, group) or nil
+earliest = min_or_nil(earliest, add_to_lane_or_group(id, due, lane, group))
 if original then
   if expiry > 0 then expiry = due + expiry - original end
   redis.call('HSET', DETAILS, id, to_details(due, expiry, lane, group))
 end
-return { earliest and wake(earliest, now) or 0, 0 }
+return { earliest and wake_if_earlier(earliest, now) or 0, 0 }

@@ -18,23 +18,21 @@
 -- Cost     O(log N)
 
 local id, token = ARGV[1], ARGV[2]
-if not holds(id, token) then return { 0, gave_back(id, token) and 1 or 0 } end
+if not holds(id, token) then return { 0, already_returned(id, token) and 1 or 0 } end
 
 local now = clock()
-rehearse_removal()
-redis.call('ZREM', LEASED, id)
+check_removals()
 local due
-if redis.call('HEXISTS', NEXT, id) == 1 then
-  due = succeed(id)
-  tidy()
+if redis.call('HEXISTS', SUCCESSORS, id) == 1 then
+  check_permissions()
+  due = finish_and_start_successor(id)
+  clear_wake_mark()
 else
-  redis.call('HDEL', RENEWED, id)
   local entry = attempts_of(id)
   if entry.failures == 0 then entry.first = ARGV[4] end
-  entry.failures, entry.suspect, entry.by, entry.token = entry.failures + 1, 0, 'h', token
-  set_attempts(id, entry)
+  entry.failures, entry.redelivered, entry.by, entry.token = entry.failures + 1, 0, 'h', token
   local _, _, lane = details_of(id)
   due = due_time('+' .. ARGV[3], now)
-  redis.call('ZADD', lane_key(lane), digits(due), id)
+  return_to_lane(id, entry, lane, due)
 end
-return { due and wake(due, now) or 0, 1 }
+return { due and wake_if_earlier(due, now) or 0, 1 }

@@ -3,7 +3,7 @@
 --
 --   absent    -> SCHEDULED
 --   SCHEDULED -> SCHEDULED   kept, or replaced in place
---   LEASED    -> LEASED      kept, or with a successor in `next`
+--   LEASED    -> LEASED      kept, or with a successor in `successors`
 --
 -- KEEP is for repeated sends: it adds nothing while the id is held. Only a cancelled lease
 -- gets a successor, as nothing else would follow. AFTER_CURRENT keeps a waiting message, and
@@ -36,18 +36,18 @@
 --          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
 --          5 not held and left out
 --          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id:
---          replace or succeed a message of another group
+--          replace or finish_and_start_successor a message of another group
 --
--- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in followers, or in none of them
+-- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in `waiting`, or in none of them
 --          I2  an id in any of them has an entry in messages, and the other way round
---          I3  an id without an entry in messages has none in details, attempts, renewed, next
---          I4  an id in next is in LEASED
+--          I3  an id without an entry in messages has none in details, attempts, tokens, successors
+--          I4  an id in successors is in LEASED
 --          I5  no key is left when no message and no dead letter is
---          I6  a message of a group is its head, in a lane or in LEASED, or a follower, and
---              there is a head while there is a follower
+--          I6  a message of a group is its head, in a lane or in LEASED, or waits in its group,
+--              which then has a head
 -- Cost     O(n log N), n messages in the call, N in the queue
 
-local refusal = stale(ARGV[1])
+local refusal = reject_stale_layout(ARGV[1])
 if refusal then return refusal end
 
 local FIRST, FIELDS = 3, 7
@@ -61,9 +61,9 @@ for i = FIRST, #ARGV, FIELDS do ids[#ids + 1] = ARGV[i] end
 
 -- Returns the group of the message under an id, once a lease that ran out is ended; nil if
 -- there will be none.
-local function group_there(id)
+local function existing_group(id)
   local deadline = redis.call('ZSCORE', LEASED, id)
-  if deadline and tonumber(deadline) <= now and redis.call('HEXISTS', NEXT, id) == 1 then
+  if deadline and tonumber(deadline) <= now and redis.call('HEXISTS', SUCCESSORS, id) == 1 then
     local _, _, _, group = successor_of(id)
     return group
   end
@@ -72,10 +72,10 @@ local function group_there(id)
 end
 
 -- Returns whether a send to an id that does not replace would become the successor.
-local function follows(id, mode)
+local function becomes_successor(id, mode)
   local deadline = redis.call('ZSCORE', LEASED, id)
   if not deadline or tonumber(deadline) <= now then return false end
-  local length = redis.call('HSTRLEN', NEXT, id) -- 1 for 'C', which is no successor
+  local length = redis.call('HSTRLEN', SUCCESSORS, id) -- 1 for 'C', which is no successor
   return length == 1 or length == 0 and mode ~= 'KEEP'
 end
 
@@ -83,26 +83,42 @@ local grouped
 for i = 1, #ids do
   local at = FIRST + (i - 1) * FIELDS
   local mode = ARGV[at + 5]
-  if ARGV[at + 6] == '' and grouped == nil then grouped = redis.call('EXISTS', HEADS, NEXT) > 0 end
+  if ARGV[at + 6] == '' and grouped == nil then grouped = redis.call('EXISTS', GROUP_HEADS, SUCCESSORS) > 0 end
   if (grouped or ARGV[at + 6] ~= '') and redis.call('HEXISTS', MESSAGES, ids[i]) == 1 then
-    local group = (mode == 'REPLACE' or follows(ids[i], mode)) and group_there(ids[i])
+    local group = (mode == 'REPLACE' or becomes_successor(ids[i], mode)) and existing_group(ids[i])
     if group and group ~= ARGV[at + 6] then return { 0, 4, i - 1 } end
   end
 end
 
--- Returns whether there is any entry of an id that is not waiting and not leased.
-local function is_left(id)
-  for _, hash in ipairs({ MESSAGES, DETAILS, ATTEMPTS, RENEWED, NEXT }) do
+-- Returns whether there is any other entry of an id that is not waiting and not leased.
+local function has_leftovers(id)
+  if redis.call('HEXISTS', DETAILS, id) == 1 then return true end
+  if redis.call('EXISTS', ATTEMPTS, TOKENS, SUCCESSORS) == 0 then return false end
+  for _, hash in ipairs({ ATTEMPTS, TOKENS, SUCCESSORS }) do
     if redis.call('HEXISTS', hash, id) == 1 then return true end
   end
   return false
 end
 
-local rehearsed = false
+local checked = {}
+
+-- Tries to add to lanes, once; and all that messages of groups need.
+local function check_additions(group)
+  local needed = group == '' and 'lanes' or 'groups'
+  if checked[needed] then return end
+  checked[needed] = true
+  if group == '' then
+    redis.call('ZADD', SCHEDULED, 'XX', '0', PROBE)
+    redis.call('ZADD', PRIORITIES, 'XX', '0', PROBE)
+  else
+    -- prelude
+    check_permissions()
+  end
+end
 
 -- Applies a message to the one that the queue holds under its id. Returns outcome and due time.
 local function admit(id, value, due, expiry, lane, group, mode)
-  local leased = is_leased(id, now)
+  local leased = expire_lease_if_over(id, now)
   local length = redis.call('HSTRLEN', MESSAGES, id)
   local due_there, in_lane
   if leased then
@@ -111,12 +127,14 @@ local function admit(id, value, due, expiry, lane, group, mode)
     due_there, in_lane = waits_until(id)
   end
   if length == 0 or not due_there then -- content without an entry in a set is never claimed
-    if only_held and (group == '' or redis.call('HEXISTS', HEADS, group) == 0) then return 5, due end
-    if not rehearsed then rehearse() end
-    rehearsed = true
+    if only_held and (group == '' or redis.call('HEXISTS', GROUP_HEADS, group) == 0) then return 5, due end
+    check_additions(group)
     -- Only if necessary, as a full Redis accepts new messages after a removal.
-    if is_left(id) then earliest = earlier(earliest, forget({ id })) end
-    earliest = earlier(earliest, put(id, value, due, expiry, lane, group))
+    if length > 0 or has_leftovers(id) then
+      check_additions('left') -- which may be of a group
+      earliest = min_or_nil(earliest, delete_messages({ id }))
+    end
+    earliest = min_or_nil(earliest, store_message(id, value, due, expiry, lane, group))
     return 0, due
   end
   -- The stored message may be large: it is read only if it may be the same send.
@@ -128,22 +146,23 @@ local function admit(id, value, due, expiry, lane, group, mode)
     local due_next, _, _, _, value_next = successor_of(id)
     if due_next and string.sub(value_next, 1, 8) == string.sub(value, 1, 8) then return 3, due_next end
     if due_next and mode ~= 'REPLACE' then return 1, due_next end
-    if mode == 'KEEP' and redis.call('HEXISTS', NEXT, id) == 0 then return 1, due_there end
-    redis.call('HSET', NEXT, id, 'S' .. to_details(due, expiry, lane, group) .. '|' .. value)
+    if mode == 'KEEP' and redis.call('HEXISTS', SUCCESSORS, id) == 0 then return 1, due_there end
+    redis.call('HSET', SUCCESSORS, id, 'S' .. to_details(due, expiry, lane, group) .. '|' .. value)
     return 3, due
   end
   if mode ~= 'REPLACE' then
-    if in_lane then earliest = earlier(earliest, due_there) end
+    if in_lane then earliest = min_or_nil(earliest, due_there) end
     return 1, due_there
   end
   local before = attempts_of(id)
   local _, _, lane_there = details_of(id)
-  rehearse_removal()
-  redis.call('ZREM', lane_key(lane_there), id)
-  earliest = earlier(earliest, forget({ id }))
-  earliest = earlier(earliest, put(id, 'r' .. string.sub(value, 2), due, expiry, lane, group))
+  check_removals()
+  check_permissions()
+  remove_from_lane(id, lane_there)
+  earliest = min_or_nil(earliest, delete_messages({ id }))
+  earliest = min_or_nil(earliest, store_message(id, 'r' .. string.sub(value, 2), due, expiry, lane, group))
   if before.token ~= '0' then -- a later lease needs a later token
-    set_attempts(id, { failures = 0, lapses = 0, suspect = 0, by = 'l', token = before.token, first = '' })
+    set_attempts(id, { failures = 0, lapses = 0, redelivered = 0, by = 'l', token = before.token, first = '' })
   end
   return 2, due
 end
@@ -156,5 +175,5 @@ for i, id in ipairs(ids) do
     ARGV[at + 5])
   reply[2 * i], reply[2 * i + 1] = outcome, due_there
 end
-if earliest then reply[1] = wake(earliest, now) elseif only_held then tidy() end
+if earliest then reply[1] = wake_if_earlier(earliest, now) elseif only_held then clear_wake_mark() end
 return reply

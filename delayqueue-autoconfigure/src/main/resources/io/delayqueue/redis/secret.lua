@@ -7,6 +7,7 @@
 --
 -- Returns  { secret }
 --
+-- Keeps    I1 to I6, which are about other keys
 -- Cost     O(1)
 
 local secret = redis.call('GET', KEYS[4])

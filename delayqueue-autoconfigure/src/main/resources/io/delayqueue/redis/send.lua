@@ -24,7 +24,7 @@
 
 if ARGV[1] ~= '' then
   -- prelude
-  local refusal = stale(ARGV[1])
+  local refusal = reject_stale_layout(ARGV[1])
   if refusal then return refusal end
 end
 
@@ -34,7 +34,7 @@ if #ARGV == 4 then
   local id, due = ARGV[2], due_time(ARGV[4], now)
   if redis.call('HSETNX', MESSAGES, id, ARGV[3]) == 0 then return {} end
   local added = redis.pcall('ZADD', SCHEDULED, due, id)
-  if type(added) == 'table' and added.err then -- no permission: see put
+  if type(added) == 'table' and added.err then -- no permission to add
     redis.call('HDEL', MESSAGES, id)
     return added
   end
@@ -64,7 +64,7 @@ end
 local mark = tonumber(redis.pcall('GET', WAKE))
 if not mark or earliest < mark then
   -- prelude
-  if announce(earliest, now) == 1 then
+  if publish_wake_up(earliest, now) == 1 then
     if #ARGV == 4 then reply = { reply } end
     reply[#reply + 1] = 'refused'
   end

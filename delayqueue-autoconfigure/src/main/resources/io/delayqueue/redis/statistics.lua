@@ -5,22 +5,24 @@
 --
 -- KEYS  see prelude.lua, all
 --
--- Returns  { scheduled, due, leased, dead, next_due, followers, lapsed, pause, version, now }
+-- Returns  { scheduled, due, leased, dead, next_due, waiting, lapsed, pause, version, now }
 --          next_due: ms, '' if none waits; pause: '' for none, or one that is over, else as in
 --          the record; version: of the partitions; now: microseconds
 --
+-- Keeps    all invariants, as it changes nothing
 -- Cost     O(log N)
 
 local now = clock()
-local now_ms = digits(math.floor(now / 1000))
-local lapsed = redis.call('ZCOUNT', LEASED, '-inf', digits(now))
-local followers = redis.call('ZCARD', FOLLOWERS)
-local scheduled, due, next_due = lapsed + followers, lapsed, nil
-for _, key in ipairs(lanes_in_use()) do
-  scheduled = scheduled + redis.call('ZCARD', key)
-  due = due + redis.call('ZCOUNT', key, '-inf', now_ms)
-  local head = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')
-  if head[2] then next_due = math.min(next_due or math.huge, math.ceil(tonumber(head[2]))) end
+local now_ms = math.floor(now / 1000)
+local lapsed = redis.call('ZCOUNT', LEASED, '-inf', to_digits(now))
+local waiting = redis.call('ZCARD', WAITING)
+local scheduled, due, next_due = lapsed + waiting, lapsed, nil
+for _, lane in ipairs(lanes_in_use()) do
+  local key, offset, from, to = unpack(lane)
+  scheduled = scheduled + redis.call('ZCOUNT', key, from, to)
+  due = due + redis.call('ZCOUNT', key, from, to_digits(offset + now_ms))
+  local head = redis.call('ZRANGE', key, from, to, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+  if head then next_due = math.min(next_due or math.huge, math.ceil(tonumber(head) - offset)) end
 end
 if lapsed > 0 then
   local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')
@@ -28,6 +30,6 @@ if lapsed > 0 then
 end
 local partitions, pause = redis.call('GET', PARTITIONS), ''
 local ends = pause_end(partitions or '')
-if ends and ends > tonumber(now_ms) then pause = ends < 1e15 and 'p' .. digits(ends) or 'p' end
-return { scheduled, due, redis.call('ZCARD', LEASED) - lapsed, redis.call('ZCARD', DEAD),
-  next_due and digits(next_due) or '', followers, lapsed, pause, version_of(partitions), now }
+if ends and ends > now_ms then pause = ends < 1e15 and 'p' .. to_digits(ends) or 'p' end
+return { scheduled, due, redis.call('ZCARD', LEASED) - lapsed, redis.call('ZCARD', DEAD_ORDER),
+  next_due and to_digits(next_due) or '', waiting, lapsed, pause, version_of(partitions), now }

@@ -23,8 +23,8 @@ import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +44,7 @@ class StatisticsCacheTests {
     private final Inspector inspector = new Inspector();
 
     private final StatisticsCache statistics = new StatisticsCache(this.inspector,
-            new DelayQueueStore(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
+            new StoreComponents(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
                     new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
             () -> List.of(ORDERS, BILLS, ORDERS), Duration.ofSeconds(10), this.now::get);
 
@@ -67,7 +67,7 @@ class StatisticsCacheTests {
     }
 
     @Test
-    void tellsWhatWasReadLastAndDoesNotWait() {
+    void returnsTheLastKnownCountsWithoutWaiting() {
         assertThat(scheduled(ORDERS)).isEqualTo(7);
 
         this.inspector.answer = new CompletableFuture<>();
@@ -84,7 +84,7 @@ class StatisticsCacheTests {
     }
 
     @Test
-    void tellsNothingOfAStoreThatDoesNotAnswerUntilItDoes() {
+    void returnsNothingUntilAStoreThatHangsAnswers() {
         assertThat(scheduled(ORDERS)).isEqualTo(7);
 
         this.inspector.answer = CompletableFuture.failedFuture(new IllegalStateException("away"));
@@ -98,7 +98,7 @@ class StatisticsCacheTests {
     }
 
     @Test
-    void looksAgainSoonAfterALookThatAQueueDidNotAnswer() {
+    void refreshesSoonAfterARefreshThatAQueueDidNotAnswer() {
         this.inspector.failing = BILLS;
         assertThat(scheduled(ORDERS)).isEqualTo(7);
         assertThat(this.statistics.of(BILLS)).isNull();
@@ -114,7 +114,7 @@ class StatisticsCacheTests {
     }
 
     @Test
-    void tellsWhoIsInAHurryWhatIsNoOlderThanAskedFor() {
+    void returnsCountsNoOlderThanTheCallerAllows() {
         assertThat(this.statistics.refresh(Duration.ofSeconds(2)).join()).hasSize(2);
         advance(Duration.ofSeconds(2).minusNanos(1));
         this.statistics.refresh(Duration.ofSeconds(2));
@@ -130,7 +130,7 @@ class StatisticsCacheTests {
     @Test
     void probesABlockingClientOnOneThreadOfItsOwnHoweverOftenItIsAsked() {
         MessageStore store = mock(MessageStore.class);
-        given(store.waits()).willReturn(true);
+        given(store.isBlocking()).willReturn(true);
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
         QueueInspector hanging = mock(QueueInspector.class);
         CompletableFuture<PartitionCounts> answer = new CompletableFuture<>();
@@ -139,7 +139,7 @@ class StatisticsCacheTests {
             return CompletableFuture.completedFuture(answer.join());
         });
         StatisticsCache blocking = new StatisticsCache(hanging,
-                new DelayQueueStore(store, mock(MessageInspector.class), mock(WakeUps.class),
+                new StoreComponents(store, mock(MessageInspector.class), mock(WakeUps.class),
                         new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
                 () -> List.of(ORDERS), Duration.ofSeconds(10), this.now::get);
 
@@ -183,7 +183,7 @@ class StatisticsCacheTests {
         }
 
         @Override
-        public CompletableFuture<DueForecast> horizon(Partition partition) {
+        public CompletableFuture<DueForecast> dueForecast(Partition partition) {
             throw new AssertionError("Nobody asks");
         }
 

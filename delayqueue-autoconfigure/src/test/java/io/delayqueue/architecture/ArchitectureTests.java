@@ -34,6 +34,8 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -53,24 +55,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * The packages and their arrows, and what main code may not do. A new arrow is a line
- * here.
+ * Checks the packages and their arrows, and what main code may not do. A new arrow is a
+ * line here.
  */
+@TestInstance(Lifecycle.PER_CLASS)
 class ArchitectureTests {
 
-    private static final String API = "io.delayqueue";
+    static final String API = "io.delayqueue";
 
-    private static final String ADMIN = API + ".admin";
+    static final String ADMIN = API + ".admin";
 
-    private static final String STORE = API + ".store";
+    static final String STORE = API + ".store";
 
-    private static final String ENVELOPE = STORE + ".envelope";
+    static final String ENVELOPE = STORE + ".envelope";
 
-    private static final String ROUTING = STORE + ".routing";
+    static final String ROUTING = STORE + ".routing";
+
+    static final String CONSUME = API + ".consume";
 
     private static final String TEMPLATE = API + ".template";
 
-    private static final String MEMORY = API + ".memory";
+    static final String MEMORY = API + ".memory";
 
     private static final String REDIS = API + ".redis";
 
@@ -82,39 +87,19 @@ class ArchitectureTests {
 
     private static final String CHECK = REDIS + ".check";
 
-    private static final String LISTENER = API + ".listener";
+    static final String LISTENER = API + ".listener";
 
     private static final String HANDLER = LISTENER + ".handler";
 
-    private static final String POLL = LISTENER + ".poll";
+    static final String POLL = LISTENER + ".poll";
 
     private static final String OBSERVATION = API + ".observation";
 
     private static final String ACTUATOR = API + ".actuator";
 
-    private static final String WEB = API + ".web";
+    static final String WEB = API + ".web";
 
-    private static final String HTTP = WEB + ".http";
-
-    private static final String HTTP_API = WEB + ".api";
-
-    private static final String CONSUME = WEB + ".consume";
-
-    private static final String DASHBOARD = WEB + ".dashboard";
-
-    private static final String AUTOCONFIGURE = API + ".autoconfigure";
-
-    /** Reached by users only, and by what. */
-    private static final Set<String> PUBLIC_FOR_USERS = Set.of(
-            // DelayedListenerRegistry.listener(id) and what it counts
-            "ListenerContainer", "ListenerStatistics",
-            // to name and tag observations otherwise
-            "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
-            "DefaultSendObservationConvention", "DefaultHandleObservationConvention",
-            // a second Redis or namespace, see docs/getting-started.md
-            "DelayQueueSystem", "DelayQueueSystemBuilder",
-            // Boot binds it; described in docs/configuration.md
-            "DelayQueueProperties");
+    static final String AUTOCONFIGURE = API + ".autoconfigure";
 
     /**
      * Beans that applications inject or replace by their classes: aspects subclass them.
@@ -123,18 +108,21 @@ class ArchitectureTests {
             "DelayedListenerLifecycle", "EnvelopeCodec", "InMemoryMessageStore", "DelayQueueEndpoint",
             "DelayQueueHealthIndicator", "DelayQueueSystem", "DelayQueueSystemBuilder");
 
-    private static final JavaClasses main = new ClassFileImporter()
+    static final JavaClasses main = new ClassFileImporter()
         .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+        .withImportOption((location) -> !location.contains("-tests.jar"))
         .importPackages(API);
 
-    static Stream<Arguments> arrows() {
+    /** Returns the arrows of the packages of this module and of those that it uses. */
+    Stream<Arguments> arrows() {
         return Stream.of(from(API), //
                 from(ADMIN, API), //
                 from(STORE, API, ADMIN), //
                 from(ENVELOPE, API, STORE), //
                 from(ROUTING, API, ADMIN, STORE), //
                 from(OBSERVATION, API), //
-                from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION), //
+                from(CONSUME, API, STORE, ROUTING), //
+                from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, OBSERVATION), //
                 from(MEMORY, API, ADMIN, STORE, ENVELOPE), //
                 from(SCRIPT, API, STORE), //
                 from(REPLICATION, API, STORE, SCRIPT), //
@@ -145,16 +133,11 @@ class ArchitectureTests {
                 from(POLL, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER), //
                 from(LISTENER, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER, POLL), //
                 from(ACTUATOR, API, ADMIN, STORE, ROUTING, LISTENER, POLL), //
-                from(HTTP, API, ADMIN, STORE), //
-                from(CONSUME, API, ADMIN, STORE, ENVELOPE, ROUTING, POLL, HTTP), //
-                from(HTTP_API, API, ADMIN, STORE, HTTP, CONSUME), //
-                from(DASHBOARD, API, ADMIN, STORE, LISTENER, POLL, HTTP, HTTP_API), //
-                from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, TEMPLATE, MEMORY, REDIS, SCRIPT, REPLICATION,
-                        WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR, HTTP, HTTP_API, CONSUME,
-                        DASHBOARD));
+                from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, TEMPLATE, MEMORY, REDIS, SCRIPT,
+                        REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR));
     }
 
-    private static Arguments from(String name, String... others) {
+    static Arguments from(String name, String... others) {
         return arguments(name, List.of(others));
     }
 
@@ -193,7 +176,7 @@ class ArchitectureTests {
     @Test
     void onlyTheWiringAndWhatOperatorsSeeKnowBoot() {
         noClasses().that()
-            .resideOutsideOfPackages(AUTOCONFIGURE, ACTUATOR)
+            .resideOutsideOfPackages(AUTOCONFIGURE, ACTUATOR, WEB + ".autoconfigure")
             .should()
             .dependOnClassesThat()
             .resideInAPackage("org.springframework.boot..")
@@ -225,31 +208,6 @@ class ArchitectureTests {
                     .stream()
                     .filter((member) -> member.getModifiers().stream().anyMatch(visible::contains))
                     .forEach((member) -> problems.add(member.getFullName() + " is not package-private")));
-    }
-
-    /** Hidden until needed. Of what is in the root package all is for users. */
-    @Test
-    void aTypeIsPublicOnlyIfAnotherPackageUsesIt() {
-        classes().that()
-            .resideOutsideOfPackage(API)
-            .and()
-            .arePublic()
-            .and()
-            .areTopLevelClasses()
-            .and()
-            .areNotAnnotatedWith(AutoConfiguration.class)
-            .should(condition("be used by another package", (type, problems) -> {
-                if (!isUsedElsewhere(type) && !PUBLIC_FOR_USERS.contains(type.getSimpleName())) {
-                    problems.add(type.getName() + " is public and only used in its package");
-                }
-            }))
-            .check(main);
-    }
-
-    private static boolean isUsedElsewhere(JavaClass type) {
-        return type.getDirectDependenciesToSelf()
-            .stream()
-            .anyMatch((use) -> !use.getOriginClass().getPackageName().equals(type.getPackageName()));
     }
 
     @Test
@@ -291,7 +249,7 @@ class ArchitectureTests {
      * what people see, and go by the clocks of machines anyway.
      */
     @Test
-    void nobodyReadsTheClockOfTheMachine() {
+    void noClassReadsTheClockOfTheMachine() {
         classes().that()
             .doNotHaveFullyQualifiedName(MEMORY + ".MicrosClock")
             .and()
@@ -312,7 +270,7 @@ class ArchitectureTests {
     }
 
     @Test
-    void nobodySleeps() {
+    void noClassSleeps() {
         classes()
             .should(notCall("sleep",
                     (target) -> target.getName().equals("sleep") && (target.getOwner().isEquivalentTo(Thread.class)
@@ -369,7 +327,7 @@ class ArchitectureTests {
         return main.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
     }
 
-    private static ArchCondition<JavaClass> condition(String description, BiConsumer<JavaClass, List<String>> check) {
+    static ArchCondition<JavaClass> condition(String description, BiConsumer<JavaClass, List<String>> check) {
         return new ArchCondition<>(description) {
 
             @Override

@@ -22,6 +22,7 @@ import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,14 +36,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the documentation names is there: pages, scripts, keys, properties, guards and the
- * tests of guards; and its examples compile.
+ * Checks that the pages, scripts, keys, properties, guards and tests that the
+ * documentation names exist, and that its examples compile.
  */
-class DocumentationTests {
+public class DocumentationTests {
 
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
     private static final Path GUARANTEES = ROOT.resolve("docs/guarantees.md");
+
+    /** The modules whose sources the pages describe. */
+    private static final List<Path> MODULES = List.of(ROOT.resolve("delayqueue-autoconfigure"),
+            ROOT.resolve("delayqueue-web"));
 
     private static final Path SCRIPTS = Path.of("src/main/resources/io/delayqueue/redis");
 
@@ -52,13 +57,21 @@ class DocumentationTests {
 
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\w+)\\n(.*?)^```$");
 
-    private static final Pattern GUARD = Pattern.compile("`(\\w[\\w-]*\\.(?:java|lua))`: `([^`]+)`");
+    /** A row of the table of guards: promise, what it guards, guard, tests. */
+    private static final Pattern GUARD_ROW = Pattern.compile("(?m)^\\| P\\d+[^|]*\\| [^|]+ \\| ([^|]+) \\| [^|]+ \\|$");
+
+    /** A class, a method of it, a script, or a function of it. */
+    private static final Pattern GUARD = Pattern
+        .compile("`([A-Z]\\w+)(?:\\.(\\w+))?`|`([a-z-]+\\.lua)`(?:: `(\\w+)`)?");
+
+    /** The declaration of a method: a type, and then its name. */
+    private static final String METHOD = "(?m)^ +(?!return |new |throw |else )[\\w<>\\[\\],.?@ ]+ %s\\(";
 
     private static final Pattern TEST = Pattern.compile("`(\\w+(?:Tests|Cases))(?:\\.(\\w+))?`");
 
     private static final Pattern SCRIPT = Pattern.compile("(?<![\\w-])[a-z-]+\\.lua");
 
-    private static final Pattern KEY = Pattern.compile("<namespace>:\\{q}:([a-z]+)");
+    private static final Pattern KEY = Pattern.compile("<namespace>:\\{q}:([a-z:-]+)");
 
     private static final Pattern PROPERTY = Pattern.compile("(?<![\\w./])delayqueue(?:\\.(?:[a-z-]+|<name>))+");
 
@@ -72,10 +85,11 @@ class DocumentationTests {
             import io.delayqueue.autoconfigure.*;
             import io.delayqueue.listener.*;
             import io.delayqueue.template.DelayQueueTemplate;
+            import io.lettuce.core.resource.*;
             import jakarta.validation.Valid;
             import java.time.*;
             import java.util.*;
-            import java.util.concurrent.CompletableFuture;
+            import java.util.concurrent.*;
             import org.slf4j.MDC;
             import org.springframework.beans.factory.annotation.Qualifier;
             import org.springframework.context.annotation.Bean;
@@ -98,7 +112,7 @@ class DocumentationTests {
             }
             """;
 
-    static Stream<Path> pages() throws IOException {
+    public static Stream<Path> pages() throws IOException {
         try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
             List<Path> pages = docs.filter((path) -> path.toString().endsWith(".md")).sorted().toList();
             return Stream.concat(Stream.of(ROOT.resolve("README.md")), pages.stream());
@@ -137,6 +151,13 @@ class DocumentationTests {
     @ParameterizedTest
     @MethodSource("pages")
     void namesOnlyPropertiesThatExist(Path page) {
+        Set<String> known = knownProperties();
+        assertThat(properties(page).filter((name) -> !name.startsWith("delayqueue.web")))
+            .allSatisfy((name) -> assertThat(known).anyMatch((property) -> (property + ".").startsWith(name + ".")));
+    }
+
+    /** Returns the properties that a page names, in the form that all queues share. */
+    public static Stream<String> properties(Path page) {
         String text = read(page);
         Set<String> named = find(PROPERTY, text).map(MatchResult::group).collect(Collectors.toCollection(TreeSet::new));
         find(BLOCK, text).filter((block) -> block.group(1).equals("yaml"))
@@ -144,9 +165,7 @@ class DocumentationTests {
             .filter((name) -> name.startsWith("delayqueue"))
             .forEach(named::add);
         named.removeAll(LOG_KEYS);
-        Set<String> known = knownProperties();
-        assertThat(named.stream().map(DocumentationTests::ofAllListeners))
-            .allSatisfy((name) -> assertThat(known).anyMatch((property) -> (property + ".").startsWith(name + ".")));
+        return named.stream().map(DocumentationTests::ofAllListeners);
     }
 
     /** What can be set for a queue can be set for all listeners, partitions excepted. */
@@ -176,7 +195,7 @@ class DocumentationTests {
 
     @Test
     void keysAreThoseOfThePrelude() {
-        Set<String> kinds = first(Pattern.compile("(?m)^-- KEYS\\[\\d+] +(\\w+) +[A-Z]{4,}"),
+        Set<String> kinds = first(Pattern.compile("(?m)^-- KEYS\\[\\d+] +([\\w:-]+) +[A-Z]{4,}"),
                 SCRIPTS.resolve("prelude.lua"));
         assertThat(first(KEY, ROOT.resolve("docs/how-it-works.md"))).isEqualTo(kinds);
     }
@@ -193,31 +212,45 @@ class DocumentationTests {
     @Test
     void everyPackageIsInTheTable() throws IOException {
         String page = read(ROOT.resolve("docs/README.md"));
-        Path sources = Path.of("src/main/java");
-        try (Stream<Path> files = Files.walk(sources)) {
-            List<String> packages = files.filter((file) -> file.endsWith("package-info.java"))
-                .map((file) -> sources.relativize(file.getParent()).toString().replace('/', '.'))
-                .toList();
-            assertThat(packages).hasSizeGreaterThan(5)
-                .allSatisfy((name) -> assertThat(page).containsPattern("(?m)^\\| .*`" + name + "`"));
+        for (Path module : MODULES) {
+            Path sources = module.resolve("src/main/java");
+            try (Stream<Path> files = Files.walk(sources)) {
+                List<String> packages = files.filter((file) -> file.endsWith("package-info.java"))
+                    .map((file) -> sources.relativize(file.getParent()).toString().replace('/', '.'))
+                    .toList();
+                assertThat(packages).hasSizeGreaterThan(4)
+                    .allSatisfy((name) -> assertThat(page).containsPattern("(?m)^\\| .*`" + name + "`"));
+            }
         }
     }
 
     @Test
-    void guardsAreWhereThePageSays() {
-        List<String> lost = find(GUARD, read(GUARANTEES))
-            .filter((guard) -> !sourceOf(guard.group(1)).contains(guard.group(2)))
-            .map(MatchResult::group)
+    void guardsExist() {
+        List<String> guards = find(GUARD_ROW, read(GUARANTEES)).flatMap((row) -> Stream.of(row.group(1).split("<br>")))
             .toList();
-        assertThat(lost).isEmpty();
+        assertThat(guards).hasSizeGreaterThan(60);
+        assertThat(guards.stream().filter((guard) -> !exists(guard))).isEmpty();
+    }
+
+    private static boolean exists(String guard) {
+        MatchResult names = find(GUARD, guard).findFirst().orElseThrow(() -> new AssertionError(guard));
+        assertThat(names.group()).isEqualTo(guard);
+        return (names.group(3) != null) ? declares(names.group(3), "function %s\\(", names.group(4))
+                : declares(names.group(1) + ".java", METHOD, names.group(2));
+    }
+
+    private static boolean declares(String file, String declaration, @Nullable String name) {
+        String source = sourceOf(file);
+        return !source.isEmpty()
+                && (name == null || find(Pattern.compile(declaration.formatted(name)), source).findAny().isPresent());
     }
 
     @Test
     void testsOfGuardsExist() {
-        List<String> lost = find(TEST, read(GUARANTEES)).filter((test) -> {
-            String method = (test.group(2) != null) ? " void " + test.group(2) + "(" : "class";
-            return !sourceOf(test.group(1) + ".java").contains(method);
-        }).map(MatchResult::group).toList();
+        List<String> lost = find(TEST, read(GUARANTEES))
+            .filter((test) -> !declares(test.group(1) + ".java", METHOD, test.group(2)))
+            .map(MatchResult::group)
+            .toList();
         assertThat(lost).isEmpty();
     }
 
@@ -234,7 +267,8 @@ class DocumentationTests {
         List<JavaFileObject> sources = new ArrayList<>();
         examples("README.md").filter((example) -> example.startsWith("package"))
             .forEach((example) -> sources.add(source(sources.size(), example)));
-        examples("docs/getting-started.md")
+        Stream.of("docs/getting-started.md", "docs/configuration.md")
+            .flatMap(DocumentationTests::examples)
             .forEach((example) -> sources.add(source(sources.size(), PRELUDE.formatted(example))));
         assertThat(sources).hasSizeGreaterThan(10);
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
@@ -270,9 +304,13 @@ class DocumentationTests {
         };
     }
 
-    /** The text of a source file of this module; empty if there is none of that name. */
+    /** Returns the text of a source file; empty if there is none of that name. */
     private static String sourceOf(String fileName) {
-        try (Stream<Path> files = Files.walk(Path.of("src"))) {
+        return MODULES.stream().map((module) -> sourceOf(module, fileName)).collect(Collectors.joining());
+    }
+
+    private static String sourceOf(Path module, String fileName) {
+        try (Stream<Path> files = Files.walk(module.resolve("src"))) {
             return files.filter((file) -> file.getFileName().toString().equals(fileName))
                 .map(DocumentationTests::read)
                 .collect(Collectors.joining());

@@ -1,5 +1,6 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.fixtures.application.StartupFailures;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.config.BeanDefinitionCustomizer;
@@ -62,7 +63,7 @@ class ConnectionFactorySelectorTests {
     void refusesToChooseAmongSeveral() {
         both((bean) -> {
         }).run((context) -> {
-            FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+            FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
             assertThat(text.getDescription())
                 .isEqualTo("There are several RedisConnectionFactory beans and none is primary.");
             assertThat(text.getAction())
@@ -74,7 +75,7 @@ class ConnectionFactorySelectorTests {
     void refusesANameThatDoesNotExist() {
         both((bean) -> bean.setPrimary(true)).withPropertyValues("delayqueue.connection-factory=three")
             .run((context) -> {
-                FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+                FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
                 assertThat(text.getDescription()).isEqualTo(
                         "delayqueue.connection-factory is 'three', but there is no RedisConnectionFactory bean of that name.");
                 assertThat(text.getAction()).startsWith("Set delayqueue.connection-factory to one of [one, two]");
@@ -85,14 +86,14 @@ class ConnectionFactorySelectorTests {
     void refusesTheNameOfAnotherKindOfBean() {
         both((bean) -> bean.setPrimary(true)).withBean("text", String.class, () -> "text")
             .withPropertyValues("delayqueue.connection-factory=text")
-            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).isEqualTo(
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription()).isEqualTo(
                     "delayqueue.connection-factory is 'text', but there is no RedisConnectionFactory bean of that name."));
     }
 
     @Test
-    void saysWhatToDoIfThereIsNone() {
+    void namesTheFixIfThereIsNone() {
         this.application.run((context) -> {
-            FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+            FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
             assertThat(text.getDescription()).isEqualTo("There is no RedisConnectionFactory bean.");
             assertThat(text.getAction()).isEqualTo("Add spring-boot-starter-data-redis or define a "
                     + "RedisConnectionFactory, or set delayqueue.store=memory to keep messages in this process, or "

@@ -76,7 +76,7 @@ class DelayQueueAutoConfigurationTests {
     }
 
     @Test
-    void looksAtTheServerAtStart() {
+    void checksTheServerAtStart() {
         this.application.run((context) -> {
             assertThat(context).hasSingleBean(ServerCheckLifecycle.class);
             verify(this.away).getConnection();
@@ -278,7 +278,7 @@ class DelayQueueAutoConfigurationTests {
     record Order(int orderNumber) {
     }
 
-    /** What the application asks for by type. */
+    /** Injection points of the application by type. */
     record Injected(StringRedisTemplate texts, RedisTemplate<Object, Object> objects,
             RedisTemplate<String, byte[]> bytes, RedisMessageListenerContainer subscriptions, Executor executor,
             TaskExecutor taskExecutor, JsonMapper mapper, DelayQueueOperations queue) {

@@ -78,7 +78,7 @@ class DelayQueueEndpointAutoConfigurationTests {
         .withPropertyValues("management.endpoint.delayqueue.access=UNRESTRICTED");
 
     @Test
-    void tellsOfQueuesAndListeners() {
+    void returnsQueuesAndListeners() {
         this.application.run((context) -> {
             send(context, "orders", "later", Duration.ofMinutes(30));
 
@@ -91,18 +91,17 @@ class DelayQueueEndpointAutoConfigurationTests {
 
             JsonNode queue = read(context, LOOK, Map.of("section", "queues", "name", "orders"));
             assertThat(queue.at("/counts/scheduled").asLong()).isOne();
-            assertThat(queue.at("/horizon/hour").asLong()).isOne();
+            assertThat(queue.at("/forecast/hour").asLong()).isOne();
             assertThat(read(context, LOOK, Map.of("section", "listeners", "name", "all")).at("/running").asBoolean())
                 .isTrue();
-            assertThat(read(context, LOOK, Map.of("section", "examination", "name", "orders")).at("/findings"))
-                .isEmpty();
+            assertThat(read(context, LOOK, Map.of("section", "integrity", "name", "orders")).at("/findings")).isEmpty();
             assertThat(invoke(context, WebEndpointHttpMethod.GET, LOOK, Map.of("section", "listeners", "name", "no")))
                 .isNull();
         });
     }
 
     @Test
-    void onlyReadsUnlessTheApplicationSaysMore() {
+    void onlyReadsUnlessTheApplicationAllowsMore() {
         this.application.run((context) -> assertThat(operations(context))
             .extracting((operation) -> operation.getRequestPredicate().getHttpMethod())
             .containsOnly(WebEndpointHttpMethod.GET));
@@ -136,27 +135,28 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
-    void tellsOfDeadLettersWithoutPayloadsAndActsOnThem() {
+    void returnsDeadLettersWithoutPayloadsAndActsOnThem() {
         this.writable.run((context) -> {
             send(context, "orders", "private 1", Duration.ZERO);
             send(context, "orders", "private 2", Duration.ZERO);
             Map<String, Object> letters = Map.of("section", "dead-letters", "name", "orders");
-            await().until(() -> read(context, LOOK, letters).at("/letters").size() == 2);
+            await().until(() -> read(context, LOOK, letters).at("/deadLetters").size() == 2);
 
             JsonNode page = read(context, LOOK, letters);
             assertThat(page.toString()).contains("(masked)").doesNotContain("private", "secret", "no use");
-            String letter = page.at("/letters/0/letterId").asString();
-            assertThat(act(context, letters, Map.of("action", "purge", "letterId", letter)).at("/letters").asLong())
-                .isOne();
+            String letter = page.at("/deadLetters/0/id").asString();
+            assertThat(act(context, letters, Map.of("action", "purge", "deadLetterId", letter)).at("/deadLetters")
+                .asLong()).isOne();
             context.getBean(DelayQueueOperations.class).pause("orders");
-            assertThat(act(context, letters, Map.of("action", "redrive", "letterId", "*")).at("/letters").asLong())
+            assertThat(
+                    act(context, letters, Map.of("action", "redrive", "deadLetterId", "*")).at("/deadLetters").asLong())
                 .isOne();
-            assertThat(read(context, LOOK, letters).at("/letters")).isEmpty();
+            assertThat(read(context, LOOK, letters).at("/deadLetters")).isEmpty();
         });
     }
 
     @Test
-    void tellsWhoHasChangedWhat() {
+    void publishesAnAuditEventForEachChange() {
         this.writable.withBean(Audited.class).run((context) -> {
             Audited audited = context.getBean(Audited.class);
             act(context, Map.of("section", "queues", "name", "orders"), Map.of("action", "resume"));
@@ -164,9 +164,9 @@ class DelayQueueEndpointAutoConfigurationTests {
             act(context, Map.of("section", "queues", "name", "orders"), Map.of("action", "resume"));
             act(context, Map.of("section", "listeners", "name", "all"), Map.of("action", "pause"));
             act(context, Map.of("section", "dead-letters", "name", "orders"),
-                    Map.of("action", "purge", "letterId", "no\nline"));
+                    Map.of("action", "purge", "deadLetterId", "no\nline"));
             act(context, Map.of("section", "dead-letters", "name", "orders"),
-                    Map.of("action", "redrive", "letterId", "*"));
+                    Map.of("action", "redrive", "deadLetterId", "*"));
             assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"), "PURGE");
 
             assertThat(audited.events).containsExactly(new AuditedOperationEvent("ada", "resume", "orders", null, 0),
@@ -181,7 +181,7 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
-    void aChangeThatFailsIsTold() {
+    void publishesAnAuditEventForAChangeThatFails() {
         this.writable.withBean(Audited.class).run((context) -> {
             for (Effect effect : List.of(Effect.UNKNOWN, Effect.NONE)) {
                 DelayQueueEndpoint endpoint = new DelayQueueEndpoint(away(effect),
@@ -213,12 +213,11 @@ class DelayQueueEndpointAutoConfigurationTests {
             assertInvalid(context, Map.of("section", "listeners", "name", "no", "action", "pause"),
                     "There is no listener 'no' on this node");
             assertInvalid(context, Map.of("section", "dead-letters", "name", "orders", "action", "purge"),
-                    "Name a dead letter by 'letterId', or all by '*'");
-            assertInvalid(context,
-                    Map.of("section", "dead-letters", "name", "orders", "action", "purge", "letterId", "x".repeat(257)),
-                    "'letterId' has 257 characters; at most 256 are allowed");
-            assertInvalid(context, Map.of("section", "examination", "name", "orders", "action", "purge"),
-                    "PURGE is no action for EXAMINATION; use one of []");
+                    "Name a dead letter by 'deadLetterId', or all by '*'");
+            assertInvalid(context, Map.of("section", "dead-letters", "name", "orders", "action", "purge",
+                    "deadLetterId", "x".repeat(257)), "'deadLetterId' has 257 characters; at most 256 are allowed");
+            assertInvalid(context, Map.of("section", "integrity", "name", "orders", "action", "purge"),
+                    "PURGE is no action for INTEGRITY; use one of []");
         });
     }
 

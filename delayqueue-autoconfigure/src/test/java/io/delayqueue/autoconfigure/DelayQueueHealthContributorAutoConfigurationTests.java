@@ -17,7 +17,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -62,7 +62,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     }
 
     @Test
-    void saysThatAQueueIsBehind() {
+    void isDownWhileAQueueIsBehind() {
         this.application.withPropertyValues("delayqueue.health.max-due-age=1ms").run((context) -> {
             context.getBean(DelayedListenerRegistry.class).require("all").pause();
             context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
@@ -80,7 +80,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     }
 
     @Test
-    void aBacklogIsNoProblemIfNobodyMinds() {
+    void ignoresABacklogWithoutALimit() {
         this.application.withPropertyValues("delayqueue.health.max-due-age=0").run((context) -> {
             context.getBean(DelayedListenerRegistry.class).require("all").stop();
             context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
@@ -93,7 +93,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     }
 
     @Test
-    void saysThatWakeUpsAreNotHeard() {
+    void reportsThatWakeUpsAreNotReceived() {
         this.application.run((context) -> {
             Health health = new DelayQueueHealthIndicator(context.getBean(StatisticsCache.class),
                     context.getBean(DelayedListenerRegistry.class), new Deaf(),
@@ -107,14 +107,14 @@ class DelayQueueHealthContributorAutoConfigurationTests {
 
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
-    void saysThatTheStoreDoesNotAnswerForOneQueue(boolean hangs) {
+    void reportsThatTheStoreDoesNotAnswerForOneQueue(boolean hangs) {
         QueueInspector inspector = mock(QueueInspector.class);
         PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
         given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
         given(inspector.counts(Partition.first(new QueueName("orders")))).willReturn(
                 hangs ? new CompletableFuture<>() : CompletableFuture.failedFuture(new IllegalStateException("away")));
         this.application.run((context) -> {
-            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(DelayQueueStore.class),
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("bills"), new QueueName("orders")), Duration.ofMinutes(1),
                     System::nanoTime);
             WakeUps heard = mock(WakeUps.class);
@@ -144,7 +144,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             .willReturn(CompletableFuture.failedFuture(new IllegalStateException("away")))
             .willReturn(CompletableFuture.completedFuture(none));
         this.application.run((context) -> {
-            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(DelayQueueStore.class),
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("orders")), Duration.ofHours(1), now::get);
             WakeUps heard = mock(WakeUps.class);
             given(heard.isHeard(any())).willReturn(true);
@@ -170,7 +170,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         QueueInspector inspector = mock(QueueInspector.class);
         PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
         this.application.run((context) -> {
-            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(DelayQueueStore.class),
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("orders")), Duration.ofSeconds(10), now::get);
             WakeUps heard = mock(WakeUps.class);
             given(heard.isHeard(any())).willReturn(true);

@@ -8,15 +8,18 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.fixtures.application.StartupFailures;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.HandlerExecution;
-import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.MessageEventListener;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Positive;
@@ -134,9 +137,9 @@ class DelayQueueListenerAutoConfigurationTests {
     }
 
     @Test
-    void saysWhichListenerIsWrongAndWhy() {
+    void namesTheInvalidListenerAndTheReason() {
         this.application.withBean("wrong", WrongHandler.class).run((context) -> {
-            FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+            FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
             assertThat(text.getDescription().lines().toList())
                 .containsExactly("The @DelayedListener on method '%s.on(String)' of bean 'wrong' cannot work:"
                     .formatted(WrongHandler.class.getName()), "", "    concurrency must be 1 to 10000, but was 0");
@@ -146,10 +149,10 @@ class DelayQueueListenerAutoConfigurationTests {
     }
 
     @Test
-    void saysWhichListenersOfAQueueReadDifferentTypes() {
+    void namesTheListenersOfAQueueThatReadDifferentTypes() {
         this.application.withBean("texts", Handler.class)
             .withBean("numbers", NumberHandler.class)
-            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).contains(
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription()).contains(
                     Handler.class.getName() + ".on(String)", "java.lang.String",
                     NumberHandler.class.getName() + ".on(long)", " as long"));
     }
@@ -233,7 +236,7 @@ class DelayQueueListenerAutoConfigurationTests {
         @Bean
         DelayedListenerRegistry own(DelayQueueProperties properties, EnvelopeCodec codec) {
             return new DelayedListenerRegistry(properties::listenerSettings,
-                    new HandlerMethodFactory(codec, null, null));
+                    new HandlerMethodFactory(codec, null, MessageObservations.NONE), MessageEventListener.NONE);
         }
 
     }
@@ -242,10 +245,10 @@ class DelayQueueListenerAutoConfigurationTests {
     static class OwnWorker {
 
         @Bean
-        DelayedListenerLifecycle own(DelayQueueStore ports, DelayedListenerRegistry registry,
+        DelayedListenerLifecycle own(StoreComponents ports, DelayedListenerRegistry registry,
                 ApplicationEventPublisher events, DelayQueueProperties properties) {
             return new DelayedListenerLifecycle(ports, registry, events,
-                    properties.workerSettings(false, HandlerExecution.DEFAULT));
+                    properties.workerSettings(false, HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
         }
 
     }
@@ -255,7 +258,7 @@ class DelayQueueListenerAutoConfigurationTests {
 
         @Bean
         static DelayedListenerAnnotationBeanPostProcessor own(ObjectProvider<DelayedListenerRegistry> registry) {
-            return new DelayedListenerAnnotationBeanPostProcessor(registry);
+            return new DelayedListenerAnnotationBeanPostProcessor(registry, (system) -> null);
         }
 
     }

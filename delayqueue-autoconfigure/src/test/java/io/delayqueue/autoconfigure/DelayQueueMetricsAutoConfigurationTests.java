@@ -12,7 +12,7 @@ import io.delayqueue.actuator.MicrometerEventListener;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.store.MessageEventListener;
 import io.delayqueue.store.QueueEventListener;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -56,7 +56,7 @@ class DelayQueueMetricsAutoConfigurationTests {
                 .isOne();
             assertThat(meters.get("delayqueue.messages.scheduled").tag("queue", "orders").gauge().value())
                 .isNotNegative();
-            assertThat(meters.get("delayqueue.handlers.free").tag("listener", "handler.handle").gauge().value())
+            assertThat(meters.get("delayqueue.handlers.available").tag("listener", "handler.handle").gauge().value())
                 .isEqualTo(10);
         });
     }
@@ -83,7 +83,7 @@ class DelayQueueMetricsAutoConfigurationTests {
         assertThat(context).hasNotFailed()
             .doesNotHaveBean(MicrometerEventListener.class)
             .doesNotHaveBean(QueueGauges.class);
-        assertThat(context.getBean(DelayQueueStore.class).events()).isSameAs(MessageEventListener.NONE);
+        assertThat(context.getBean(StoreComponents.class).events()).isSameAs(MessageEventListener.NONE);
     }
 
     @Test
@@ -108,7 +108,7 @@ class DelayQueueMetricsAutoConfigurationTests {
             .run((context) -> assertThat(context).getBeanNames(MicrometerEventListener.class).containsExactly("mine"));
     }
 
-    /** Whoever sends may make up names; a tag must not have values without end. */
+    /** Senders may invent names; a tag must not have unlimited values. */
     @Test
     void queuesBeyondTheLimitShareTheirMeters() {
         this.application.withBean(Handler.class)

@@ -120,7 +120,7 @@ class DelayQueueObservationAutoConfigurationTests {
     }
 
     @Test
-    void aConventionOfTheApplicationTakesTheirPlace() {
+    void usesTheConventionOfTheApplication() {
         TestObservationRegistry registry = TestObservationRegistry.create();
         this.observed.withBean(ObservationRegistry.class, () -> registry)
             .withBean(HandleObservationConvention.class, MyConvention::new)
@@ -213,7 +213,9 @@ class DelayQueueObservationAutoConfigurationTests {
         });
     }
 
-    /** What observes may fail; that is no failure of a handler, nor of a send. */
+    /**
+     * Checks that a failure of an observation handler fails neither a handler nor a send.
+     */
     @Test
     void anObservationThatFailsChangesNothing() {
         this.observed.withBean(BrokenObservationHandler.class).run((context) -> {
@@ -228,7 +230,7 @@ class DelayQueueObservationAutoConfigurationTests {
     }
 
     @Test
-    void aMessageWithNoRoomForATraceIsSentWithoutOne() {
+    void sendsAMessageWithoutATraceThatWouldExceedTheSizeLimit() {
         this.traced.run((context) -> {
             DelayedMessage.Builder message = DelayedMessage.builder("orders", "a");
             for (int i = 0; i < 63; i++) {

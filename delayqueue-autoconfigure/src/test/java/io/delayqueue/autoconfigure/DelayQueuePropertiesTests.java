@@ -5,12 +5,13 @@ import java.util.Map;
 import java.util.Set;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.listener.poll.HandlerExecution;
+import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.fixtures.application.StartupFailures;
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
-import io.delayqueue.listener.poll.RetryPolicy;
+import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.template.ReceiveSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,16 +39,19 @@ class DelayQueuePropertiesTests {
     }
 
     @Test
-    void settingsOfAQueueThatNobodyConfigured() {
+    void settingsOfAQueueWithoutConfiguration() {
         DelayQueueProperties properties = bind(Map.of());
 
         assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(10, Duration.ofSeconds(30), null,
-                5, 3, new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2), ExpiryPolicy.DROP, true,
+                5, 3, new BackoffPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2), ExpiryPolicy.DROP, true,
                 Set.of()));
-        assertThat(properties.receiveSettings(ORDERS))
-            .isEqualTo(new ReceiveSettings(Duration.ofSeconds(30), 5, 3, ExpiryPolicy.DROP, Duration.ofSeconds(5)));
-        assertThat(properties.workerSettings(true, HandlerExecution.DEFAULT)).isEqualTo(
-                new ListenerRuntimeSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30), true));
+        assertThat(properties.consumeSettings(ORDERS)).usingRecursiveComparison()
+            .ignoringFields("backoff")
+            .isEqualTo(new ConsumeSettings(Duration.ofSeconds(30), 5, 3, ExpiryPolicy.DROP, Duration.ofSeconds(5),
+                    (failures) -> Duration.ZERO));
+        assertThat(properties.workerSettings(true, HandlerExecutorSettings.DEFAULT))
+            .isEqualTo(new ListenerRuntimeSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30),
+                    true, HandlerExecutorSettings.DEFAULT));
     }
 
     @Test
@@ -55,7 +59,7 @@ class DelayQueuePropertiesTests {
         DelayQueueProperties properties = bind(Map.ofEntries(Map.entry("delayqueue.listener.concurrency", "3"),
                 Map.entry("delayqueue.listener.lease", "1m"), Map.entry("delayqueue.listener.timeout", "2m"),
                 Map.entry("delayqueue.listener.max-attempts", "7"), Map.entry("delayqueue.listener.max-lapses", "2"),
-                Map.entry("delayqueue.listener.expired", "dead-letter"),
+                Map.entry("delayqueue.listener.expiry-policy", "dead-letter"),
                 Map.entry("delayqueue.listener.auto-startup", "false"),
                 Map.entry("delayqueue.listener.shutdown-timeout", "9s"),
                 Map.entry("delayqueue.listener.backoff.initial", "2s"),
@@ -65,12 +69,15 @@ class DelayQueuePropertiesTests {
                 Map.entry("delayqueue.dead-letters.retention", "0")));
 
         assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(3, Duration.ofMinutes(1),
-                Duration.ofMinutes(2), 7, 2, new RetryPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
+                Duration.ofMinutes(2), 7, 2, new BackoffPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
                 ExpiryPolicy.DEAD_LETTER, false, Set.of()));
-        assertThat(properties.receiveSettings(ORDERS)).isEqualTo(
-                new ReceiveSettings(Duration.ofMinutes(1), 7, 2, ExpiryPolicy.DEAD_LETTER, Duration.ofSeconds(1)));
-        assertThat(properties.workerSettings(false, HandlerExecution.DEFAULT))
-            .isEqualTo(new ListenerRuntimeSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false));
+        assertThat(properties.consumeSettings(ORDERS)).usingRecursiveComparison()
+            .ignoringFields("backoff")
+            .isEqualTo(new ConsumeSettings(Duration.ofMinutes(1), 7, 2, ExpiryPolicy.DEAD_LETTER, Duration.ofSeconds(1),
+                    (failures) -> Duration.ZERO));
+        assertThat(properties.workerSettings(false, HandlerExecutorSettings.DEFAULT))
+            .isEqualTo(new ListenerRuntimeSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false,
+                    HandlerExecutorSettings.DEFAULT));
     }
 
     @Test
@@ -80,7 +87,7 @@ class DelayQueuePropertiesTests {
                 Map.entry("delayqueue.queues.orders.lease", "1m"), Map.entry("delayqueue.queues.orders.timeout", "2m"),
                 Map.entry("delayqueue.queues.orders.max-attempts", "7"),
                 Map.entry("delayqueue.queues.orders.max-lapses", "2"),
-                Map.entry("delayqueue.queues.orders.expired", "dead-letter"),
+                Map.entry("delayqueue.queues.orders.expiry-policy", "dead-letter"),
                 Map.entry("delayqueue.queues.orders.auto-startup", "false"),
                 Map.entry("delayqueue.queues.orders.backoff.initial", "2s"),
                 Map.entry("delayqueue.queues.orders.backoff.multiplier", "3"),
@@ -88,7 +95,7 @@ class DelayQueuePropertiesTests {
                 Map.entry("delayqueue.queues.orders.backoff.jitter", "0")));
 
         assertThat(properties.listenerSettings(ORDERS)).isEqualTo(new ListenerSettings(4, Duration.ofMinutes(1),
-                Duration.ofMinutes(2), 7, 2, new RetryPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
+                Duration.ofMinutes(2), 7, 2, new BackoffPolicy(Duration.ofSeconds(2), 3, Duration.ofMinutes(4), 0),
                 ExpiryPolicy.DEAD_LETTER, false, Set.of()));
         assertThat(properties.listenerSettings(new QueueName("other")))
             .isEqualTo(bind(Map.of("delayqueue.listener.concurrency", "3")).listenerSettings(ORDERS));
@@ -104,12 +111,12 @@ class DelayQueuePropertiesTests {
 
         assertThat(settings.lease()).isEqualTo(Duration.ofMinutes(1));
         assertThat(settings.maxAttempts()).isOne();
-        assertThat(settings.retryPolicy())
-            .isEqualTo(new RetryPolicy(Duration.ofSeconds(3), 2, Duration.ofMinutes(10), 1));
+        assertThat(settings.backoff())
+            .isEqualTo(new BackoffPolicy(Duration.ofSeconds(3), 2, Duration.ofMinutes(10), 1));
     }
 
     @Test
-    void aQueueTakesBackATimeoutOfAllListenersWithZero() {
+    void zeroSwitchesTheTimeoutOffForOneQueue() {
         DelayQueueProperties properties = bind(
                 Map.of("delayqueue.listener.timeout", "1m", "delayqueue.queues.orders.timeout", "0"));
 
@@ -118,7 +125,7 @@ class DelayQueuePropertiesTests {
     }
 
     @Test
-    void aQueueHasPartitionsIfSomebodySaysSo() {
+    void aQueueHasPartitionsIfConfigured() {
         DelayQueueProperties properties = bind(Map.of("delayqueue.queues.orders.partitions", "256"));
 
         assertThat(properties.partitions(ORDERS)).isEqualTo(256);
@@ -204,7 +211,7 @@ class DelayQueuePropertiesTests {
                     """)
     void valueThatCannotWorkIsRefusedAtStart(String property, String value, String reason) {
         this.application.withPropertyValues("delayqueue.store=memory", property + "=" + value)
-            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription())
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
                 .endsWith(": " + reason));
     }
 
@@ -214,7 +221,7 @@ class DelayQueuePropertiesTests {
         this.application
             .withPropertyValues("delayqueue.durability.wait-replicas=1",
                     "delayqueue.durability.wait-timeout=" + timeout)
-            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription()).contains(
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription()).contains(
                     "delayqueue.durability.wait-timeout must be 1ms to half of delayqueue.command-timeout (5 s)"));
     }
 
@@ -225,15 +232,15 @@ class DelayQueuePropertiesTests {
             delayqueue.command-timeout         | soon
             delayqueue.max-payload-size        | big
             delayqueue.send.after-commit       | perhaps
-            delayqueue.listener.expired        | keep
+            delayqueue.listener.expiry-policy        | keep
             delayqueue.listener.concurrency    | ten
             delayqueue.listener.auto-startup   | maybe
             delayqueue.queues.orders.lease     | long
-            delayqueue.queues.orders.expired   | keep
+            delayqueue.queues.orders.expiry-policy   | keep
             """)
     void valueOfAnotherKindIsRefusedAtStart(String property, String value) {
         this.application.withPropertyValues(property + "=" + value)
-            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription())
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
                 .contains("Property: " + property, "Value: \"" + value + "\""));
     }
 

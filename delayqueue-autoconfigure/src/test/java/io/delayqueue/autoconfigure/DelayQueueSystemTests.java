@@ -6,19 +6,20 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.UnknownQueueException;
 import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.fixtures.application.ResourceLeaks;
+import io.delayqueue.fixtures.application.StartupFailures;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.template.DelayQueueTemplate;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,7 @@ class DelayQueueSystemTests {
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 
-    private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+    private final ResourceLeaks leaks = new ResourceLeaks();
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
         .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class,
@@ -102,17 +103,19 @@ class DelayQueueSystemTests {
     @Test
     void leavesNoThreadAndNoConnectionOnEitherServer() {
         try (RedisServer other = RedisServer.start(RedisBinary.REDIS_7_0)) {
-            Set<String> connections = connections(this.redis);
-            Set<String> otherConnections = connections(other);
+            Set<String> connections = ResourceLeaks.connections(this.redis);
+            Set<String> otherConnections = ResourceLeaks.connections(other);
             twoServers(other).run((context) -> {
                 context.getBean("billingTemplate", DelayQueueTemplate.class).send("orders", "x");
                 assertThat(next(context.getBean(Handlers.class))).isEqualTo("billing: x");
-                assertThat(connections(other)).hasSizeGreaterThan(otherConnections.size());
+                assertThat(ResourceLeaks.connections(other)).hasSizeGreaterThan(otherConnections.size());
             });
 
-            await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
-            await().atMost(LIMIT).untilAsserted(() -> assertThat(connections(this.redis)).isEqualTo(connections));
-            await().atMost(LIMIT).untilAsserted(() -> assertThat(connections(other)).isEqualTo(otherConnections));
+            await().atMost(LIMIT).untilAsserted(() -> assertThat(this.leaks.threads()).isEmpty());
+            await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(ResourceLeaks.connections(this.redis)).isEqualTo(connections));
+            await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(ResourceLeaks.connections(other)).isEqualTo(otherConnections));
         }
     }
 
@@ -146,7 +149,7 @@ class DelayQueueSystemTests {
             assertThat(billing.inspector().queues(null, 10).queues()).containsExactly("later", "orders");
             assertThat(billing.inspector().overviews(List.of("later")).overviews()).extracting(QueueOverview::scheduled)
                 .containsExactly(1L);
-            assertThat(billing.doctor().examine("later").findings()).isEmpty();
+            assertThat(billing.integrityChecker().check("later").findings()).isEmpty();
             billing.template().send("orders", "z");
             assertThat(next(context.getBean(Handlers.class))).isEqualTo("billing: z");
         });
@@ -232,7 +235,7 @@ class DelayQueueSystemTests {
     @Test
     void aListenerOfASystemThatIsNotThereFailsTheStart() {
         this.application.withUserConfiguration(Handlers.class)
-            .run((context) -> assertThat(FailureTexts.of(context.getStartupFailure()).getDescription())
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
                 .contains("system must name a bean of type DelayQueueSystem, but was 'billing'"));
     }
 
@@ -243,23 +246,6 @@ class DelayQueueSystemTests {
 
     private static String next(Handlers handlers) throws InterruptedException {
         return handlers.seen.poll(LIMIT.toSeconds(), TimeUnit.SECONDS);
-    }
-
-    private static Set<String> connections(RedisServer server) {
-        return server.commands()
-            .clientList()
-            .lines()
-            .map((line) -> line.substring(0, line.indexOf(' ')))
-            .collect(Collectors.toSet());
-    }
-
-    private List<String> ownThreads() {
-        return Thread.getAllStackTraces()
-            .keySet()
-            .stream()
-            .filter((thread) -> !this.before.contains(thread) && thread.getName().startsWith("delayqueue-"))
-            .map(Thread::getName)
-            .toList();
     }
 
     record Injected(DelayQueueTemplate template, DelayQueueOperations operations,

@@ -41,7 +41,7 @@ class MonitoringDocsTests {
 
     private static final Pattern METRIC = Pattern.compile("delayqueue_[a-z_]+");
 
-    /** What Prometheus makes of one timer. */
+    /** The suffixes that Prometheus adds for a timer. */
     private static final Pattern PART_OF_TIMER = Pattern.compile("_(bucket|count|sum|max)$");
 
     /** Labels that Prometheus adds. */
@@ -68,7 +68,7 @@ class MonitoringDocsTests {
     }
 
     @Test
-    void theTableTellsOfAllMetersAndTheirTags() {
+    void theTableListsAllMetersAndTheirTags() {
         withMeters((registry) -> {
             Map<String, Set<String>> real = registry.getMeters()
                 .stream()
@@ -106,7 +106,7 @@ class MonitoringDocsTests {
 
     @Test
     @SuppressWarnings("unchecked")
-    void everyAlertSaysWhatItMeansAndIsExplained() throws IOException {
+    void everyAlertHasADescriptionAndAnExplanation() throws IOException {
         Map<String, List<Map<String, Object>>> rules = new Yaml().load(Files.readString(DOCS.resolve("alerts.yml")));
         List<Map<String, Object>> alerts = (List<Map<String, Object>>) rules.get("groups").get(0).get("rules");
         String page = String.join("\n", lines("operations.md"));

@@ -24,7 +24,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** P3: how long Lettuce may wait before it connects again, and who decides that. */
+/**
+ * P3: checks how long Lettuce may wait before it reconnects, and which setting decides.
+ */
 class ReconnectDelayCustomizerTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
@@ -82,14 +84,14 @@ class ReconnectDelayCustomizerTests {
     }
 
     @Test
-    void givesWayToACustomizerOfTheApplication() {
+    void backsOffForACustomizerOfTheApplication() {
         this.application.withUserConfiguration(OwnCustomizer.class)
             .run((context) -> assertThat(context.getBean(ClientResources.class).reconnectDelay().createDelay(100))
                 .isEqualTo(Duration.ofSeconds(7)));
     }
 
     @Test
-    void givesWayToResourcesOfTheApplication() {
+    void backsOffForResourcesOfTheApplication() {
         this.application.withUserConfiguration(OwnResources.class)
             .run((context) -> assertThat(context.getBean(ClientResources.class).reconnectDelay().createDelay(100))
                 .isEqualTo(Duration.ofSeconds(7)));

@@ -6,13 +6,14 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
+import io.delayqueue.fixtures.application.ResourceLeaks;
+import io.delayqueue.fixtures.application.StartupFailures;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +33,10 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** A started application on a real server: what it holds of it, and what it leaves. */
+/**
+ * Checks the connections and threads of a started application on a real server, and what
+ * remains after its stop.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class RedisApplicationTests {
@@ -41,7 +45,7 @@ class RedisApplicationTests {
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 
-    private final Set<Thread> before = Thread.getAllStackTraces().keySet();
+    private final ResourceLeaks leaks = new ResourceLeaks();
 
     @AfterEach
     void clean() {
@@ -90,18 +94,19 @@ class RedisApplicationTests {
 
             assertThat(channels()).isEmpty();
             // The thread that makes a connection ends with that.
-            await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
+            await().atMost(LIMIT).untilAsserted(() -> assertThat(this.leaks.threads()).isEmpty());
         });
     }
 
     @Test
     void leavesNoThreadAndNoConnection() {
-        Set<String> connections = connections();
+        Set<String> connections = ResourceLeaks.connections(this.redis);
         application(this.redis.port()).withBean(Handler.class)
             .run((context) -> context.getBean(DelayQueueOperations.class).send("other", "hello", Duration.ofHours(1)));
 
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(connections()).isEqualTo(connections));
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(this.leaks.threads()).isEmpty());
+        await().atMost(LIMIT)
+            .untilAsserted(() -> assertThat(ResourceLeaks.connections(this.redis)).isEqualTo(connections));
     }
 
     @Test
@@ -117,7 +122,7 @@ class RedisApplicationTests {
         application(this.redis.port())
             .withPropertyValues("spring.data.redis.username=modest", "spring.data.redis.password=secret")
             .run((context) -> {
-                FailureAnalysis text = FailureTexts.of(context.getStartupFailure());
+                FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
                 assertThat(text.getDescription())
                     .startsWith("Messages cannot be kept on this Redis server. The Redis user lacks a permission: ");
                 assertThat(text.getAction())
@@ -126,7 +131,7 @@ class RedisApplicationTests {
     }
 
     @Test
-    void startsWithoutItsServerAndLooksAtItWhenItIsBack(CapturedOutput output) {
+    void startsWithoutItsServerAndChecksItWhenItReturns(CapturedOutput output) {
         try (RedisServer own = RedisServer.start(RedisBinary.REDIS_7_0, "maxmemory-policy allkeys-lru")) {
             own.kill();
             application(own.port()).withBean(Handler.class).run((context) -> {
@@ -150,28 +155,11 @@ class RedisApplicationTests {
             own.kill();
             application(own.port()).withBean(Handler.class).run((context) -> assertThat(context).hasNotFailed());
         }
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(ownThreads()).isEmpty());
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(this.leaks.threads()).isEmpty());
     }
 
     private List<String> channels() {
         return this.redis.commands().pubsubChannels("wiring:*");
-    }
-
-    private Set<String> connections() {
-        return this.redis.commands()
-            .clientList()
-            .lines()
-            .map((line) -> line.substring(0, line.indexOf(' ')))
-            .collect(Collectors.toSet());
-    }
-
-    private List<String> ownThreads() {
-        return Thread.getAllStackTraces()
-            .keySet()
-            .stream()
-            .filter((thread) -> !this.before.contains(thread) && thread.getName().startsWith("delayqueue-"))
-            .map(Thread::getName)
-            .toList();
     }
 
     static class Handler {

@@ -2,6 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
@@ -20,8 +21,11 @@ import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Whether Boot finds what this package has, and no class that it has not. */
-class RegistrationTests {
+/**
+ * Checks that Boot finds the auto-configurations and failure analyzers of all modules on
+ * the class path, and no others.
+ */
+public class RegistrationTests {
 
     @Test
     void bootKnowsAllAutoConfigurations() throws Exception {
@@ -32,7 +36,7 @@ class RegistrationTests {
             .toList();
 
         assertThat(listed).containsExactlyInAnyOrderElementsOf(
-                classesOfThePackage().filter((type) -> type.isAnnotationPresent(AutoConfiguration.class))
+                classes().filter((type) -> type.isAnnotationPresent(AutoConfiguration.class))
                     .map(Class::getName)
                     .toList());
     }
@@ -40,28 +44,27 @@ class RegistrationTests {
     @Test
     void bootKnowsAllFailureAnalyzers() throws Exception {
         assertThat(factories(FailureAnalyzer.class)).containsExactlyInAnyOrderElementsOf(
-                classesOfThePackage().filter(FailureAnalyzer.class::isAssignableFrom).map(Class::getName).toList());
+                classes().filter(FailureAnalyzer.class::isAssignableFrom).map(Class::getName).toList());
     }
 
     private static List<String> factories(Class<?> type) throws IOException {
-        Properties own = new Properties();
+        List<String> own = new ArrayList<>();
         for (Resource file : new PathMatchingResourcePatternResolver()
             .getResources("classpath*:META-INF/spring.factories")) {
             try (InputStream content = file.getInputStream()) {
                 Properties factories = new Properties();
                 factories.load(content);
-                if (factories.toString().contains("io.delayqueue.")) {
-                    own.putAll(factories);
-                }
+                String names = factories.getProperty(type.getName(), "");
+                Stream.of(names.split(",")).filter((name) -> name.startsWith("io.delayqueue.")).forEach(own::add);
             }
         }
-        return Arrays.asList(own.getProperty(type.getName()).split(","));
+        return own;
     }
 
-    private static Stream<Class<?>> classesOfThePackage() throws IOException {
+    private static Stream<Class<?>> classes() throws IOException {
         MetadataReaderFactory reader = new CachingMetadataReaderFactory();
         Resource[] classes = new PathMatchingResourcePatternResolver()
-            .getResources("classpath*:io/delayqueue/autoconfigure/*.class");
+            .getResources("classpath*:io/delayqueue/**/autoconfigure/*.class");
         assertThat(classes).isNotEmpty();
         return Arrays.stream(classes).map((file) -> {
             try {

@@ -33,7 +33,7 @@ class UnknownQueueTests {
         .withPropertyValues("delayqueue.send.unknown-queues=reject");
 
     @Test
-    void anyNameIsGoodUnlessTheApplicationSaysOtherwise() {
+    void anyNameIsAcceptedByDefault() {
         this.application.withBean(Orders.class)
             .run((context) -> assertThat(send(context.getBean(DelayQueueOperations.class), "ordres").outcome())
                 .isEqualTo(SendOutcome.SCHEDULED));

@@ -16,9 +16,11 @@ import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.listener.poll.ListenerSettings;
-import io.delayqueue.listener.poll.RetryPolicy;
+import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.listener.poll.TestBed;
+import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.MessageEventListener;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
@@ -71,18 +73,20 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         this.context.registerBean("registry", DelayedListenerRegistry.class, () -> {
             this.constructed.add("registry");
             return new DelayedListenerRegistry((queue) -> DEFAULTS,
-                    new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, null));
+                    new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null,
+                            MessageObservations.NONE),
+                    MessageEventListener.NONE);
         });
         this.context.registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(
-                        this.context.getBeanProvider(DelayedListenerRegistry.class)));
+                        this.context.getBeanProvider(DelayedListenerRegistry.class), (system) -> null));
         this.context.registerBean(PropertySourcesPlaceholderConfigurer.class);
         this.context.refresh();
         return this.context.getBean(DelayedListenerRegistry.class);
     }
 
     private static ListenerSettings settings(DelayedListenerRegistry registry, String id) {
-        return ((QueueListenerContainer) registry.require(id)).listenedQueues().get(0).settings();
+        return ((QueueListenerContainer) registry.require(id)).endpoints().get(0).settings();
     }
 
     private static List<String> queues(DelayedListenerRegistry registry, String id) {
@@ -112,7 +116,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         DelayedListenerRegistry registry = start(Full.class);
 
         assertThat(settings(registry, "full")).isEqualTo(new ListenerSettings(12, Duration.ofSeconds(40),
-                Duration.ofMinutes(1), 9, 3, new RetryPolicy(Duration.ofMillis(500), 3, Duration.ofHours(1), 0.5),
+                Duration.ofMinutes(1), 9, 3, new BackoffPolicy(Duration.ofMillis(500), 3, Duration.ofHours(1), 0.5),
                 ExpiryPolicy.DROP, false, Set.of(IOException.class, ArithmeticException.class)));
         assertThat(queues(registry, "full")).containsExactly("a", "b");
     }
@@ -122,7 +126,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         DelayedListenerRegistry registry = start(Placeholders.class);
 
         assertThat(settings(registry, "from-property")).isEqualTo(new ListenerSettings(7, Duration.ofSeconds(90),
-                Duration.ofSeconds(90), 7, 3, new RetryPolicy(Duration.ofSeconds(90), 7, Duration.ofSeconds(90), 0.7),
+                Duration.ofSeconds(90), 7, 3, new BackoffPolicy(Duration.ofSeconds(90), 7, Duration.ofSeconds(90), 0.7),
                 ExpiryPolicy.DROP, false, Set.of(UncheckedIOException.class)));
         assertThat(queues(registry, "from-property")).containsExactly("from-property", "p1", "p2");
     }
@@ -133,7 +137,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         DelayedListenerRegistry registry = start(Expressions.class);
 
         assertThat(settings(registry, "named")).isEqualTo(new ListenerSettings(5, Duration.ofMinutes(2), null, 5, 3,
-                new RetryPolicy(Duration.ofMinutes(2), 5, Duration.ofMinutes(2), 0.25), ExpiryPolicy.DROP, false,
+                new BackoffPolicy(Duration.ofMinutes(2), 5, Duration.ofMinutes(2), 0.25), ExpiryPolicy.DROP, false,
                 Set.of(IllegalStateException.class)));
         assertThat(queues(registry, "named")).containsExactly("l1", "l2", "a1", "a2", "t1", "t2");
     }
@@ -149,7 +153,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     }
 
     @Test
-    void tellsOverloadedMethodsApart() {
+    void distinguishesOverloadedMethods() {
         assertThat(start(Overloaded.class).listeners()).extracting(ListenerContainer::id)
             .containsExactlyInAnyOrder("overloaded.handle", "overloaded.handle#2");
     }
@@ -203,7 +207,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     }
 
     private static void call(DelayedListenerRegistry registry, String id) throws Throwable {
-        MessageHandler handler = ((QueueListenerContainer) registry.require(id)).listenedQueues().get(0).handler();
+        MessageHandler handler = ((QueueListenerContainer) registry.require(id)).endpoints().get(0).handler();
         TestBed bed = new TestBed();
         bed.store.add("m", Duration.ZERO, "{\"v\":1,\"headers\":{\"h\":\"text\"},\"payload\":\"m\"}");
         bed.handler = handler;
@@ -230,7 +234,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     }
 
     @Test
-    void bringsNoOtherBeanIntoBeing() {
+    void createsNoOtherBean() {
         AbstractBeanDefinition lazy = BeanDefinitionBuilder.genericBeanDefinition(Values.class, () -> {
             this.constructed.add("values");
             return new Values();
@@ -240,83 +244,6 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         start(Plain.class);
 
         assertThat(this.constructed).containsExactly("registry");
-    }
-
-    @Test
-    void refusesTwoListenersOfOneId() {
-        InvalidListenerException refused = refused(SameId.class, SameIdToo.class);
-
-        assertThat(refused.problem()).isEqualTo("id must be unique, but another listener has 'same'");
-        assertThat(refused.beanName()).isEqualTo("sameIdToo");
-        assertThat(refused.method()).endsWith("SameIdToo.handle(String)");
-        assertThat(refused).hasMessageContaining("of bean 'sameIdToo' is not valid: id must be unique");
-    }
-
-    @Test
-    void refusesNoQueue() {
-        assertThat(refused(NoQueue.class).problem()).startsWith("queues must name at least one queue");
-    }
-
-    @Test
-    void refusesAQueueNameThatIsNotValid() {
-        assertThat(refused(BadQueue.class).problem()).startsWith("Queue name 'not valid' is not valid");
-    }
-
-    @Test
-    void refusesAQueueThatIsThereTwice() {
-        assertThat(refused(QueueTwice.class).problem()).isEqualTo("queues must differ, but 'a' is there twice");
-    }
-
-    @Test
-    void refusesWhatIsNoNumber() {
-        assertThat(refused(BadNumber.class).problem())
-            .isEqualTo("concurrency must be a whole number, but was '90s' (from '${time}')");
-    }
-
-    @Test
-    void refusesANumberOutOfRange() {
-        assertThat(refused(OutOfRange.class).problem()).isEqualTo("maxAttempts must be at least 1, but was 0");
-    }
-
-    @Test
-    void refusesWhatIsNoDuration() {
-        assertThat(refused(BadDuration.class).problem())
-            .isEqualTo("lease must be a duration such as 500ms, 30s or PT1M, but was 'soon'");
-    }
-
-    @Test
-    void refusesALeaseThatIsTooShort() {
-        assertThat(refused(ShortLease.class).problem()).startsWith("lease must be at least 1s").endsWith("500 ms");
-    }
-
-    @Test
-    void refusesWhatIsNeitherTrueNorFalse() {
-        assertThat(refused(BadBoolean.class).problem()).isEqualTo("autoStartup must be true or false, but was 'maybe'");
-    }
-
-    @Test
-    void refusesAClassThatCannotBeLoaded() {
-        assertThat(refused(BadClass.class).problem()).contains("noRetryForClassName").endsWith("but was 'no.Such'");
-    }
-
-    @Test
-    void refusesAClassThatIsNoThrowable() {
-        assertThat(refused(NoThrowable.class).problem()).endsWith("but was 'java.lang.String'");
-    }
-
-    @Test
-    void refusesWhatCannotBeResolved() {
-        assertThat(refused(BadPlaceholder.class).problem()).startsWith("queues '${absent}' cannot be resolved");
-    }
-
-    @Test
-    void refusesABadBackoff() {
-        assertThat(refused(BadBackoff.class).problem()).isEqualTo("backoff.jitter must be 0 to 1, but was 2.0");
-    }
-
-    @Test
-    void refusesAMethodThatCannotBeAHandler() {
-        assertThat(refused(BadSignature.class).problem()).startsWith("a handler has at most one parameter");
     }
 
     static class Plain {
@@ -441,126 +368,6 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
 
         @DelayedListener("orders")
         public void other(String text) {
-        }
-
-    }
-
-    static class SameId {
-
-        @DelayedListener(queues = "a", id = "same")
-        void handle(String text) {
-        }
-
-    }
-
-    static class SameIdToo {
-
-        @DelayedListener(queues = "b", id = "same")
-        void handle(String text) {
-        }
-
-    }
-
-    static class NoQueue {
-
-        @DelayedListener(" ")
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadQueue {
-
-        @DelayedListener("not valid")
-        void handle(String text) {
-        }
-
-    }
-
-    static class QueueTwice {
-
-        @DelayedListener({ "a", "b,a" })
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadNumber {
-
-        @DelayedListener(queues = "a", concurrency = "${time}")
-        void handle(String text) {
-        }
-
-    }
-
-    static class OutOfRange {
-
-        @DelayedListener(queues = "a", maxAttempts = "0")
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadDuration {
-
-        @DelayedListener(queues = "a", lease = "soon")
-        void handle(String text) {
-        }
-
-    }
-
-    static class ShortLease {
-
-        @DelayedListener(queues = "a", lease = "500ms")
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadBoolean {
-
-        @DelayedListener(queues = "a", autoStartup = "maybe")
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadClass {
-
-        @DelayedListener(queues = "a", noRetryForClassName = "no.Such")
-        void handle(String text) {
-        }
-
-    }
-
-    static class NoThrowable {
-
-        @DelayedListener(queues = "a", noRetryForClassName = "java.lang.String")
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadPlaceholder {
-
-        @DelayedListener("${absent}")
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadBackoff {
-
-        @DelayedListener(queues = "a", backoff = @Backoff(jitter = "2"))
-        void handle(String text) {
-        }
-
-    }
-
-    static class BadSignature {
-
-        @DelayedListener("a")
-        void handle(String one, String other) {
         }
 
     }

@@ -1,7 +1,6 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -9,16 +8,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.ListenerEndpoint;
-import io.delayqueue.listener.poll.ListenerRuntime;
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.PartitionListener;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
-import io.delayqueue.listener.poll.PartitionPollLoops;
 import io.delayqueue.listener.poll.TestBed;
+import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.QueueEventListener;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -39,19 +40,21 @@ class DelayedListenerLifecycleTests {
     private final TestBed bed = new TestBed();
 
     private final DelayedListenerRegistry registry = new DelayedListenerRegistry((queue) -> TestBed.settings(),
-            new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, null));
+            new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, MessageObservations.NONE),
+            MessageEventListener.NONE);
 
     private DelayedListenerLifecycle worker = worker(Duration.ofSeconds(LIMIT));
 
     private DelayedListenerLifecycle worker(Duration shutdownTimeout) {
         return new DelayedListenerLifecycle(this.bed.ports(), this.registry, (event) -> {
-        }, new ListenerRuntimeSettings(shutdownTimeout, Duration.ofMillis(100), null, false));
+        }, new ListenerRuntimeSettings(shutdownTimeout, Duration.ofMillis(100), null, false,
+                HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
     }
 
     @AfterEach
     void stop() {
         // Ends the loop of a failed test, which would affect later tests.
-        this.bed.store.goOn();
+        this.bed.store.resume();
         this.worker.stop();
     }
 
@@ -66,9 +69,9 @@ class DelayedListenerLifecycleTests {
     private QueueListenerContainer register(String id, boolean autoStartup, Duration lease) {
         ListenerSettings all = this.bed.listenerSettings();
         ListenerSettings settings = new ListenerSettings(all.concurrency(), lease, all.timeout(), all.maxAttempts(),
-                all.maxLapses(), all.retryPolicy(), all.expiredPolicy(), autoStartup, all.noRetryFor());
-        QueueListenerContainer container = new QueueListenerContainer(id,
-                List.of(new ListenerEndpoint(id, TestBed.QUEUE, settings, this.bed.handler, this.bed.counters)),
+                all.maxLapses(), all.backoff(), all.expiryPolicy(), autoStartup, all.noRetryFor());
+        QueueListenerContainer container = new QueueListenerContainer(id, List.of(new PartitionListener(id,
+                TestBed.QUEUE, settings, this.bed.handler, this.bed.counters, QueueEventListener.NONE)),
                 this.bed.counters);
         assertThat(this.registry.register(container)).isTrue();
         return container;
@@ -101,11 +104,11 @@ class DelayedListenerLifecycleTests {
     }
 
     private boolean isListening() {
-        return !this.bed.store.alarms.getOrDefault(TestBed.QUEUE, List.of()).isEmpty();
+        return !this.bed.store.listeners.getOrDefault(TestBed.QUEUE, List.of()).isEmpty();
     }
 
     @Test
-    void aQueueThatCouldNotBeNotedAtTheStartIsNotedByALaterReport() throws Exception {
+    void aQueueThatCouldNotBeRegisteredAtTheStartIsRegisteredLater() throws Exception {
         CountDownLatch noted = new CountDownLatch(2);
         QueueRegistry directory = mock(QueueRegistry.class);
         when(directory.add(TestBed.QUEUE.queue())).thenAnswer((call) -> {
@@ -113,13 +116,15 @@ class DelayedListenerLifecycleTests {
             return CompletableFuture.failedFuture(new IllegalStateException("away"));
         });
         AtomicLong minutes = new AtomicLong();
-        DelayQueueStore ports = this.bed.ports();
+        StoreComponents ports = this.bed.ports();
         this.worker = new DelayedListenerLifecycle(
-                new DelayQueueStore(ports.messages(), ports.inspector(), ports.wakeUps(), ports.partitions(),
+                new StoreComponents(ports.messages(), ports.inspector(), ports.wakeUps(), ports.partitions(),
                         ports.events(),
                         new QueueRegistrar(directory, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
                 this.registry, (event) -> {
-                }, new ListenerRuntimeSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false));
+                }, new ListenerRuntimeSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false,
+                        HandlerExecutorSettings.DEFAULT),
+                NodeHeartbeat.none());
         register("a");
 
         this.worker.start();
@@ -146,7 +151,7 @@ class DelayedListenerLifecycleTests {
     }
 
     @Test
-    void handlesWhatIsSentUntilItStopsAndAgainAfterEachStart() {
+    void handlesMessagesUntilItStopsAndAgainAfterEachStart() {
         register("l");
         for (int i = 0; i < 3; i++) {
             this.worker.start();
@@ -165,7 +170,7 @@ class DelayedListenerLifecycleTests {
     }
 
     @Test
-    void givesTheClaimUnderWayBackAndWaitsForHandlersAndFlushesWhenItStops() throws Exception {
+    void releasesPendingClaimsWaitsForHandlersAndFlushesWhenItStops() throws Exception {
         this.bed.concurrency = 2;
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
@@ -225,7 +230,7 @@ class DelayedListenerLifecycleTests {
     }
 
     @Test
-    void interruptsHandlersThatOutliveTheTimeoutAndGivesTheirMessagesBack() throws Exception {
+    void interruptsHandlersThatOutliveTheTimeoutAndReleasesTheirMessages() throws Exception {
         this.worker = worker(Duration.ofMillis(50));
         this.bed.concurrency = 2;
         CountDownLatch started = new CountDownLatch(2);
@@ -399,14 +404,17 @@ class DelayedListenerLifecycleTests {
         send("m");
         TestBed.await(() -> isGone("m"));
         assertThat(this.registry.listeners()).hasSize(1);
-        assertThat(this.registry.register(new QueueListenerContainer("late", List
-            .of(new ListenerEndpoint("late", TestBed.QUEUE, TestBed.settings(), this.bed.handler, this.bed.counters)),
-                this.bed.counters)))
+        assertThat(
+                this.registry.register(
+                        new QueueListenerContainer("late",
+                                List.of(new PartitionListener("late", TestBed.QUEUE, TestBed.settings(),
+                                        this.bed.handler, this.bed.counters, QueueEventListener.NONE)),
+                                this.bed.counters)))
             .isFalse();
     }
 
     @Test
-    void startsAnewThoughTheStopBeforeStillWaits() throws Exception {
+    void startsAgainThoughTheStopBeforeStillWaits() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         this.bed.handler = (message, delivery) -> () -> {
@@ -454,31 +462,14 @@ class DelayedListenerLifecycleTests {
         assertThat(late.isRunning()).isTrue();
     }
 
-    /** P12: partitions may become known while the listener stops. */
-    @Test
-    void leavesNoLoopRunningThatAStopOvertakes() {
-        ListenerRuntime context = this.bed.context;
-        List<PartitionPollLoops> loops = new ArrayList<>();
-        List<CompletableFuture<Void>> ends = new ArrayList<>();
-        loops.add(new PartitionPollLoops(this.bed.queue(), context, (loop) -> {
-            loops.get(0).stop(Duration.ZERO);
-            ends.add(loop.start(this.bed.store));
-        }));
-        this.bed.rejecting = true;
-
-        loops.get(0).start(false);
-
-        assertThat(ends).singleElement().satisfies((end) -> assertThat(end).isCompleted());
-        assertThat(this.bed.store.calls).isEmpty();
-    }
-
     @Test
     void leavesNothingRunningWhenItCannotStart() {
         register("l");
-        this.worker = new DelayedListenerLifecycle(this.bed.ports((queue, alarm) -> {
+        this.worker = new DelayedListenerLifecycle(this.bed.ports((queue, scheduler) -> {
             throw new IllegalStateException("no");
         }), this.registry, (event) -> {
-        }, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofSeconds(5), null, false));
+        }, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofSeconds(5), null, false,
+                HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
 
         assertThatIllegalStateException().isThrownBy(this.worker::start);
         assertThat(this.worker.isRunning()).isFalse();

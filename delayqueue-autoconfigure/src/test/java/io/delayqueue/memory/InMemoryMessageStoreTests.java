@@ -1,15 +1,15 @@
 package io.delayqueue.memory;
 
+import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
-import io.delayqueue.store.MessageStoreContract;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.contract.MessageStoreContract;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,47 +22,47 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
             this.clock);
 
     @Override
-    protected MessageStore store() {
+    public MessageStore store() {
         return this.store;
     }
 
     @Override
-    protected MessageInspector inspector() {
+    public MessageInspector inspector() {
         return this.store;
     }
 
     @Override
-    protected PartitionLayoutStore records() {
+    public PartitionLayoutStore records() {
         return this.store.partitionRecords();
     }
 
     @Override
-    protected QueueInspector queueInspector() {
+    public QueueInspector queueInspector() {
         return this.store.queueInspector();
     }
 
     @Override
-    protected QueueRegistry directory() {
+    public QueueRegistry directory() {
         return this.store.queueDirectory();
     }
 
     @Override
-    protected NodeRegistry nodes() {
+    public NodeRegistry nodes() {
         return this.store.nodeDirectory();
     }
 
     @Override
-    protected WakeUps wakeUps() {
+    public WakeUps wakeUps() {
         return this.store;
     }
 
     @Override
-    protected ManualClock clock() {
+    public ManualClock clock() {
         return this.clock;
     }
 
     @Override
-    protected void assertNothingLeft() {
+    public void assertNothingLeft() {
         assertThat(this.store.isEmpty()).isTrue();
     }
 

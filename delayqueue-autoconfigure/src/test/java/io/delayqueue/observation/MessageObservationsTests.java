@@ -81,7 +81,7 @@ class MessageObservationsTests {
     }
 
     @Test
-    void anObservationThatCannotBeToldOfAFailureIsEndedAllTheSame() {
+    void anObservationThatRejectsAFailureIsStopped() {
         MessageObservations observations = broken(Broken.ERROR);
         AtomicInteger stopped = new AtomicInteger();
         this.registry.observationConfig().observationHandler(new ObservationHandler<>() {

@@ -11,10 +11,15 @@ import java.util.stream.Stream;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
@@ -27,9 +32,6 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.PrimaryPollerBid.Kind;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -66,7 +68,7 @@ class FullRedisStoreTests {
         try (RedisServer server = RedisServer.start(binary)) {
             for (String held : List.of("nothing", "waits", "due", "lapsed", "expired", "retried")) {
                 for (Kind kind : Kind.values()) {
-                    LettuceConnectionFactory connections = Connections.lettuce(server);
+                    LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
                     RedisScriptExecutor redis = access(connections, held + "-" + kind);
                     RedisMessageStore store = new RedisMessageStore(redis);
                     hold(store, held);
@@ -79,12 +81,12 @@ class FullRedisStoreTests {
                                         new PrimaryPollerBid("node", kind, 0, LEASE)))
                         .join();
 
-                    assertThat(claim.keeper()).as("%s, %s", held, kind).isTrue();
+                    assertThat(claim.primaryPoller()).as("%s, %s", held, kind).isTrue();
                     boolean handsOut = !paused && List.of("due", "lapsed", "retried").contains(held);
                     assertThat(claim.messages()).as("%s, %s", held, kind).hasSize(handsOut ? 1 : 0);
                     assertThat(store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)).join().messages())
                         .isEmpty();
-                    assertThat(store.resign(QUEUE, "node").join()).isEqualTo(kind != Kind.HOLD);
+                    assertThat(store.resign(QUEUE, "node").join()).isEqualTo(kind != Kind.RENEW);
                     server.commands().configSet("maxmemory", "0");
                     connections.destroy();
                 }
@@ -115,7 +117,7 @@ class FullRedisStoreTests {
     @MethodSource("serversAndPauses")
     void whatIsClaimedIsSettled(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
-            LettuceConnectionFactory connections = Connections.lettuce(server);
+            LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
             RedisScriptExecutor redis = access(connections, "settled");
             RedisMessageStore store = new RedisMessageStore(redis);
             store
@@ -139,7 +141,7 @@ class FullRedisStoreTests {
             done.put("release unbegun",
                     store.release(QUEUE, List.of(new DueLease(suspects.get(3), this.clock.now()))).join().get(0));
             done.put("dead-letter",
-                    store.deadLetter(suspects.get(4), new DeadLetterReason("enough", true, Instant.EPOCH)).join());
+                    store.deadLetter(suspects.get(4), new DeadLetterRequest("enough", true, Instant.EPOCH)).join());
             done.put("acknowledge one", store.acknowledge(QUEUE, suspects.subList(5, 6)).join().get(0));
             done.put("acknowledge", !store.acknowledge(QUEUE, suspects.subList(6, 20)).join().contains(false));
             done.put("purge", store.purgeOlderThan(QUEUE, Duration.ZERO).join() == 1);
@@ -153,7 +155,7 @@ class FullRedisStoreTests {
     @MethodSource("serversAndPauses")
     void whatNodesRecordIsRecorded(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
-            LettuceConnectionFactory connections = Connections.lettuce(server);
+            LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
             RedisScriptExecutor redis = access(connections, "recorded");
             RedisPartitionLayoutStore records = new RedisPartitionLayoutStore(redis);
             NodeRegistry nodes = new RedisNodeRegistry(redis);

@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.UUID;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Partition;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +36,7 @@ class RedisForeignScoresTests {
             this.server.commands().hset(stem + "messages", "m" + i, "sforeign{\"payload\":1}");
             this.server.commands().zadd(stem + "scheduled", scores[i], "m" + i);
         }
-        LettuceConnectionFactory connections = Connections.lettuce(this.server);
+        LettuceConnectionFactory connections = ConnectionFactories.lettuce(this.server);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30))) {
             return new RedisMessageStore(redis)
                 .claim(QUEUE, new ClaimRequest(1, Duration.ofMinutes(1), ExpiryPolicy.DROP))

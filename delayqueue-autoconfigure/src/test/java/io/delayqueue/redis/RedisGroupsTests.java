@@ -14,6 +14,12 @@ import java.util.stream.IntStream;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DueTime;
@@ -23,9 +29,6 @@ import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -63,18 +66,18 @@ class RedisGroupsTests {
 
     private final RedisMessageStore store = new RedisMessageStore(this.redis);
 
-    private final Audit audit = new Audit(connections, "groups", QUEUE);
+    private final KeyInvariants audit = new KeyInvariants(connections, "groups", QUEUE);
 
     /** A server of its own, whose commands are counted. */
     @BeforeAll
     static void connect() {
         server = RedisServer.start(RedisBinary.preferred());
-        connections = Connections.lettuce(server);
+        connections = ConnectionFactories.lettuce(server);
     }
 
     @AfterEach
     void removeAll() {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             connection.serverCommands().flushAll();
         }
     }
@@ -153,7 +156,7 @@ class RedisGroupsTests {
 
         ClaimResult claim = claim();
 
-        assertThat(claim.buried()).extracting((death) -> death.id() + " " + death.reason())
+        assertThat(claim.deadLettered()).extracting((death) -> death.id() + " " + death.reason())
             .containsExactly("g0 missing");
         assertThat(claim.messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
         this.audit.check();
@@ -207,7 +210,7 @@ class RedisGroupsTests {
 
     /** The commands that scripts run because of a call, and how often. */
     private <T> Map<String, Long> commandsOf(Supplier<CompletableFuture<T>> call) {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             Properties before = connection.serverCommands().info("commandstats");
             done(call.get());
             Properties after = connection.serverCommands().info("commandstats");
@@ -228,7 +231,7 @@ class RedisGroupsTests {
     }
 
     private void change(Consumer<RedisConnection> change) {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             change.accept(connection);
         }
     }

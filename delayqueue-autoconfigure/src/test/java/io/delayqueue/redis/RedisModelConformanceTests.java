@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.util.Random;
 import java.util.UUID;
 
-import io.delayqueue.model.Conformance;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.model.Conformance;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -28,7 +30,7 @@ class RedisModelConformanceTests {
         Random random = new Random(seed);
         EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
         ManualClock clock = new ManualClock();
-        LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
         PinnedTimeRunner runner = new PinnedTimeRunner(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)),
                 clock);
         RedisScriptExecutor redis = new RedisScriptExecutor(runner, "model-" + UUID.randomUUID());

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptRunner;
 import org.junit.jupiter.api.Test;
 
@@ -27,11 +27,11 @@ class RedisQueueRegistryTests {
         ScriptRunner runner = mock(ScriptRunner.class);
         when(runner.run(any(), any(), any())).thenAnswer((call) -> {
             byte[][] arguments = call.getArgument(2);
-            String after = ScriptReplies.text(arguments[1]);
+            String after = ScriptCodec.text(arguments[1]);
             List<Object> rows = this.members.tailSet(after, false)
                 .stream()
-                .limit(Long.parseLong(ScriptReplies.text(arguments[2])))
-                .<Object>map(ScriptReplies::bytes)
+                .limit(Long.parseLong(ScriptCodec.text(arguments[2])))
+                .<Object>map(ScriptCodec::bytes)
                 .toList();
             return CompletableFuture.completedFuture(rows);
         });

@@ -4,13 +4,16 @@ import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
+import io.delayqueue.fixtures.store.RandomTransitions;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.redis.check.RedisIntegrityChecker;
-import io.delayqueue.store.RandomTransitions;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,7 +42,7 @@ class RedisRandomTransitionsTests {
     @ParameterizedTest
     @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
     void redisAnswersAsTheModelDoes(RedisBinary binary) {
-        LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(binary));
+        LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(binary));
         String namespace = "random-" + UUID.randomUUID();
         RedisScriptExecutor redis = new RedisScriptExecutor(
                 new PinnedTimeRunner(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)), this.clock),
@@ -47,7 +50,7 @@ class RedisRandomTransitionsTests {
         InMemoryMessageStore memory = new InMemoryMessageStore(this.codec, this.clock);
         RedisIntegrityChecker doctor = new RedisIntegrityChecker(redis, () -> factory, this.codec);
         AtomicInteger step = new AtomicInteger();
-        Audit audit = new Audit(factory, namespace, RandomTransitions.QUEUE);
+        KeyInvariants audit = new KeyInvariants(factory, namespace, RandomTransitions.QUEUE);
         RandomTransitions transitions = new RandomTransitions(RandomTransitions.seed(), this.clock,
                 new RandomTransitions.Ports(memory, memory, memory.queueInspector()),
                 new RandomTransitions.Ports(new RedisMessageStore(redis), new RedisMessageInspector(redis, this.codec),
@@ -55,7 +58,7 @@ class RedisRandomTransitionsTests {
                 new RandomTransitions.Checks(() -> {
                     audit.check();
                     if (step.incrementAndGet() % EXAMINED == 0) {
-                        assertThat(doctor.examine(RandomTransitions.QUEUE.queue().value()).findings()).isEmpty();
+                        assertThat(doctor.check(RandomTransitions.QUEUE.queue().value()).findings()).isEmpty();
                     }
                 }, audit::checkNothingLeft));
         try {

@@ -7,9 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.store.SecretStore;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -28,7 +29,7 @@ class RedisSecretStoreTests {
 
     private final RedisServer server = RedisServer.shared(RedisBinary.REDIS_7_0);
 
-    private final LettuceConnectionFactory connections = Connections.lettuce(this.server);
+    private final LettuceConnectionFactory connections = ConnectionFactories.lettuce(this.server);
 
     private final RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "secrets",
             Duration.ofSeconds(30));
@@ -88,7 +89,7 @@ class RedisSecretStoreTests {
     void aFullRedisKeepsOneToo() {
         try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
             full.commands().configSet("maxmemory", "1");
-            LettuceConnectionFactory connections = Connections.lettuce(full);
+            LettuceConnectionFactory connections = ConnectionFactories.lettuce(full);
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "secrets", Duration.ofSeconds(30))) {
                 byte[] candidate = candidate();
                 assertThat(new RedisSecretStore(redis).getOrCreate(candidate).join()).isEqualTo(candidate);

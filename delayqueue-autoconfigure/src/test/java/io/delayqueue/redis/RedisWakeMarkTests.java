@@ -8,6 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DueTime;
@@ -18,9 +24,6 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.routing.PartitionLayoutCache;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -56,11 +59,11 @@ class RedisWakeMarkTests {
 
     private final RedisMessageStore store = new RedisMessageStore(this.redis);
 
-    private final Audit audit = new Audit(connections, this.namespace, QUEUE);
+    private final KeyInvariants audit = new KeyInvariants(connections, this.namespace, QUEUE);
 
     @BeforeAll
     static void connect() {
-        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        connections = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
     }
 
     @AfterAll
@@ -183,7 +186,7 @@ class RedisWakeMarkTests {
 
     private ClaimResult claim(int limit) {
         return done(this.store.claim(QUEUE, new ClaimRequest(limit, LEASE, ExpiryPolicy.DROP,
-                new PrimaryPollerBid("a", PrimaryPollerBid.Kind.HOLD, 0, LEASE))));
+                new PrimaryPollerBid("a", PrimaryPollerBid.Kind.RENEW, 0, LEASE))));
     }
 
     private void claimAll() {
@@ -194,7 +197,7 @@ class RedisWakeMarkTests {
     }
 
     private long mark() {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             byte[] mark = connection.stringCommands().get(bytes(key("wake")));
             assertThat(mark).isNotNull();
             return Long.parseLong(new String(mark, StandardCharsets.UTF_8));
@@ -202,7 +205,7 @@ class RedisWakeMarkTests {
     }
 
     private void write(Consumer<RedisConnection> write) {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             write.accept(connection);
         }
     }

@@ -12,6 +12,11 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.redis.WireScene.Stage;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.store.ClaimRequest;
@@ -20,9 +25,6 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -47,16 +49,16 @@ import static org.assertj.core.api.Assertions.assertThat;
  * kept in {@code src/test/resources/wire/<version>}: the library writes just those of the
  * latest version, and goes on with those of every version as with its own.
  * <p>
- * Who changes the stored form adds a version: {@code -Ddq.wire.write=2} writes it. Nodes
+ * Who changes the stored form adds a version: {@code -Ddq.wire.write=3} writes it. Nodes
  * of both versions share a Redis while an application is updated, so the former version
  * must also be able to read what the new one writes, or be told of it in the changelog.
  */
 @Tag("server")
 class RedisWireTests {
 
-    private static final String LATEST = "1";
+    private static final String LATEST = "2";
 
-    private static final List<String> VERSIONS = List.of("1");
+    private static final List<String> VERSIONS = List.of("2");
 
     private static final Path FIXTURES = Path.of("src/test/resources/wire");
 
@@ -68,7 +70,7 @@ class RedisWireTests {
 
     @BeforeAll
     static void connect() {
-        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        connections = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
     }
 
     @AfterAll
@@ -104,7 +106,7 @@ class RedisWireTests {
 
             assertThat(stored.look()).isEqualTo(own.look());
             assertThat(stored.goOn()).isEqualTo(own.goOn()).isNotEmpty();
-            assertThat(stored.dump()).allMatch((line) -> line.contains(":partitions") || line.contains(":keeper"));
+            assertThat(stored.dump()).allMatch((line) -> line.contains(":partitions") || line.contains(":primary"));
         }
     }
 
@@ -157,7 +159,7 @@ class RedisWireTests {
         /** All keys, in order: type, name, field or member, value or score. */
         List<String> dump() {
             List<String> lines = new ArrayList<>();
-            try (RedisConnection connection = Connections.ofFixture(connections)) {
+            try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
                 for (byte[] key : new RedisKeys(this.namespace, QUEUE).all()) {
                     String name = text(key).substring(this.namespace.length());
                     DataType type = connection.keyCommands().type(key);
@@ -184,7 +186,7 @@ class RedisWireTests {
         }
 
         void load(List<String> lines) {
-            try (RedisConnection connection = Connections.ofFixture(connections)) {
+            try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
                 for (String line : lines) {
                     String[] fields = line.split(SEPARATOR);
                     byte[] key = bytes(this.namespace + fields[1]);
@@ -212,7 +214,7 @@ class RedisWireTests {
         }
 
         private List<DeadLetter> letters() {
-            return done(this.inspector.deadLetters(QUEUE, null, 100)).letters();
+            return done(this.inspector.deadLetters(QUEUE, null, 100)).deadLetters();
         }
 
         /** By the version of the partitions that is recorded. */
@@ -231,16 +233,16 @@ class RedisWireTests {
             for (int round = 0; round < 5; round++) {
                 ClaimResult claim = done(
                         this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER)));
-                happened
-                    .add("next %s, expired %d, buried %s".formatted(claim.nextAt(), claim.expired(), claim.buried()));
+                happened.add("next %s, expired %d, buried %s".formatted(claim.nextAt(), claim.expired(),
+                        claim.deadLettered()));
                 claim.messages().forEach((message) -> happened.add(told(message)));
                 List<Lease> leases = claim.messages().stream().map(ClaimedMessage::lease).toList();
                 if (!leases.isEmpty()) {
                     happened.add("acknowledged " + done(this.store.acknowledge(QUEUE, leases)));
                 }
                 if (round > 2) {
-                    letters().forEach((letter) -> happened
-                        .add("redriven " + done(this.store.redrive(home(), letter.letterId()))));
+                    letters()
+                        .forEach((letter) -> happened.add("redriven " + done(this.store.redrive(home(), letter.id()))));
                 }
                 this.clock.advance(Duration.ofSeconds(9));
                 if (round > 0) {
@@ -257,7 +259,7 @@ class RedisWireTests {
 
         private String told(ClaimedMessage message) {
             return "%s %s %d %d %s %s %s %s".formatted(message.lease(), message.dueAt(), message.failures(),
-                    message.lapses(), message.suspect(), message.expiresAt(), message.group(),
+                    message.lapses(), message.redelivered(), message.expiresAt(), message.group(),
                     text(message.envelope()));
         }
 
@@ -271,7 +273,7 @@ class RedisWireTests {
 
         @Override
         public void close() {
-            try (RedisConnection connection = Connections.ofFixture(connections)) {
+            try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
                 connection.keyCommands().del(new RedisKeys(this.namespace, QUEUE).all());
             }
             this.redis.close();

@@ -9,8 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.store.ClaimRequest;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -19,7 +20,6 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
-import io.delayqueue.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 
 /** What may be stored: a way to each kind of message, and to all else in a queue. */
@@ -95,7 +95,7 @@ enum WireScene {
         }
     },
 
-    STARTED_SUSPECT {
+    STARTED_AFTER_A_LAPSE {
         @Override
         void play(Stage stage) {
             stage.leased("a");
@@ -107,7 +107,7 @@ enum WireScene {
     LAPSED_AFTER_A_START {
         @Override
         void play(Stage stage) {
-            STARTED_SUSPECT.play(stage);
+            STARTED_AFTER_A_LAPSE.play(stage);
             stage.clock().advance(LEASE);
             done(stage.store().reschedule(HOME, "a", DueTime.after(TEN)));
         }
@@ -145,7 +145,7 @@ enum WireScene {
             stage.clock().advance(TEN);
             done(stage.store()
                 .deadLetter(stage.claim(ExpiryPolicy.DROP),
-                        new DeadLetterReason("last failure", true, stage.clock().now())));
+                        new DeadLetterRequest("last failure", true, stage.clock().now())));
         }
     },
 
@@ -156,7 +156,7 @@ enum WireScene {
             stage.clock().advance(TEN);
             done(stage.store()
                 .deadLetter(stage.claim(ExpiryPolicy.DROP),
-                        new DeadLetterReason("failure", false, stage.clock().now())));
+                        new DeadLetterRequest("failure", false, stage.clock().now())));
         }
     },
 
@@ -173,18 +173,18 @@ enum WireScene {
         @Override
         void play(Stage stage) {
             Lease lease = stage.leased("a");
-            done(stage.store().deadLetter(lease, new DeadLetterReason("failure", true, stage.clock().now())));
-            done(stage.store().redrive(HOME, lease.letterId()));
+            done(stage.store().deadLetter(lease, new DeadLetterRequest("failure", true, stage.clock().now())));
+            done(stage.store().redrive(HOME, lease.deadLetterId()));
         }
     },
 
-    KEEPER {
+    PRIMARY_POLLER {
         @Override
         void play(Stage stage) {
             stage.send("a", TEN);
             done(stage.store()
                 .claim(QUEUE, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP,
-                        new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.CONFIRM, 2, Duration.ofHours(1)))));
+                        new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.ACQUIRE, 2, Duration.ofHours(1)))));
         }
     },
 

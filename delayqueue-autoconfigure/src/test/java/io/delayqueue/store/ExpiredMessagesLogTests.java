@@ -38,7 +38,7 @@ class ExpiredMessagesLogTests {
     }
 
     @Test
-    void keepsNothingBackAtTheEnd() {
+    void logsEverythingAtTheEnd() {
         this.summary.add(1);
         this.summary.take(0);
         this.summary.add(5);
@@ -48,7 +48,7 @@ class ExpiredMessagesLogTests {
     }
 
     @Test
-    void saysWhatBecameOfThem() {
+    void namesWhetherTheyWereDroppedOrDeadLettered() {
         QueueName queue = new QueueName("orders");
         assertThat(this.summary.text(1, queue, ExpiryPolicy.DROP))
             .startsWith("Expired and dropped: 1 message of queue 'orders'; further");

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
-/** That nothing which is told can fail a message. */
+/** Checks that a failing listener of events cannot fail a message. */
 class MessageEventListenerTests {
 
     private static final QueueName QUEUE = new QueueName("orders");
@@ -50,7 +50,7 @@ class MessageEventListenerTests {
     }
 
     @Test
-    void nobodyIsNotGuarded() {
+    void anEmptyListenerNeedsNoIsolation() {
         assertThat(MessageEventListener.composed(List.of(MessageEventListener.NONE)))
             .isSameAs(MessageEventListener.NONE);
         assertThat(MessageEventListener.composed(List.of())).isSameAs(MessageEventListener.NONE);
@@ -83,7 +83,7 @@ class MessageEventListenerTests {
     }
 
     @Test
-    void severalConsumersHearOfScripts() {
+    void severalConsumersReceiveScriptCalls() {
         List<String> told = new ArrayList<>();
         MessageEventListener all = MessageEventListener.composed(List.of(eventsOf(null), new MessageEventListener() {
 

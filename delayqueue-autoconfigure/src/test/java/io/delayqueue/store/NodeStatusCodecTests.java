@@ -13,7 +13,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What nodes say is shown as they said it, and what others wrote stops nobody. */
+/**
+ * Checks that reports of nodes are shown unchanged, and that foreign entries do no harm.
+ */
 class NodeStatusCodecTests {
 
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");

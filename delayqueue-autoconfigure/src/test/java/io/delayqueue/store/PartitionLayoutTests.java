@@ -20,7 +20,7 @@ class PartitionLayoutTests {
     }
 
     @Test
-    void homesNeverChange() {
+    void partitionsOfIdsNeverChange() {
         String[] keys = { "a", "b", "order-1", "order-2", "order-42", "K72Nz1agWx2mVS2M" };
 
         assertThat(indexes(4, keys)).containsExactly(1, 2, 3, 1, 2, 1);
@@ -68,14 +68,14 @@ class PartitionLayoutTests {
     }
 
     @Test
-    void theHomesOfAnIdBeginWithTheCurrentOne() {
+    void thePartitionsOfAnIdBeginWithTheCurrentOne() {
         PartitionLayout partitions = new PartitionLayout(3, List.of(1, 4, 256), true);
 
-        assertThat(partitions.homes(QUEUE, "order-42")).containsExactly(
+        assertThat(partitions.targets(QUEUE, "order-42")).containsExactly(
                 new PartitionTarget(new Partition(QUEUE, PartitionLayout.indexOf("order-42", 256)), 3),
                 new PartitionTarget(new Partition(QUEUE, PartitionLayout.indexOf("order-42", 4)), 3),
                 new PartitionTarget(new Partition(QUEUE, 0), 3));
-        assertThat(partitions.home(QUEUE, "order-42")).isEqualTo(partitions.homes(QUEUE, "order-42").get(0));
+        assertThat(partitions.target(QUEUE, "order-42")).isEqualTo(partitions.targets(QUEUE, "order-42").get(0));
         assertThat(partitions.next(2).all(QUEUE)).hasSize(256);
     }
 
@@ -95,7 +95,7 @@ class PartitionLayoutTests {
     }
 
     @Test
-    void whoWentByOthersRemembersThem() {
+    void aLaterVersionKeepsTheEarlierCounts() {
         PartitionLayout founded = new PartitionLayout(1, List.of(4), true);
 
         assertThat(founded.after(PartitionLayout.ONE)).isEqualTo(new PartitionLayout(1, List.of(1, 4), true));

@@ -15,11 +15,12 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.store.RandomTransitions;
+import io.delayqueue.fixtures.store.RandomTransitions.Checks;
+import io.delayqueue.fixtures.store.RandomTransitions.Ports;
 import io.delayqueue.memory.InMemoryMessageStore;
-import io.delayqueue.store.RandomTransitions.Checks;
-import io.delayqueue.store.RandomTransitions.Ports;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,7 +30,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * The walk itself: it gets everywhere, agrees with what is right and notices what is not.
+ * Tests the random walk itself: it reaches every answer, accepts a correct store and
+ * notices defects.
  */
 class RandomTransitionsTests {
 
@@ -98,7 +100,7 @@ class RandomTransitionsTests {
         return new Ports(store, store, store.queueInspector());
     }
 
-    /** What may be wrong with a store. */
+    /** Defects of a store. */
     enum Defect {
 
         TAKES_KEEP_FOR_REPLACE("schedule") {

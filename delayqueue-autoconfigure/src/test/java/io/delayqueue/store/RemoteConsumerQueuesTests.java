@@ -26,12 +26,12 @@ class RemoteConsumerQueuesTests {
     private final RemoteConsumerQueues queues = new RemoteConsumerQueues(2, this.now::get);
 
     @Test
-    void areRememberedForGoodAndToldOfOnce() {
+    void areRememberedAndLoggedOnce() {
         List<QueueName> early = new ArrayList<>();
         this.queues.onFirst(early::add);
-        this.queues.note(ONE);
+        this.queues.record(ONE);
         this.now.addAndGet(Duration.ofDays(1).toNanos());
-        this.queues.note(ONE);
+        this.queues.record(ONE);
         List<QueueName> late = new ArrayList<>();
         this.queues.onFirst(late::add);
 
@@ -41,26 +41,26 @@ class RemoteConsumerQueuesTests {
     }
 
     @Test
-    void areConsumedAsLongAsSomebodyCameLately() {
+    void areConsumedForAWhileAfterTheLastRequest() {
         assertThat(this.queues.isConsumed(ONE, MINUTE)).isFalse();
-        this.queues.note(ONE);
+        this.queues.record(ONE);
         this.now.addAndGet(MINUTE.toNanos());
         assertThat(this.queues.isConsumed(ONE, MINUTE)).isTrue();
         this.now.incrementAndGet();
         assertThat(this.queues.isConsumed(ONE, MINUTE)).isFalse();
-        this.queues.note(ONE);
+        this.queues.record(ONE);
         assertThat(this.queues.isConsumed(ONE, MINUTE)).isTrue();
     }
 
     /**
-     * Whoever consumes may make up names; each costs a call per partition and interval.
+     * Consumers may invent names; each costs a call per partition and interval.
      */
     @Test
     void areNoMoreThanAllowed() {
-        this.queues.note(ONE);
-        this.queues.note(TWO);
-        this.queues.note(THREE);
-        this.queues.note(TWO);
+        this.queues.record(ONE);
+        this.queues.record(TWO);
+        this.queues.record(THREE);
+        this.queues.record(TWO);
         assertThat(this.queues.all()).containsExactlyInAnyOrder(ONE, TWO);
     }
 

@@ -13,11 +13,14 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.delayqueue.store.contract.MessageStoreContract;
 import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.support.HierarchyTraversalMode;
+import org.junit.platform.commons.support.ReflectionSupport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Holds docs/state-table.md to the contract that it names. */
+/** Holds docs/internals/state-table.md to the contract that it names. */
 class StateTableTests {
 
     private static final List<String> OPERATIONS = List.of("send KEEP", "send AFTER_CURRENT", "send REPLACE", "cancel",
@@ -43,8 +46,10 @@ class StateTableTests {
     @Test
     void namesOnlyCasesThatExist() throws IOException {
         Set<String> cases = Arrays.stream(MessageStoreContract.class.getDeclaredClasses())
-            .flatMap((nested) -> Stream.of(nested.getSuperclass().getDeclaredMethods())
-                .filter((method) -> method.isAnnotationPresent(Test.class))
+            .flatMap((nested) -> ReflectionSupport
+                .findMethods(nested, (method) -> method.isAnnotationPresent(Test.class),
+                        HierarchyTraversalMode.TOP_DOWN)
+                .stream()
                 .map((method) -> "`%s.%s`".formatted(nested.getSimpleName(), method.getName())))
             .collect(Collectors.toCollection(TreeSet::new));
 
@@ -55,7 +60,7 @@ class StateTableTests {
     private static Map<String, List<String[]>> table() throws IOException {
         Map<String, List<String[]>> table = new LinkedHashMap<>();
         String operation = "";
-        for (String line : Files.readAllLines(Path.of("..", "docs", "state-table.md"))) {
+        for (String line : Files.readAllLines(Path.of("..", "docs", "internals", "state-table.md"))) {
             if (line.startsWith("## ")) {
                 operation = line.substring(3);
                 table.put(operation, new ArrayList<>());

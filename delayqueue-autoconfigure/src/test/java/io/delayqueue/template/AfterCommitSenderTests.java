@@ -11,7 +11,8 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
+import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -33,13 +34,13 @@ import static org.assertj.core.api.Assertions.tuple;
  */
 class AfterCommitSenderTests {
 
-    private final Templates templates = new Templates(() -> 1_000_000);
+    private final TemplateFixture templates = new TemplateFixture(() -> 1_000_000);
 
-    private final FakeStore store = this.templates.store;
+    private final TemplateFakeStore store = this.templates.store;
 
-    private final DelayQueueTemplate template = this.templates.template(true, Templates.AGES, System::nanoTime);
+    private final DelayQueueTemplate template = this.templates.template(true, TemplateFixture.AGES, System::nanoTime);
 
-    private final TransactionTemplate transaction = new TransactionTemplate(new Transactions());
+    private final TransactionTemplate transaction = new TransactionTemplate(new ResourcelessTransactionManager());
 
     @AfterEach
     void nothingStaysBoundToTheThread() {
@@ -48,7 +49,7 @@ class AfterCommitSenderTests {
     }
 
     @Test
-    void aCommitSendsWhatWasKeptBackInOneCallAndInOrder() {
+    void aCommitSendsDeferredMessagesInOneCallAndInOrder() {
         this.transaction.executeWithoutResult((status) -> {
             assertThat(this.template.send(message("a"))).isEqualTo(deferred("a"));
             assertThat(this.template.sendAsync(message("b"))).isCompletedWithValue(deferred("b"));
@@ -62,7 +63,7 @@ class AfterCommitSenderTests {
     }
 
     @Test
-    void theIdGivenAtTheCallIsTheIdStored() {
+    void theIdReturnedByTheCallIsTheIdStored() {
         SendResult result = this.transaction.execute((status) -> this.template.send("q", "x", Duration.ofSeconds(1)));
 
         assertThat(result).isEqualTo(deferred(result.id()));
@@ -109,7 +110,7 @@ class AfterCommitSenderTests {
     }
 
     @Test
-    void aMixedBatchThatFailsKeepsNothingBack() {
+    void aMixedBatchThatFailsDefersNothing() {
         this.store.failOn("schedule", unavailable());
         this.transaction.executeWithoutResult((status) -> assertThatExceptionOfType(BatchSendException.class)
             .isThrownBy(() -> this.template
@@ -124,7 +125,7 @@ class AfterCommitSenderTests {
     @Test
     void argumentsAndPayloadsAreCheckedAtTheCall() {
         this.transaction.executeWithoutResult((status) -> assertThatIllegalArgumentException()
-            .isThrownBy(() -> this.template.send("q", "4".repeat(Templates.MAX_PAYLOAD_SIZE), Duration.ZERO)));
+            .isThrownBy(() -> this.template.send("q", "4".repeat(TemplateFixture.MAX_PAYLOAD_SIZE), Duration.ZERO)));
 
         assertThat(this.store.calls).isEmpty();
     }
@@ -221,8 +222,9 @@ class AfterCommitSenderTests {
     void anEventListenerThatThrowsDoesNotReachTheCaller() {
         this.store.failOn("schedule", unavailable());
         DelayQueueTemplate unheard = new DelayQueueTemplate(
-                new DelayQueueStore(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
-                new TemplateSettings(100, true, Templates.AGES, (queue) -> null), (event) -> {
+                new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS),
+                TemplateFixture.CODEC, new TemplateSettings(100, true, TemplateFixture.AGES, (queue) -> null),
+                (event) -> {
                     throw new IllegalStateException("listener");
                 }, System::nanoTime);
 
@@ -301,7 +303,7 @@ class AfterCommitSenderTests {
 
     @Test
     void aCommitThatFailsSendsNothing() {
-        TransactionTemplate failing = new TransactionTemplate(new Transactions() {
+        TransactionTemplate failing = new TransactionTemplate(new ResourcelessTransactionManager() {
             @Override
             protected void doCommit(DefaultTransactionStatus status) {
                 throw new IllegalStateException("no commit");

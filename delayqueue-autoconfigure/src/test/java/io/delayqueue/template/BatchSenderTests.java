@@ -18,6 +18,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
 
@@ -32,9 +33,9 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
  */
 class BatchSenderTests {
 
-    private final Templates templates = new Templates(() -> 1_000_000);
+    private final TemplateFixture templates = new TemplateFixture(() -> 1_000_000);
 
-    private final FakeStore store = this.templates.store;
+    private final TemplateFakeStore store = this.templates.store;
 
     private final DelayQueueTemplate template = this.templates.template();
 
@@ -109,7 +110,7 @@ class BatchSenderTests {
     @Test
     void oneBadMessageStoresNone() {
         DelayedMessage broken = DelayedMessage.builder("q", new DelayQueueTemplateTests.Broken()).build();
-        DelayedMessage large = DelayedMessage.builder("q", "4".repeat(Templates.MAX_PAYLOAD_SIZE)).build();
+        DelayedMessage large = DelayedMessage.builder("q", "4".repeat(TemplateFixture.MAX_PAYLOAD_SIZE)).build();
 
         assertThatExceptionOfType(PayloadConversionException.class)
             .isThrownBy(() -> this.template.sendAll(List.of(message("q", "a"), broken)));
@@ -118,7 +119,7 @@ class BatchSenderTests {
     }
 
     @Test
-    void aFailurePartOfTheWaySaysWhatIsStoredWhatIsNotAndWhatIsUnknown() {
+    void aPartialFailureNamesWhatIsStoredWhatIsNotAndWhatIsUnknown() {
         Exception cause = new IllegalStateException("of the client");
         this.store.failOn("schedule q2", new StoreUnavailableException("away", Effect.UNKNOWN, cause));
 
@@ -158,9 +159,12 @@ class BatchSenderTests {
         assertThat(ex.effect()).isEqualTo(Effect.NONE);
     }
 
-    /** P1: who is told that nothing was changed sends all of it again. */
+    /**
+     * P1: a caller may repeat all of a send whose exception states that nothing was
+     * changed.
+     */
     @Test
-    void aBatchThatIsStoredInPartIsNotToldAsWithoutEffect() {
+    void aBatchThatIsStoredInPartIsNotReportedAsWithoutEffect() {
         this.store.failOn("schedule q2", new StoreRefusedException("full", null));
 
         BatchSendException ex = catchThrowableOfType(BatchSendException.class,
@@ -172,7 +176,7 @@ class BatchSenderTests {
     }
 
     @Test
-    void messagesWithoutTheirReplicasAreNotToldAsStored() {
+    void messagesWithoutTheirReplicasAreNotReportedAsStored() {
         this.store.failOn("schedule", new NotReplicatedException("0 of 1 replicas", null));
 
         BatchSendException ex = catchThrowableOfType(BatchSendException.class,
@@ -184,7 +188,7 @@ class BatchSenderTests {
     }
 
     @Test
-    void messagesWithGeneratedIdsComeBackWithTheIdTheyWereGiven() {
+    void messagesWithGeneratedIdsAreReturnedWithTheirIds() {
         List<String> sent = new ArrayList<>();
         this.store.answers = (call, effect) -> {
             sent.add(call.substring(call.indexOf('[') + 1, call.indexOf(']')));

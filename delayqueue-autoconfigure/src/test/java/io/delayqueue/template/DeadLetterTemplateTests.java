@@ -11,6 +11,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,12 +21,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** What becomes of dead letters, which P9 lets nobody drop silently. */
+/** Checks the operations on dead letters, which P9 forbids to drop silently. */
 class DeadLetterTemplateTests {
 
-    private final Templates templates = new Templates(() -> 1_000_000);
+    private final TemplateFixture templates = new TemplateFixture(() -> 1_000_000);
 
-    private final FakeStore store = this.templates.store;
+    private final TemplateFakeStore store = this.templates.store;
 
     private final DeadLetterOperations letters = this.templates.template().deadLetters("q");
 
@@ -35,20 +36,20 @@ class DeadLetterTemplateTests {
     }
 
     @Test
-    void listPagesFromTheLatestDeathOn() {
+    void listPagesFromTheLatestDeadLetterOn() {
         addLetters(3);
 
         DeadLetterPage first = this.letters.list(null, 2);
         DeadLetterPage second = this.letters.list(first.nextCursor(), 2);
 
-        assertThat(first.letters()).extracting(DeadLetter::id).containsExactly("m1002", "m1001");
-        assertThat(second.letters()).extracting(DeadLetter::id).containsExactly("m1000");
+        assertThat(first.deadLetters()).extracting(DeadLetter::messageId).containsExactly("m1002", "m1001");
+        assertThat(second.deadLetters()).extracting(DeadLetter::messageId).containsExactly("m1000");
         assertThat(second.nextCursor()).isNull();
     }
 
     @ParameterizedTest
     @ValueSource(ints = { 0, -1, 101 })
-    void aPageHasOneToAHundredLetters(int limit) {
+    void aPageHasOneToAHundredDeadLetters(int limit) {
         assertThatIllegalArgumentException().isThrownBy(() -> this.letters.list(null, limit))
             .withMessage("Limit " + limit + " is not valid: use 1 to 100");
         assertThat(this.store.calls).isEmpty();
@@ -63,7 +64,7 @@ class DeadLetterTemplateTests {
     }
 
     @Test
-    void redriveAndPurgeAnswerWhatTheStoreSays() {
+    void redriveAndPurgeReturnTheResultOfTheStore() {
         addLetters(2);
 
         assertThat(this.letters.redrive("m1000~1")).isEqualTo(RedriveResult.REDRIVEN);
@@ -80,12 +81,12 @@ class DeadLetterTemplateTests {
 
         assertThat(this.letters.redriveAll()).isEqualTo(248);
 
-        assertThat(this.store.letters()).extracting(DeadLetter::id).containsExactly("m1003", "m1249");
+        assertThat(this.store.letters()).extracting(DeadLetter::messageId).containsExactly("m1003", "m1249");
         assertThat(this.store.ids("q")).hasSize(250);
     }
 
     @Test
-    void redriveAllEndsWhenEveryLetterStays() {
+    void redriveAllEndsWhenEveryDeadLetterStays() {
         addLetters(200);
         for (int i = 0; i < 200; i++) {
             this.store.put("q", "m" + (1000 + i), 0, 0, false, new byte[0]);
@@ -97,7 +98,7 @@ class DeadLetterTemplateTests {
     }
 
     @Test
-    void redriveAllLeavesAloneWhatDiesMeanwhile() {
+    void redriveAllLeavesMessagesThatAreDeadLetteredMeanwhile() {
         addLetters(100);
         this.store.answers = (call, effect) -> {
             Object answer = effect.get();
@@ -136,9 +137,12 @@ class DeadLetterTemplateTests {
         }
     }
 
-    /** P1: who is told that nothing was changed does not look. */
+    /**
+     * P1: an exception that states that nothing was changed must be true, as its caller
+     * does not check.
+     */
     @Test
-    void whatFailsOnALaterPageIsNotToldAsWithoutEffect() {
+    void aFailureOnALaterPageIsNotReportedAsWithoutEffect() {
         addLetters(150);
         this.store.failOn("redrive m1000", new StoreRefusedException("read only", null));
 
@@ -146,7 +150,7 @@ class DeadLetterTemplateTests {
     }
 
     @Test
-    void aSweepThatFailsOnALaterPageIsNotToldAsWithoutEffect() {
+    void aBulkOperationThatFailsOnALaterPageIsNotReportedAsWithoutEffect() {
         addLetters(150);
         this.store.failOn("redrive m1000", new StoreRefusedException("read only", null));
 

@@ -24,6 +24,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
@@ -35,17 +36,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Sending and steering one message: P1 (a send returns only once the store has it, and a
- * failure says whether its effect is known), the rounding of P2, and what reaches the
- * store for P8.
+ * Sends, cancels and reschedules one message: P1 (a send returns only once the store has
+ * it, and a failure says whether its effect is known), the rounding of P2, and the
+ * arguments of the store for P8.
  */
 class DelayQueueTemplateTests {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
 
-    private final Templates templates = new Templates(() -> 1_000_000);
+    private final TemplateFixture templates = new TemplateFixture(() -> 1_000_000);
 
-    private final FakeStore store = this.templates.store;
+    private final TemplateFakeStore store = this.templates.store;
 
     private final DelayQueueTemplate template = this.templates.template();
 
@@ -59,7 +60,7 @@ class DelayQueueTemplateTests {
     }
 
     @Test
-    void aSendWithoutItsReplicasNamesItsMessageAndSaysThatItIsStored() {
+    void aSendWithoutItsReplicasNamesItsMessageAndThatItIsStored() {
         this.store.failOn("schedule", new NotReplicatedException("0 of 1 replicas", null));
         DelayedMessage message = DelayedMessage.builder("orders", "x").id("a").build();
 
@@ -89,7 +90,7 @@ class DelayQueueTemplateTests {
     }
 
     @Test
-    void sendPassesOnAllThatAMessageSays() {
+    void sendPassesAllValuesOfAMessage() {
         SendResult result = this.template.send(DelayedMessage.builder("orders", Map.of("n", 1))
             .id("order:7")
             .onDuplicate(OnDuplicate.REPLACE)
@@ -150,7 +151,7 @@ class DelayQueueTemplateTests {
 
     @Test
     void aPayloadThatIsTooLargeIsRefusedWithSizeLimitAndPropertyName() {
-        String large = "4".repeat(Templates.MAX_PAYLOAD_SIZE);
+        String large = "4".repeat(TemplateFixture.MAX_PAYLOAD_SIZE);
 
         assertThatIllegalArgumentException().isThrownBy(() -> this.template.send("orders", large, SECOND))
             .withMessage("Payload of java.lang.String for queue 'orders' is too large: written with its headers it has "
@@ -162,11 +163,11 @@ class DelayQueueTemplateTests {
 
     @Test
     void aPayloadAtTheLimitIsStored() {
-        String fits = "4".repeat(Templates.MAX_PAYLOAD_SIZE - 14);
+        String fits = "4".repeat(TemplateFixture.MAX_PAYLOAD_SIZE - 14);
 
         this.template.send("orders", fits, SECOND);
 
-        assertThat(this.store.scheduled.get(0).envelope()).hasSize(Templates.MAX_PAYLOAD_SIZE);
+        assertThat(this.store.scheduled.get(0).envelope()).hasSize(TemplateFixture.MAX_PAYLOAD_SIZE);
     }
 
     @Test
@@ -267,7 +268,7 @@ class DelayQueueTemplateTests {
     }
 
     @Test
-    void cancelRescheduleFindAndStatisticsAnswerWhatTheStoreSays() {
+    void cancelRescheduleFindAndStatisticsReturnTheResultOfTheStore() {
         this.template.send(message("a"));
 
         assertThat(this.template.reschedule("orders", "a", Duration.ofNanos(1)))

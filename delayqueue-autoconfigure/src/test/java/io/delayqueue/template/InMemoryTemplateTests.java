@@ -16,17 +16,18 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The template on a store that keeps all promises, with time that moves when told: P2
- * (never early), P4 and P5 (one lease, fenced), P8 (an id is admitted once), P9 (dead
- * after the last attempt, then redriven).
+ * Tests the template on the in-memory store, with a clock that the test moves: P2 (never
+ * early), P4 and P5 (one lease, fenced), P8 (an id is admitted once), P9 (dead after the
+ * last attempt, then redriven).
  */
 class InMemoryTemplateTests {
 
@@ -34,12 +35,13 @@ class InMemoryTemplateTests {
 
     private final AtomicLong micros = new AtomicLong(1_000_000_000);
 
-    private final InMemoryMessageStore store = new InMemoryMessageStore(Templates.CODEC, this.micros::get);
+    private final InMemoryMessageStore store = new InMemoryMessageStore(TemplateFixture.CODEC, this.micros::get);
 
     private final DelayQueueTemplate template = new DelayQueueTemplate(
-            new DelayQueueStore(this.store, this.store, this.store, Templates.PARTITIONS), Templates.CODEC,
-            new TemplateSettings(1000, false, Templates.AGES,
-                    (queue) -> new ReceiveSettings(Templates.LEASE, 2, 2, ExpiryPolicy.DROP, Duration.ofSeconds(20))),
+            new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS), TemplateFixture.CODEC,
+            new TemplateSettings(1000, false, TemplateFixture.AGES,
+                    (queue) -> new ConsumeSettings(TemplateFixture.LEASE, 2, 2, ExpiryPolicy.DROP,
+                            Duration.ofSeconds(20), (failures) -> Duration.ZERO)),
             (event) -> {
             }, System::nanoTime);
 
@@ -100,7 +102,7 @@ class InMemoryTemplateTests {
     void aLeaseThatRanOutIsFenced() {
         this.template.send("q", "x", Duration.ZERO);
         ReceivedMessage first = receive();
-        advance(Templates.LEASE.plusSeconds(1));
+        advance(TemplateFixture.LEASE.plusSeconds(1));
 
         ReceivedMessage second = receive();
 
@@ -112,17 +114,17 @@ class InMemoryTemplateTests {
     }
 
     @Test
-    void aMessageThatLapsesAgainAndAgainDiesInTheEnd() {
+    void aMessageThatLapsesTooOftenIsDeadLettered() {
         this.template.send("q", "x", Duration.ZERO);
         int received = 0;
         while (received < 10 && receive() != null) {
             received++;
-            advance(Templates.LEASE.plusSeconds(1));
+            advance(TemplateFixture.LEASE.plusSeconds(1));
         }
 
         // The first start is not recorded; two that are may lapse.
         assertThat(received).isEqualTo(3);
-        assertThat(this.template.deadLetters("q").list(null, 10).letters()).hasSize(1);
+        assertThat(this.template.deadLetters("q").list(null, 10).deadLetters()).hasSize(1);
     }
 
     @Test
@@ -136,7 +138,7 @@ class InMemoryTemplateTests {
         assertThat(last.retry(MINUTE, "boom again")).isTrue();
 
         DeadLetterOperations letters = this.template.deadLetters("q");
-        String letterId = letters.list(null, 1).letters().get(0).letterId();
+        String letterId = letters.list(null, 1).deadLetters().get(0).id();
         assertThat(letters.redrive(letterId)).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(receive().attempt()).isEqualTo(1);
     }
@@ -155,7 +157,7 @@ class InMemoryTemplateTests {
     }
 
     @Test
-    void cancelAndRescheduleSayWhatHappened() {
+    void cancelAndRescheduleReturnTheirOutcome() {
         this.template.send(message("a").toBuilder().delay(MINUTE).build());
         assertThat(this.template.reschedule("q", "a", Instant.MIN)).isEqualTo(RescheduleResult.RESCHEDULED);
         ReceivedMessage message = receive();
@@ -168,7 +170,7 @@ class InMemoryTemplateTests {
     }
 
     @Test
-    void redriveAllAndPurgeAllReachEveryLetter() {
+    void redriveAllAndPurgeAllReachEveryDeadLetter() {
         for (int i = 0; i < 250; i++) {
             this.template.send(message("m" + i));
             receive().deadLetter("why not");
@@ -176,15 +178,15 @@ class InMemoryTemplateTests {
         this.template.send(message("m7").toBuilder().delay(MINUTE).build());
 
         assertThat(this.template.deadLetters("q").redriveAll()).isEqualTo(249);
-        assertThat(this.template.deadLetters("q").list(null, 100).letters()).hasSize(1);
+        assertThat(this.template.deadLetters("q").list(null, 100).deadLetters()).hasSize(1);
         assertThat(this.template.deadLetters("q").purgeAll()).isEqualTo(1);
         assertThat(this.template.statistics("q").scheduled()).isEqualTo(250);
     }
 
     @Test
-    void aSendWakesWhoWaits() throws Exception {
+    void aSendWakesAReceiveCall() throws Exception {
         CompletableFuture<String> received = CompletableFuture
-            .supplyAsync(() -> this.template.receive("q", Templates.AGES).orElseThrow().id());
+            .supplyAsync(() -> this.template.receive("q", TemplateFixture.AGES).orElseThrow().id());
 
         this.template.send(message("a"));
 

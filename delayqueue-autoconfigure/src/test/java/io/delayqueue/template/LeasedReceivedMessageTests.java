@@ -12,6 +12,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.ParameterizedTypeReference;
@@ -26,16 +27,16 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class LeasedReceivedMessageTests {
 
-    private static final byte[] ENVELOPE = Templates.CODEC.write(Map.of("n", 7), Map.of("a", "b"));
+    private static final byte[] ENVELOPE = TemplateFixture.CODEC.write(Map.of("n", 7), Map.of("a", "b"));
 
-    private final Templates templates = new Templates(Templates::runningMillis);
+    private final TemplateFixture templates = new TemplateFixture(TemplateFixture::runningMillis);
 
-    private final FakeStore store = this.templates.store;
+    private final TemplateFakeStore store = this.templates.store;
 
     private final AtomicLong nanos = new AtomicLong();
 
     /** With a clock that stands still unless moved. */
-    private final DelayQueueTemplate frozen = this.templates.template(false, Templates.AGES, this.nanos::get);
+    private final DelayQueueTemplate frozen = this.templates.template(false, TemplateFixture.AGES, this.nanos::get);
 
     @Test
     void leasedForIsCountedFromBeforeTheClaimAndEndsAtZero() {
@@ -47,8 +48,8 @@ class LeasedReceivedMessageTests {
 
         ReceivedMessage message = this.frozen.receive("q", Duration.ZERO).orElseThrow();
 
-        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE.minusSeconds(1));
-        this.nanos.addAndGet(Templates.LEASE.toNanos());
+        assertThat(message.leasedFor()).isEqualTo(TemplateFixture.LEASE.minusSeconds(1));
+        this.nanos.addAndGet(TemplateFixture.LEASE.toNanos());
         assertThat(message.leasedFor()).isZero();
     }
 
@@ -57,7 +58,7 @@ class LeasedReceivedMessageTests {
         ReceivedMessage message = received(0);
 
         assertThat(message.extend(Duration.ofSeconds(10))).isTrue();
-        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE);
+        assertThat(message.leasedFor()).isEqualTo(TemplateFixture.LEASE);
         assertThat(message.extend(Duration.ofSeconds(40).plusNanos(1))).isTrue();
         assertThat(message.leasedFor()).isEqualTo(Duration.ofSeconds(40).plusMillis(1));
         assertThatIllegalArgumentException().isThrownBy(() -> message.extend(Duration.ZERO))
@@ -93,7 +94,7 @@ class LeasedReceivedMessageTests {
     }
 
     @Test
-    void retryMakesTheMessageDueAgainAndBurnsAnAttempt() {
+    void retryMakesTheMessageDueAgainAndCountsAnAttempt() {
         assertThat(received(0).retry(Duration.ofNanos(1), "boom")).isTrue();
 
         assertThat(this.store.calls).last().isEqualTo("retry a PT0.001S boom");
@@ -106,12 +107,11 @@ class LeasedReceivedMessageTests {
         DeadLetter letter = this.store.letters().get(0);
         assertThat(letter.failures()).isEqualTo(3);
         assertThat(letter.cause()).isEqualTo("boom\n  at x");
-        assertThat(this.templates.events)
-            .containsExactly(new DeadLetterEvent("q", "a", letter.letterId(), 3, "boom   at x"));
+        assertThat(this.templates.events).containsExactly(new DeadLetterEvent("q", "a", letter.id(), 3, "boom   at x"));
     }
 
     @Test
-    void releaseBurnsNoAttempt() {
+    void releaseCountsNoAttempt() {
         assertThat(received(0).release(Duration.ZERO)).isTrue();
 
         assertThat(this.frozen.receive("q", Duration.ZERO)).map(ReceivedMessage::attempt).hasValue(1);
@@ -129,7 +129,7 @@ class LeasedReceivedMessageTests {
     }
 
     @Test
-    void wrongDelaysAreRefusedBeforeTheStoreHearsOfThem() {
+    void wrongDelaysAreRefusedBeforeAnyCallOfTheStore() {
         ReceivedMessage message = received(0);
 
         assertThatIllegalArgumentException().isThrownBy(() -> message.retry(Duration.ofSeconds(-1), "x"));
@@ -142,7 +142,7 @@ class LeasedReceivedMessageTests {
         ReceivedMessage message = received(0);
         this.store.failOn("acknowledge", away());
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(message::acknowledge);
-        assertThat(message.leasedFor()).isEqualTo(Templates.LEASE);
+        assertThat(message.leasedFor()).isEqualTo(TemplateFixture.LEASE);
 
         this.store.recover();
 
@@ -150,7 +150,7 @@ class LeasedReceivedMessageTests {
     }
 
     @Test
-    void aPayloadOfAnotherTypeIsToldAndTheMessageStaysLeased() {
+    void aPayloadOfAnotherTypeIsReportedAndTheMessageStaysLeased() {
         ReceivedMessage message = received(0);
 
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> message.payload(int.class));

@@ -11,10 +11,12 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageEventListener;
 import io.delayqueue.store.QueueEventListener;
-import io.delayqueue.store.routing.DelayQueueStore;
+import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,9 +32,9 @@ class ManyCallsTests {
 
     private static final StoreUnavailableException AWAY = new StoreUnavailableException("away", Effect.UNKNOWN, null);
 
-    private final Templates templates = new Templates(() -> 1_000_000);
+    private final TemplateFixture templates = new TemplateFixture(() -> 1_000_000);
 
-    private final FakeStore store = this.templates.store;
+    private final TemplateFakeStore store = this.templates.store;
 
     private final AtomicInteger cancelled = new AtomicInteger();
 
@@ -44,10 +46,12 @@ class ManyCallsTests {
                 ManyCallsTests.this.cancelled.incrementAndGet();
             }
         });
-        ReceiveSettings receive = new ReceiveSettings(Templates.LEASE, 3, 2, ExpiryPolicy.DROP, Templates.AGES);
+        ConsumeSettings receive = new ConsumeSettings(TemplateFixture.LEASE, 3, 2, ExpiryPolicy.DROP,
+                TemplateFixture.AGES, (failures) -> Duration.ZERO);
         return new DelayQueueTemplate(
-                new DelayQueueStore(this.store, this.store, this.store, Templates.PARTITIONS, events), Templates.CODEC,
-                new TemplateSettings(Templates.MAX_PAYLOAD_SIZE, false, waitLimit, (queue) -> receive),
+                new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS, events),
+                TemplateFixture.CODEC,
+                new TemplateSettings(TemplateFixture.MAX_PAYLOAD_SIZE, false, waitLimit, (queue) -> receive),
                 this.templates.events::add, System::nanoTime);
     }
 
@@ -57,7 +61,7 @@ class ManyCallsTests {
 
     @Test
     void noFurtherCallIsMadeOnceOneHasFailed() {
-        DelayQueueOperations template = template(Templates.AGES);
+        DelayQueueOperations template = template(TemplateFixture.AGES);
         this.store.failOn("cancel", AWAY);
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> template.cancelAll("q", IDS));
         assertThat(calls("cancel")).isOne();
@@ -79,6 +83,7 @@ class ManyCallsTests {
         this.store.answers = (call, effect) -> {
             long begin = System.nanoTime();
             while (System.nanoTime() - begin <= 2_000_000) {
+                // Real time: the template measures its time-out by the clock of the JVM.
                 Thread.onSpinWait();
             }
             return CompletableFuture.completedFuture(effect.get());
@@ -92,8 +97,8 @@ class ManyCallsTests {
     }
 
     @Test
-    void whatIsCancelledIsToldThoughAnotherAnswerIsMissing() {
-        DelayQueueOperations template = template(Templates.AGES);
+    void cancelledIdsAreReportedThoughAnotherReplyIsMissing() {
+        DelayQueueOperations template = template(TemplateFixture.AGES);
         IDS.forEach((id) -> template.send(DelayedMessage.builder("q", "x").id(id).build()));
 
         assertThat(template.cancelAll("q", List.of("a", "none"))).containsEntry("a", CancelResult.CANCELLED);
@@ -105,10 +110,13 @@ class ManyCallsTests {
         assertThat(this.cancelled).hasValue(2);
     }
 
-    /** P1: who is told that nothing was changed does not look. */
+    /**
+     * P1: an exception that states that nothing was changed must be true, as its caller
+     * does not check.
+     */
     @Test
-    void aCallThatTookEffectInPartIsNotToldAsWithoutEffect() {
-        DelayQueueOperations template = template(Templates.AGES);
+    void aCallThatTookEffectInPartIsNotReportedAsWithoutEffect() {
+        DelayQueueOperations template = template(TemplateFixture.AGES);
         IDS.forEach((id) -> template.send(DelayedMessage.builder("q", "x").id(id).build()));
         StoreRefusedException refused = new StoreRefusedException("no right", null);
         this.store.failOn("cancel q b", refused);

@@ -1,6 +1,6 @@
 package io.delayqueue.sample;
 
-/** What is asked for is not possible any more. */
+/** Thrown if a request is no longer possible in the state of the order. */
 final class ConflictException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The receipts that nobody tries any more: look, try again, or throw away. */
+/** Lists, redrives and purges the dead letters of receipts. */
 @RestController
 @RequestMapping("/dead-letters")
 class DeadLetterController {
@@ -33,34 +33,34 @@ class DeadLetterController {
 
     @GetMapping
     List<DeadLetterView> latest() {
-        return this.deadLetters.list(null, LATEST).letters().stream().map(DeadLetterView::of).toList();
+        return this.deadLetters.list(null, LATEST).deadLetters().stream().map(DeadLetterView::of).toList();
     }
 
-    @PostMapping("/{letterId}/redrive")
-    Redriven redrive(@PathVariable String letterId) {
-        RedriveResult result = this.deadLetters.redrive(letterId);
+    @PostMapping("/{id}/redrive")
+    Redriven redrive(@PathVariable String id) {
+        RedriveResult result = this.deadLetters.redrive(id);
         return switch (result) {
             case REDRIVEN -> {
-                this.events.add(ShopEvent.Kind.REDRIVEN, null, "dead letter '%s'".formatted(letterId));
-                yield new Redriven(letterId, result);
+                this.events.add(ShopEvent.Kind.REDRIVEN, null, "dead letter '%s'".formatted(id));
+                yield new Redriven(id, result);
             }
-            case NOT_FOUND -> throw new NotFoundException("There is no dead letter '%s'".formatted(letterId));
+            case NOT_FOUND -> throw new NotFoundException("There is no dead letter '%s'".formatted(id));
             case ID_IN_USE -> throw new ConflictException("A receipt of that order waits already");
-            case EMPTY -> throw new ConflictException("Dead letter '%s' has no message".formatted(letterId));
+            case EMPTY -> throw new ConflictException("Dead letter '%s' has no message".formatted(id));
         };
     }
 
-    @DeleteMapping("/{letterId}")
+    @DeleteMapping("/{id}")
     @ResponseStatus(HttpStatus.NO_CONTENT)
-    void purge(@PathVariable String letterId) {
-        if (!this.deadLetters.purge(letterId)) {
-            throw new NotFoundException("There is no dead letter '%s'".formatted(letterId));
+    void purge(@PathVariable String id) {
+        if (!this.deadLetters.purge(id)) {
+            throw new NotFoundException("There is no dead letter '%s'".formatted(id));
         }
-        this.events.add(ShopEvent.Kind.PURGED, null, "dead letter '%s'".formatted(letterId));
+        this.events.add(ShopEvent.Kind.PURGED, null, "dead letter '%s'".formatted(id));
     }
 
     /** The answer to a redrive. */
-    record Redriven(String letterId, RedriveResult result) {
+    record Redriven(String id, RedriveResult result) {
     }
 
 }

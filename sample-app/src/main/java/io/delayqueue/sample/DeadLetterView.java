@@ -5,11 +5,11 @@ import java.time.Instant;
 import io.delayqueue.DeadLetter;
 
 /** A dead letter as shown: without its payload, and without the stack of its cause. */
-record DeadLetterView(String letterId, String orderId, Instant diedAt, int failures, String cause) {
+record DeadLetterView(String id, String orderId, Instant diedAt, int failures, String cause) {
 
     static DeadLetterView of(DeadLetter letter) {
         String cause = letter.cause().lines().findFirst().orElse("");
-        return new DeadLetterView(letter.letterId(), letter.id(), letter.diedAt(), letter.failures(), cause);
+        return new DeadLetterView(letter.id(), letter.messageId(), letter.deadLetteredAt(), letter.failures(), cause);
     }
 
 }

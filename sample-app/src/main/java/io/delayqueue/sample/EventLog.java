@@ -15,8 +15,8 @@ import org.springframework.stereotype.Component;
 /**
  * Remembers the latest events and writes them to the log.
  * <p>
- * <strong>Threads.</strong> All. Locked, because whoever has read event 7 must never miss
- * an event 6 that comes later.
+ * <strong>Threads.</strong> All. Locked, because a reader of event 7 must never miss an
+ * event 6 that comes later.
  */
 @Component
 class EventLog {

@@ -2,7 +2,7 @@ package io.delayqueue.sample;
 
 import org.springframework.stereotype.Component;
 
-/** Stands in for the system of somebody else that fails at times. */
+/** Simulates an external mail server that fails at times. */
 @Component
 class MailServer {
 

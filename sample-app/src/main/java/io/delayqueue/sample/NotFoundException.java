@@ -1,6 +1,6 @@
 package io.delayqueue.sample;
 
-/** What is asked for does not exist. */
+/** Thrown if a requested order or dead letter does not exist. */
 final class NotFoundException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

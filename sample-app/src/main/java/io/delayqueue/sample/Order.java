@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * An order. It is paid or cancelled, never both: whoever changes its state first wins.
+ * An order. It is paid or cancelled, never both: the first change of its state wins.
  * <p>
  * <strong>Threads.</strong> Web requests and message handlers use it at the same time.
  */
@@ -47,7 +47,7 @@ final class Order {
         return this.state.compareAndSet(State.OPEN, State.CANCELLED);
     }
 
-    /** Shows this much time to pay from now on. What counts is the message. */
+    /** Shows this much time to pay from now on. The due time of the message decides. */
     void showTimeLeft(Duration left) {
         this.countdown = Countdown.of(left);
     }

@@ -26,7 +26,7 @@ class PageStateReader {
         return new PageState(this.orders.latest(LATEST), Queues.ALL.stream().map(this.delayQueue::statistics).toList(),
                 this.delayQueue.deadLetters(Queues.RECEIPT)
                     .list(null, LATEST)
-                    .letters()
+                    .deadLetters()
                     .stream()
                     .map(DeadLetterView::of)
                     .toList(),

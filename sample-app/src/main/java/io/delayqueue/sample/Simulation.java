@@ -2,7 +2,7 @@ package io.delayqueue.sample;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** What shall go wrong with an order, for people to watch. */
+/** Selects a failure to simulate for an order, for demonstration. */
 enum Simulation {
 
     /** Nothing. */

@@ -41,7 +41,7 @@ class OperationsProfileIntegrationTests {
 
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    private static final String API = "/delayqueue/api";
+    private static final String API = "/delayqueue/api/v1";
 
     private static final User NOBODY = new User("nobody", null);
 
@@ -57,7 +57,7 @@ class OperationsProfileIntegrationTests {
     @Test
     void messageOfAnOrderIsSeenWhileItWaitsAndGoneWhenItHasFired() {
         String id = place("none");
-        String message = API + "/queues/order-timeout/message?id=" + id;
+        String message = API + "/queues/order-timeout/messages/by-id?id=" + id;
 
         JsonNode masked = json(get(VIEWER, message));
         JsonNode open = json(get(OPERATOR, message));
@@ -81,7 +81,7 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
-    void senderWhoLooksIsAnsweredAsTheReadmeSays() throws IOException {
+    void inspectionByASenderReturnsTheExampleOfTheReadme() throws IOException {
         ResponseEntity<String> answer = get(SENDER, API + "/queues/order-timeout");
 
         assertThat(answer.getStatusCode().value()).isEqualTo(403);
@@ -91,15 +91,15 @@ class OperationsProfileIntegrationTests {
     @Test
     void messagesOfAPausedQueueWaitUntilItIsResumed() {
         String queue = API + "/queues/order-timeout";
-        JsonNode paused = json(post(OPERATOR, queue + "/pause", Map.of()));
+        JsonNode paused = json(exchange(HttpMethod.PUT, OPERATOR, queue + "/pause", Map.of()));
         String id = place("none");
         await().until(() -> json(get(VIEWER, queue)).get("due").asInt() > 0);
         String whilePaused = state(id);
 
-        JsonNode resumed = json(post(OPERATOR, queue + "/resume", Map.of()));
+        JsonNode resumed = json(exchange(HttpMethod.DELETE, OPERATOR, queue + "/pause", Map.of()));
         await().until(() -> state(id).equals("CANCELLED"));
 
-        assertThat(paused.get("wasPaused").asBoolean()).isFalse();
+        assertThat(paused.get("alreadyPaused").asBoolean()).isFalse();
         assertThat(whilePaused).isEqualTo("OPEN");
         assertThat(resumed.get("result").asString()).isEqualTo("RESUMED");
     }
@@ -129,33 +129,33 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
-    void deadLetterIsRedrivenOverHttpAndTheAuditSaysByWhom() {
+    void deadLetterIsRedrivenOverHttpAndTheAuditNamesThePrincipal() {
         String id = place("poison-receipt");
         post(NOBODY, "/orders/" + id + "/pay", Map.of());
         String letters = API + "/queues/receipt/dead-letters";
-        await().until(() -> json(get(VIEWER, letters)).get("letters").size() == 1);
-        JsonNode letter = json(get(VIEWER, letters)).get("letters").get(0);
+        await().until(() -> json(get(VIEWER, letters)).get("deadLetters").size() == 1);
+        JsonNode letter = json(get(VIEWER, letters)).get("deadLetters").get(0);
 
         exchange(HttpMethod.PUT, NOBODY, "/mail-server", Map.of("repaired", true));
-        Map<String, String> body = Map.of("letterId", letter.get("letterId").asString());
-        int ofTheViewer = post(VIEWER, letters + "/redrive", body).getStatusCode().value();
-        int ofTheOperator = post(OPERATOR, letters + "/redrive", body).getStatusCode().value();
+        String redrive = letters + "/by-id/redrive?deadLetterId=" + letter.get("deadLetterId").asString();
+        int ofTheViewer = post(VIEWER, redrive, Map.of()).getStatusCode().value();
+        int ofTheOperator = post(OPERATOR, redrive, Map.of()).getStatusCode().value();
 
         assertThat(letter.get("failures").asInt()).isEqualTo(4);
         assertThat(ofTheViewer).isEqualTo(403);
-        assertThat(ofTheOperator).isEqualTo(200);
+        assertThat(ofTheOperator).isEqualTo(204);
         await().until(() -> json(get(VIEWER, API + "/queues/receipt")).get("scheduled").asInt() == 0);
-        assertThat(json(get(VIEWER, letters)).get("letters")).isEmpty();
+        assertThat(json(get(VIEWER, letters)).get("deadLetters")).isEmpty();
         assertThat(get(VIEWER, "/actuator/auditevents").getBody()).contains("\"principal\":\"operator\"")
             .contains("redrive")
             .doesNotContain("may-act");
     }
 
     @Test
-    void auditKeepsChangesHoweverOftenSomebodyLooks() {
+    void auditKeepsChangesAmongManyReads() {
         String queue = API + "/queues/audited";
-        post(OPERATOR, queue + "/pause", Map.of());
-        post(OPERATOR, queue + "/resume", Map.of());
+        exchange(HttpMethod.PUT, OPERATOR, queue + "/pause", Map.of());
+        exchange(HttpMethod.DELETE, OPERATOR, queue + "/pause", Map.of());
         get(VIEWER, "/delayqueue/");
 
         JsonNode audit = json(get(VIEWER, "/actuator/auditevents")).get("events");
@@ -176,7 +176,7 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
-    void healthIsForEverybodyAndItsReasonsAreForWhoMayLook() {
+    void healthIsPublicAndItsDetailsNeedAnAuthority() {
         assertThat(get(NOBODY, "/actuator/health").getBody()).contains("\"status\":\"UP\"")
             .doesNotContain("components");
         assertThat(get(SENDER, "/actuator/health").getBody()).contains("\"status\":\"UP\"")
@@ -186,14 +186,14 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
-    void dashboardIsServedToWhoMayLook() {
+    void dashboardNeedsAnAuthority() {
         assertThat(get(VIEWER, "/delayqueue/").getBody()).contains("<html");
         assertThat(get(NOBODY, "/delayqueue/").getStatusCode().value()).isEqualTo(401);
         assertThat(get(SENDER, "/delayqueue/").getStatusCode().value()).isEqualTo(403);
     }
 
     @Test
-    void nobodyGetsWhatIsNotTheirs() {
+    void noAccountReachesWhatItMayNot() {
         assertThat(get(NOBODY, "/orders").getStatusCode().value()).isEqualTo(200);
         assertThat(get(NOBODY, API + "/queues/receipt").getStatusCode().value()).isEqualTo(401);
         assertThat(get(SENDER, API + "/queues/receipt").getStatusCode().value()).isEqualTo(403);

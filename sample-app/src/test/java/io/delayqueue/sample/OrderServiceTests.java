@@ -18,7 +18,9 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyCollection;
 import static org.mockito.BDDMockito.given;
 
-/** What a real queue does not do when asked: race, and fail. */
+/**
+ * Uses a fake queue for races and failures, which a real queue does not show on demand.
+ */
 @Tag("server")
 class OrderServiceTests {
 

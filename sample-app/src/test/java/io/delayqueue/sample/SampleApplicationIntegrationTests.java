@@ -145,7 +145,7 @@ class SampleApplicationIntegrationTests {
     }
 
     @Test
-    void poisonReceiptDiesAndGoesOutWhenRedrivenAfterTheRepair() {
+    void poisonReceiptIsDeadLetteredAndSentWhenRedrivenAfterTheFix() {
         OrderView order = place("Poison", "poison-receipt");
         pay(order.id());
         await().until(() -> kinds(order.id()).contains(Kind.DEAD));
@@ -160,7 +160,7 @@ class SampleApplicationIntegrationTests {
             .body(Map.of("repaired", true))
             .retrieve()
             .toBodilessEntity();
-        HttpStatus redriven = post("/dead-letters/{letterId}/redrive", letter.letterId());
+        HttpStatus redriven = post("/dead-letters/{id}/redrive", letter.id());
         await().until(() -> kinds(order.id()).contains(Kind.RECEIPT_SENT));
 
         assertThat(letter.failures()).isEqualTo(4);
@@ -169,7 +169,7 @@ class SampleApplicationIntegrationTests {
         assertThat(kinds(order.id())).containsExactly(Kind.PLACED, Kind.PAID, Kind.RECEIPT_FAILED, Kind.RECEIPT_FAILED,
                 Kind.RECEIPT_FAILED, Kind.RECEIPT_FAILED, Kind.DEAD, Kind.RECEIPT_SENT);
         assertThat(deadLetters()).extracting(DeadLetterView::orderId).doesNotContain(order.id());
-        assertThat(post("/dead-letters/{letterId}/redrive", letter.letterId())).isEqualTo(HttpStatus.NOT_FOUND);
+        assertThat(post("/dead-letters/{id}/redrive", letter.id())).isEqualTo(HttpStatus.NOT_FOUND);
     }
 
     @Test
@@ -177,15 +177,15 @@ class SampleApplicationIntegrationTests {
         OrderView order = place("Arsenic", "poison-receipt");
         pay(order.id());
         await().until(() -> deadLetters().stream().anyMatch((letter) -> letter.orderId().equals(order.id())));
-        String letterId = deadLetters().stream()
+        String id = deadLetters().stream()
             .filter((letter) -> letter.orderId().equals(order.id()))
             .findFirst()
             .orElseThrow()
-            .letterId();
+            .id();
 
-        assertThat(delete(letterId)).isEqualTo(HttpStatus.NO_CONTENT);
-        assertThat(delete(letterId)).isEqualTo(HttpStatus.NOT_FOUND);
-        assertThat(deadLetters()).extracting(DeadLetterView::letterId).doesNotContain(letterId);
+        assertThat(delete(id)).isEqualTo(HttpStatus.NO_CONTENT);
+        assertThat(delete(id)).isEqualTo(HttpStatus.NOT_FOUND);
+        assertThat(deadLetters()).extracting(DeadLetterView::id).doesNotContain(id);
     }
 
     @Test
@@ -255,12 +255,12 @@ class SampleApplicationIntegrationTests {
     }
 
     @Test
-    void nobodyIsAskedForAPasswordAndNothingIsOpenedToOperators() {
+    void needsNoPasswordAndOpensNothingToOperators() {
         for (String path : List.of("/", "/orders", "/dead-letters")) {
             assertThat(status(path)).isEqualTo(HttpStatus.OK);
         }
         for (String path : List.of("/actuator", "/actuator/health", "/actuator/prometheus", "/actuator/delayqueue",
-                "/delayqueue", "/delayqueue/api/openapi.json")) {
+                "/delayqueue", "/delayqueue/api/v1/openapi.json")) {
             assertThat(status(path)).as(path).isEqualTo(HttpStatus.NOT_FOUND);
         }
         assertThat(this.users.stream()).as("users that Boot invents").isEmpty();
@@ -298,13 +298,9 @@ class SampleApplicationIntegrationTests {
         return HttpStatus.valueOf(this.http.get().uri(path).retrieve().toBodilessEntity().getStatusCode().value());
     }
 
-    private HttpStatus delete(String letterId) {
-        return HttpStatus.valueOf(this.http.delete()
-            .uri("/dead-letters/{letterId}", letterId)
-            .retrieve()
-            .toBodilessEntity()
-            .getStatusCode()
-            .value());
+    private HttpStatus delete(String id) {
+        return HttpStatus.valueOf(
+                this.http.delete().uri("/dead-letters/{id}", id).retrieve().toBodilessEntity().getStatusCode().value());
     }
 
     private ProblemDetail problem(String path) {

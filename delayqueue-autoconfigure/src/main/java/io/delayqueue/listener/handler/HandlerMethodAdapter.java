@@ -1,5 +1,7 @@
 package io.delayqueue.listener.handler;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -11,6 +13,11 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.envelope.PayloadReader;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolverComposite;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.util.ReflectionUtils;
+
 /** Handles messages by calling a method of a bean. Thread-safe if the bean is. */
 public final class HandlerMethodAdapter implements MessageHandler {
 
@@ -21,9 +28,9 @@ public final class HandlerMethodAdapter implements MessageHandler {
     /** {@code null} if the method does not declare a payload. */
     private final @Nullable PayloadReader reader;
 
-    private final HandlerInvocation invocation;
+    private final Invocation invocation;
 
-    HandlerMethodAdapter(EnvelopeCodec codec, HandlerSignature signature, HandlerInvocation invocation) {
+    HandlerMethodAdapter(EnvelopeCodec codec, HandlerSignature signature, Invocation invocation) {
         this.codec = codec;
         this.payloadType = signature.payloadType();
         this.reader = (signature.payloadType() != null) ? codec.reader(signature.payloadType()) : null;
@@ -41,15 +48,17 @@ public final class HandlerMethodAdapter implements MessageHandler {
         return new MethodCall(this.invocation, this.invocation.arguments(read), read.sentHeaders());
     }
 
-    /**
-     * Holds the method with its arguments.
-     *
-     * @param invocation the method
-     * @param arguments the arguments of the call
-     * @param headers the headers of the message
-     */
+    private DeliveryMessage read(byte[] stored, Delivery delivery) {
+        if (this.reader == null) {
+            Envelope envelope = this.codec.read(stored);
+            return new DeliveryMessage(envelope.payload(), envelope.headers(), delivery);
+        }
+        PayloadReader.Content content = this.reader.read(stored);
+        return new DeliveryMessage(content.payload(), content.headers(), delivery);
+    }
+
     @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record MethodCall(HandlerInvocation invocation, @Nullable Object[] arguments,
+    private record MethodCall(Invocation invocation, @Nullable Object[] arguments,
             Map<String, String> headers) implements Call {
 
         @Override
@@ -59,13 +68,35 @@ public final class HandlerMethodAdapter implements MessageHandler {
 
     }
 
-    private DeliveryMessage read(byte[] stored, Delivery delivery) {
-        if (this.reader == null) {
-            Envelope envelope = this.codec.read(stored);
-            return new DeliveryMessage(envelope.payload(), envelope.headers(), delivery);
+    /**
+     * Resolves the arguments by the method of the bean's class, which has the
+     * annotations, and calls the method of the bean, which may be a proxy. In two steps,
+     * so that a failure of the first does not count as a failure of the handler.
+     */
+    static final class Invocation extends InvocableHandlerMethod {
+
+        private final Method invocable;
+
+        Invocation(Object bean, Method method, Method invocable, HandlerMethodArgumentResolverComposite resolvers) {
+            super(bean, method);
+            this.invocable = invocable;
+            ReflectionUtils.makeAccessible(invocable);
+            setMessageMethodArgumentResolvers(resolvers);
         }
-        PayloadReader.Content content = this.reader.read(stored);
-        return new DeliveryMessage(content.payload(), content.headers(), delivery);
+
+        private @Nullable Object[] arguments(Message<?> message) throws Exception {
+            return getMethodArgumentValues(message);
+        }
+
+        private @Nullable Object call(@Nullable Object[] arguments) throws Throwable {
+            try {
+                return this.invocable.invoke(getBean(), arguments);
+            }
+            catch (InvocationTargetException ex) {
+                throw ex.getTargetException();
+            }
+        }
+
     }
 
 }

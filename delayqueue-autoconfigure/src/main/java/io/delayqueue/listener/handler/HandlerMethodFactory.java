@@ -41,37 +41,21 @@ public final class HandlerMethodFactory {
 
     private final @Nullable Validator validator;
 
-    private final ConversionService conversionService;
+    private final ConversionService conversionService = new DefaultFormattingConversionService();
 
     private final MessageObservations observations;
-
-    /**
-     * Creates a factory whose handlers are not observed.
-     * @param codec reads messages
-     * @param validator checks payloads with {@code @Validated} or {@code @Valid};
-     * {@code null} to check none
-     * @param conversionService converts headers; {@code null} for Spring's default
-     */
-    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
-            @Nullable ConversionService conversionService) {
-        this(codec, validator, conversionService, MessageObservations.NONE);
-    }
 
     /**
      * Creates a factory.
      * @param codec reads messages
      * @param validator checks payloads with {@code @Validated} or {@code @Valid};
      * {@code null} to check none
-     * @param conversionService converts headers; {@code null} for Spring's default
      * @param observations observes handlers
      */
-    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator,
-            @Nullable ConversionService conversionService, MessageObservations observations) {
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations) {
         this.observations = observations;
         this.codec = codec;
         this.validator = validator;
-        this.conversionService = (conversionService != null) ? conversionService
-                : new DefaultFormattingConversionService();
     }
 
     /**
@@ -95,13 +79,21 @@ public final class HandlerMethodFactory {
                 new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
                 new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
         return new HandlerMethodAdapter(this.codec, signature,
-                new HandlerInvocation(bean, method, invocable, resolvers));
+                new HandlerMethodAdapter.Invocation(bean, method, invocable, resolvers));
     }
 
-    /** Returns the handler, observed if observations are enabled. */
+    /**
+     * Returns the handler, whose calls are observed if observations are enabled;
+     * rejections before a call are not.
+     */
     public MessageHandler observed(MessageHandler handler, String listenerId) {
-        return this.observations.observesHandlers() ? new ObservedMessageHandler(handler, listenerId, this.observations)
-                : handler;
+        if (!this.observations.observesHandlers()) {
+            return handler;
+        }
+        return (message, delivery) -> {
+            MessageHandler.Call call = handler.prepare(message, delivery);
+            return () -> this.observations.handle(delivery, listenerId, call.headers(), call::invoke);
+        };
     }
 
     private static final class DeliveryArgumentResolver implements HandlerMethodArgumentResolver {

@@ -9,8 +9,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,33 +30,33 @@ final class AcknowledgementBatcher {
     /** How long a finished message waits for others to share a call with. */
     private static final long LINGER = Nanos.of(Duration.ofMillis(5));
 
-    private final ListenerEndpoint queue;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
-    private final LeaseRenewer leaseKeeper;
+    private final LeaseRenewer leaseRenewer;
 
     private final PollLoopLog log;
 
     private final Queue<InFlightMessage> finished = new ConcurrentLinkedQueue<>();
 
-    /** Messages of rejected batches; each is sent alone, so none fails others. */
-    private final Queue<InFlightMessage> doubtful = new ConcurrentLinkedQueue<>();
+    /** Messages of rejected batches, each of which is sent alone from then on. */
+    private final Queue<InFlightMessage> rejected = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger size = new AtomicInteger();
 
-    /** Whether the store was unavailable at the last call; each add then sends. */
+    /** Whether the store was unavailable at the last call. */
     private volatile boolean failing;
 
     private boolean lingering;
 
     private long since;
 
-    AcknowledgementBatcher(ListenerEndpoint queue, ListenerRuntime context, LeaseRenewer leaseKeeper) {
-        this.queue = queue;
-        this.context = context;
-        this.leaseKeeper = leaseKeeper;
-        this.log = new PollLoopLog(queue, context);
+    AcknowledgementBatcher(PartitionListener endpoint, ListenerRuntime runtime, LeaseRenewer leaseRenewer) {
+        this.endpoint = endpoint;
+        this.runtime = runtime;
+        this.leaseRenewer = leaseRenewer;
+        this.log = new PollLoopLog(endpoint, runtime);
     }
 
     /**
@@ -72,7 +74,7 @@ final class AcknowledgementBatcher {
      * full, or a few milliseconds after the first call that finds a message.
      * @return zero if it is time to send; {@code null} if there is nothing to send
      */
-    @Nullable Duration lingers(long now) {
+    @Nullable Duration timeUntilFlush(long now) {
         if (isEmpty()) {
             this.lingering = false;
             return null;
@@ -82,12 +84,12 @@ final class AcknowledgementBatcher {
             this.since = now;
         }
         long left = LINGER - (now - this.since);
-        boolean over = left <= 0 || this.size.get() >= MessageStore.BATCH_LIMIT || !this.doubtful.isEmpty();
+        boolean over = left <= 0 || this.size.get() >= MessageStore.BATCH_LIMIT || !this.rejected.isEmpty();
         return over ? Duration.ZERO : Duration.ofNanos(left);
     }
 
     boolean isEmpty() {
-        return this.finished.isEmpty() && this.doubtful.isEmpty();
+        return this.finished.isEmpty() && this.rejected.isEmpty();
     }
 
     /** Sends all added messages, without waiting for the answers. */
@@ -96,8 +98,8 @@ final class AcknowledgementBatcher {
         List<Sent> sent = new ArrayList<>();
         List<InFlightMessage> leases = take(this.finished);
         this.size.addAndGet(-leases.size());
-        Batches.of(leases).forEach((batch) -> sent.add(send(batch)));
-        take(this.doubtful).forEach((lease) -> sent.add(send(List.of(lease))));
+        LeaseRenewer.batches(leases).forEach((batch) -> sent.add(send(batch)));
+        take(this.rejected).forEach((lease) -> sent.add(send(List.of(lease))));
         return sent;
     }
 
@@ -114,8 +116,8 @@ final class AcknowledgementBatcher {
 
     private Sent send(List<InFlightMessage> batch) {
         List<Lease> ids = batch.stream().map(InFlightMessage::lease).toList();
-        MessageStore store = this.context.store();
-        return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.queue.partition(), ids)));
+        MessageStore store = this.runtime.store();
+        return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.endpoint.partition(), ids)));
     }
 
     /**
@@ -129,13 +131,13 @@ final class AcknowledgementBatcher {
                 settled(batch.leases(), batch.answers().join());
             }
             catch (RuntimeException ex) {
-                failed(batch.leases(), StoreFutures.unwrap(ex));
+                failed(batch.leases(), FailureEffects.unwrap(ex));
                 answered = false;
             }
         }
         if (answered && !sent.isEmpty()) {
             this.failing = false;
-            this.context.outage().recovered(StoreOutageLog.ACKNOWLEDGE, this.queue.partition());
+            this.runtime.outage().recovered(StoreOutageLog.ACKNOWLEDGE, this.endpoint.partition());
         }
         return answered;
     }
@@ -143,9 +145,9 @@ final class AcknowledgementBatcher {
     private void settled(List<InFlightMessage> leases, List<Boolean> answers) {
         for (int i = 0; i < leases.size(); i++) {
             InFlightMessage lease = leases.get(i);
-            this.leaseKeeper.remove(lease);
+            this.leaseRenewer.remove(lease);
             if (!answers.get(i)) {
-                this.log.refused(lease, "it was handled (or a reconnect has sent its acknowledgement twice)");
+                this.log.leaseLost(lease, "it was handled (or a reconnect has sent its acknowledgement twice)");
             }
         }
     }
@@ -155,25 +157,25 @@ final class AcknowledgementBatcher {
      * retries only until the leases run out, as it may reject every retry.
      */
     private void failed(List<InFlightMessage> leases, Throwable cause) {
-        this.context.outage().failed(StoreOutageLog.ACKNOWLEDGE, this.queue.partition(), cause);
-        boolean refused = !(cause instanceof StoreUnavailableException);
-        this.failing |= !refused;
-        long now = this.context.now();
+        this.runtime.outage().failed(StoreOutageLog.ACKNOWLEDGE, this.endpoint.partition(), cause);
+        boolean rejected = !(cause instanceof StoreUnavailableException);
+        this.failing |= !rejected;
+        long now = this.runtime.now();
         for (InFlightMessage lease : leases) {
-            if (refused) {
+            if (rejected) {
                 lease.stopRenewing();
             }
             lease.settling(false);
             if (lease.isLive(now)) {
-                if (refused) {
-                    this.doubtful.add(lease);
+                if (rejected) {
+                    this.rejected.add(lease);
                 }
                 else {
                     add(lease);
                 }
             }
             else {
-                this.leaseKeeper.remove(lease);
+                this.leaseRenewer.remove(lease);
                 logger.debug(
                         "Message '{}' of queue '{}' was handled on attempt {} but could not be acknowledged "
                                 + "within its lease; it may be handled again",
@@ -182,7 +184,6 @@ final class AcknowledgementBatcher {
         }
     }
 
-    /** Holds a batch of acknowledgements that was sent. */
     record Sent(List<InFlightMessage> leases, CompletableFuture<List<Boolean>> answers) {
     }
 

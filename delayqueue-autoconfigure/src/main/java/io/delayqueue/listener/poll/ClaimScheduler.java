@@ -8,8 +8,10 @@ import java.util.function.Consumer;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.WakeUpSignal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,14 +19,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides when one loop claims and how many messages: at the times that its
- * {@link PollSchedule} plans, limited by the free permits of its {@link HandlerPermits}.
- * If messages are due but no permits are free, and this node is the primary poller of the
- * partition, it resigns in favor of other nodes.
+ * {@link PollSchedule} plans, limited by the free permits of its
+ * {@link HandlerDispatcher}. If messages are due but no permits are free, and this node
+ * is the primary poller of the partition, it resigns in favor of other nodes.
  * <p>
  * A failed claim may still have leased messages that never arrived. Therefore the next
  * claim asks for a single message, and each success doubles the limit; otherwise each
- * retry could lose as many again. No claim is sent before the backoff is over, unless a
- * wake-up shows that the store is reachable.
+ * retry could lose as many again.
  * <p>
  * If the answer to a claim is slow, its permits return to the loops of other partitions,
  * so that one hanging server cannot block all handlers. Its messages may then exceed the
@@ -37,7 +38,7 @@ final class ClaimScheduler {
 
     private static final Logger logger = LoggerFactory.getLogger(ClaimScheduler.class);
 
-    private static final Duration CLAIMED_AHEAD_PAUSE = HandlerPermits.AHEAD.multipliedBy(2);
+    private static final Duration PREFETCH_PAUSE = HandlerDispatcher.PREFETCH_TIME.multipliedBy(2);
 
     /** How long a primary poller may have no free permits before it resigns. */
     private static final long FULL = Nanos.of(Duration.ofMillis(5));
@@ -49,71 +50,71 @@ final class ClaimScheduler {
 
     private static final long NOT_FULL = Long.MAX_VALUE;
 
-    private final ListenerEndpoint queue;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
-    private final HandlerPermits handlers;
+    private final HandlerDispatcher dispatcher;
 
-    private final Alarm alarm;
+    private final TurnScheduler scheduler;
 
     /** Messages that this loop has claimed or is claiming, and that are not finished. */
     private final AtomicInteger held = new AtomicInteger();
 
-    private final PollSchedule lookout;
+    private final PollSchedule schedule;
 
-    private final StoreClock clock = new StoreClock();
+    private final ClockJumpDetector clock = new ClockJumpDetector();
 
     private final Consumer<Duration> onJump;
 
-    /** The time after which this loop has detected no jump of the store's clock. */
-    private long clockLookedAt;
+    /** Since when this loop has detected no jump of the store's clock. */
+    private long clockSampledAt;
 
     private final long start;
 
-    /** Whether the loop needs a ring once permits are returned. */
-    private volatile boolean hungry;
+    /** Whether a handler that finishes must request a turn. */
+    private volatile boolean waitingForCapacity;
 
-    /** Whether this loop waits for permits behind other loops and will be rung. */
-    private boolean inLine;
+    /** Whether this loop waits for permits behind other loops. */
+    private boolean queued;
 
     /** Whether the permits of the pending claim were returned before its answer. */
-    private boolean lent;
+    private boolean capacityReturned;
 
     /** When the pending calls were sent, if other loops may need their permits. */
-    private long waitsSince = NOT_WAITING;
+    private long sentSince = NOT_WAITING;
 
     private long fullSince = NOT_FULL;
 
     /** The end of the backoff; the store's thread may reset it. */
     private volatile long notBefore;
 
-    private int roomLimit = MessageStore.BATCH_LIMIT;
+    private int claimLimit = MessageStore.BATCH_LIMIT;
 
     /**
      * Creates a scheduler whose first claim is due now.
      * @param onJump receives the upper bound of each forward jump of the store's clock
      */
-    ClaimScheduler(ListenerEndpoint queue, ListenerRuntime context, HandlerPermits handlers, Alarm alarm,
-            Consumer<Duration> onJump) {
+    ClaimScheduler(PartitionListener endpoint, ListenerRuntime runtime, HandlerDispatcher dispatcher,
+            TurnScheduler scheduler, Consumer<Duration> onJump) {
         this.onJump = onJump;
-        this.queue = queue;
-        this.context = context;
-        this.handlers = handlers;
-        this.alarm = alarm;
-        this.lookout = new PollSchedule(queue.partition(), context.settings().safetyPoll(), context.kept(),
-                context::random);
-        this.start = context.now();
+        this.endpoint = endpoint;
+        this.runtime = runtime;
+        this.dispatcher = dispatcher;
+        this.scheduler = scheduler;
+        this.schedule = new PollSchedule(endpoint.partition(), runtime.settings().safetyPoll(),
+                runtime.primaryPartitions(), runtime::random);
+        this.start = runtime.now();
     }
 
-    /** Returns the time since this loop was created, for schedules. */
+    /** Returns the time since this scheduler was created. */
     private long time() {
-        return this.context.now() - this.start;
+        return this.runtime.now() - this.start;
     }
 
-    /** Processes a signal and returns whether it makes the next claim earlier. */
-    boolean heard(WakeUpSignal signal) {
-        return this.lookout.heard(signal, time());
+    /** Returns whether the signal makes the next claim earlier. */
+    boolean onWakeUp(WakeUpSignal signal) {
+        return this.schedule.onWakeUp(signal, time());
     }
 
     /** Ends the backoff; returns whether that makes the next claim earlier. */
@@ -123,61 +124,60 @@ final class ClaimScheduler {
         return early;
     }
 
-    /** Returns how many messages are claimed or being claimed, and not finished. */
     int held() {
         return this.held.get();
     }
 
-    void giveBack(int room) {
-        this.held.addAndGet(-room);
-        this.handlers.giveBack(room);
+    void release(int permits) {
+        this.held.addAndGet(-permits);
+        this.dispatcher.release(permits);
     }
 
     /** Records a finished message; returns whether the loop waits for permits. */
-    boolean finished(InFlightMessage lease) {
+    boolean finished(InFlightMessage message) {
         this.held.decrementAndGet();
-        this.handlers.finished(lease);
-        return this.hungry && this.handlers.wantsMore();
+        this.dispatcher.finished(message);
+        return this.waitingForCapacity && this.dispatcher.needsMore();
     }
 
     /** Sends a claim if one is due and permits are free, else returns {@code null}. */
     @Nullable Sent send() {
-        this.hungry = false;
+        this.waitingForCapacity = false;
         if (nextAt() > time()) {
-            leaveLine();
+            stopWaiting();
             return null;
         }
-        boolean shared = this.handlers.isShared();
-        int room = (shared || this.handlers.hasRoom()) ? this.handlers.reserve(this.roomLimit, this.alarm) : 0;
-        this.inLine = shared && room == 0;
-        if (room == 0) {
+        boolean shared = this.dispatcher.isShared();
+        int permits = (shared || this.dispatcher.hasCapacity())
+                ? this.dispatcher.reserve(this.claimLimit, this.scheduler) : 0;
+        this.queued = shared && permits == 0;
+        if (permits == 0) {
             return null;
         }
-        this.held.addAndGet(room);
-        PrimaryPollerBid bid = this.lookout.look(time());
-        ListenerSettings settings = this.queue.settings();
-        ClaimRequest request = new ClaimRequest(room, settings.lease(), settings.expiredPolicy(), bid);
-        long sentAt = this.context.now();
-        return new Sent(room, bid, sentAt,
-                StoreFutures.send(() -> this.context.store().claim(this.queue.partition(), request))
-                    .thenApply((claim) -> new Answer(claim, this.context.now())));
+        this.held.addAndGet(permits);
+        PrimaryPollerBid bid = this.schedule.poll(time());
+        ListenerSettings settings = this.endpoint.settings();
+        ClaimRequest request = new ClaimRequest(permits, settings.lease(), settings.expiryPolicy(), bid);
+        long sentAt = this.runtime.now();
+        return new Sent(permits, bid, sentAt,
+                StoreFutures.send(() -> this.runtime.store().claim(this.endpoint.partition(), request))
+                    .thenApply((claim) -> new Answer(claim, this.runtime.now())));
     }
 
-    /** Returns when to claim next, as far as this depends on this loop. */
     private long nextAt() {
-        return Math.max(this.lookout.nextAt(), this.notBefore);
+        return Math.max(this.schedule.nextAt(), this.notBefore);
     }
 
-    private void leaveLine() {
-        if (this.inLine) {
-            this.inLine = false;
-            this.handlers.leave(this.alarm);
+    private void stopWaiting() {
+        if (this.queued) {
+            this.queued = false;
+            this.dispatcher.leave(this.scheduler);
         }
     }
 
     /** Records that calls were sent whose answers are pending. */
-    void waits() {
-        this.waitsSince = this.handlers.isShared() ? time() : NOT_WAITING;
+    void answersPending() {
+        this.sentSince = this.dispatcher.isShared() ? time() : NOT_WAITING;
     }
 
     /**
@@ -186,28 +186,28 @@ final class ClaimScheduler {
      * @param sent the pending claim; {@code null} if there is none
      * @return how long until then; {@code null} if there is nothing to release
      */
-    @Nullable Duration untilLent(@Nullable Sent sent) {
-        if (this.waitsSince == NOT_WAITING) {
+    @Nullable Duration untilCapacityReturned(@Nullable Sent sent) {
+        if (this.sentSince == NOT_WAITING) {
             return null;
         }
-        long left = this.waitsSince + SOON - time();
+        long left = this.sentSince + SOON - time();
         if (left > 0) {
             return Duration.ofNanos(left);
         }
-        this.waitsSince = NOT_WAITING;
-        leaveLine();
+        this.sentSince = NOT_WAITING;
+        stopWaiting();
         if (sent != null) {
-            this.lent = true;
-            this.handlers.giveBack(sent.room());
+            this.capacityReturned = true;
+            this.dispatcher.release(sent.permits());
         }
         return null;
     }
 
     /** Keeps permits for the claimed messages and returns the rest. */
-    private void keep(Sent sent, int messages) {
-        this.held.addAndGet(messages - sent.room());
-        this.handlers.giveBack(this.lent ? -messages : sent.room() - messages);
-        this.lent = false;
+    private void keepPermits(Sent sent, int messages) {
+        this.held.addAndGet(messages - sent.permits());
+        this.dispatcher.release(this.capacityReturned ? -messages : sent.permits() - messages);
+        this.capacityReturned = false;
     }
 
     /** Processes the complete answer; returns {@code null} if the claim failed. */
@@ -217,28 +217,28 @@ final class ClaimScheduler {
             answer = sent.answer().join();
         }
         catch (RuntimeException ex) {
-            keep(sent, 0);
-            this.lookout.failed();
-            Throwable cause = StoreFutures.unwrap(ex);
+            keepPermits(sent, 0);
+            this.schedule.failed();
+            Throwable cause = FailureEffects.unwrap(ex);
             if (!changedNothing(cause)) {
-                this.roomLimit = 1;
+                this.claimLimit = 1;
             }
-            this.context.outage().failed(StoreOutageLog.CLAIM, this.queue.partition(), cause);
+            this.runtime.outage().failed(StoreOutageLog.CLAIM, this.endpoint.partition(), cause);
             return null;
         }
-        keep(sent, answer.claim().messages().size());
-        StoreClock.Jump jump = this.clock.told(sent.sentAt(), answer.at(), answer.claim().now());
+        keepPermits(sent, answer.claim().messages().size());
+        ClockJumpDetector.Jump jump = this.clock.record(sent.sentAt(), answer.at(), answer.claim().now());
         if (jump != null) {
             if (jump.isForward()) {
                 this.onJump.accept(jump.most());
             }
-            this.context.clocks()
-                .jumped(this.queue.partition(), new ClockJumpDetector.Sight(jump, this.clockLookedAt, answer.at()),
-                        this.context::log);
+            this.runtime.clocks()
+                .jumped(this.endpoint.partition(), new ClockJumpLog.Sample(jump, this.clockSampledAt, answer.at()),
+                        this.runtime::log);
         }
-        this.clockLookedAt = (jump != null) ? answer.at() : sent.sentAt();
-        this.roomLimit = Math.min(2 * this.roomLimit, MessageStore.BATCH_LIMIT);
-        this.lookout.found(answer.claim(), sent.bid(), answer.at() - this.start);
+        this.clockSampledAt = (jump != null) ? answer.at() : sent.sentAt();
+        this.claimLimit = Math.min(2 * this.claimLimit, MessageStore.BATCH_LIMIT);
+        this.schedule.found(answer.claim(), sent.bid(), answer.at() - this.start);
         return answer;
     }
 
@@ -251,29 +251,27 @@ final class ClaimScheduler {
         this.notBefore = time() + Nanos.of(wait);
     }
 
-    /**
-     * Returns how long nothing is due or no permits are free, unless the alarm rings.
-     */
+    /** Returns how long nothing is due or no permits are free, as far as known. */
     Duration untilNext() {
-        this.hungry = true;
+        this.waitingForCapacity = true;
         long now = time();
-        boolean waiting = this.handlers.hasWaiting();
-        if (!this.inLine && this.handlers.hasRoom()) {
-            this.hungry = false;
+        boolean waiting = this.dispatcher.hasWaiting();
+        if (!this.queued && this.dispatcher.hasCapacity()) {
+            this.waitingForCapacity = false;
             this.fullSince = NOT_FULL;
             long left = Math.max(0, nextAt() - now);
             return waiting ? shorter(left, Nanos.of(stallPause())) : Duration.ofNanos(left);
         }
         this.fullSince = Math.min(this.fullSince, now);
         Duration wait = untilResigned(now, waiting);
-        // While messages wait here, handlers do not ring for each that they finish.
-        return waiting ? shorter(Nanos.of(wait), Nanos.of(CLAIMED_AHEAD_PAUSE)) : wait;
+        // While messages wait here, not each handler that finishes requests a turn.
+        return waiting ? shorter(Nanos.of(wait), Nanos.of(PREFETCH_PAUSE)) : wait;
     }
 
     /** Returns the time until a turn should check for stalled messages of this loop. */
     private Duration stallPause() {
-        Duration left = this.handlers.untilStalled();
-        return (left.compareTo(CLAIMED_AHEAD_PAUSE) > 0) ? left : CLAIMED_AHEAD_PAUSE;
+        Duration left = this.dispatcher.untilStalled();
+        return (left.compareTo(PREFETCH_PAUSE) > 0) ? left : PREFETCH_PAUSE;
     }
 
     private static Duration shorter(long one, long other) {
@@ -282,10 +280,10 @@ final class ClaimScheduler {
 
     /** Resigns if permits have been missing for too long; returns how long to wait. */
     private Duration untilResigned(long now, boolean waiting) {
-        long wait = Nanos.of(this.context.settings().safetyPoll());
-        if (this.lookout.isKeeper()) {
-            long full = waiting ? Nanos.of(CLAIMED_AHEAD_PAUSE) : FULL;
-            long left = Math.max(this.fullSince, this.lookout.nextAt()) + full - now;
+        long wait = Nanos.of(this.runtime.settings().safetyPoll());
+        if (this.schedule.isPrimary()) {
+            long full = waiting ? Nanos.of(PREFETCH_PAUSE) : FULL;
+            long left = Math.max(this.fullSince, this.schedule.nextAt()) + full - now;
             if (left > 0) {
                 wait = left;
             }
@@ -294,44 +292,32 @@ final class ClaimScheduler {
             }
         }
         long due = nextAt() - now;
-        // Only loops that wait in the queue are rung when other loops return permits.
-        boolean joins = !this.inLine && this.handlers.isShared();
+        // Only waiters are woken when other loops return permits.
+        boolean joins = !this.queued && this.dispatcher.isShared();
         return joins ? shorter(wait, Math.max(0, due)) : Duration.ofNanos(wait);
     }
 
     /** Resigns as primary poller of the partition, if this node is that. */
     void resign() {
-        PrimaryPartitions kept = this.context.kept();
-        if (kept == null || !this.lookout.isKeeper()) {
+        PrimaryPartitions primaryPartitions = this.runtime.primaryPartitions();
+        if (primaryPartitions == null || !this.schedule.isPrimary()) {
             return;
         }
-        this.lookout.resign();
-        StoreFutures.send(() -> this.context.store().resign(this.queue.partition(), kept.node()))
+        this.schedule.resign();
+        StoreFutures.send(() -> this.runtime.store().resign(this.endpoint.partition(), primaryPartitions.node()))
             .whenComplete((done, failure) -> {
                 if (failure != null) {
-                    logger.debug("Cannot resign from queue '{}'; others look a little later", this.queue.name(),
-                            failure);
+                    logger.debug("Cannot resign as primary poller of queue '{}'; other nodes poll a little later",
+                            this.endpoint.name(), failure);
                 }
             });
     }
 
-    /**
-     * Holds a claim that was sent.
-     *
-     * @param room the maximum number of messages to claim
-     * @param bid the bid to be the primary poller
-     * @param sentAt when it was sent
-     * @param answer completed with the answer
-     */
-    record Sent(int room, @Nullable PrimaryPollerBid bid, long sentAt, CompletableFuture<Answer> answer) {
+    /** Holds a claim that was sent, with the permits that were reserved for it. */
+    record Sent(int permits, @Nullable PrimaryPollerBid bid, long sentAt, CompletableFuture<Answer> answer) {
     }
 
-    /**
-     * Holds the answer to a claim.
-     *
-     * @param claim the answer
-     * @param at when it arrived
-     */
+    /** Holds the answer to a claim, and when it arrived. */
     record Answer(ClaimResult claim, long at) {
     }
 

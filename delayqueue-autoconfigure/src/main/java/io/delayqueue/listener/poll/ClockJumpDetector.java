@@ -1,96 +1,98 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.store.Partition;
-import io.delayqueue.store.Texts;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Logs and counts jumps of the store's clock, which governs due times and leases. Reports
- * each jump once for all loops, although each loop detects it only at its next claim.
+ * Estimates, for one loop, how far the store's clock is ahead of the monotonic clock of
+ * this process, between two bounds. Each answer that contains the store's time narrows
+ * them: the store read its clock after the call was sent and before the answer arrived. A
+ * slow answer therefore narrows them little, and never counts as a jump.
  * <p>
- * <strong>Threads.</strong> One instance for the process, called by all loops.
+ * <strong>Threads.</strong> The turns of the loop.
  */
-public final class ClockJumpDetector {
+final class ClockJumpDetector {
 
-    private static final Logger logger = LoggerFactory.getLogger(ClockJumpDetector.class);
+    /** Tolerates slewed clocks, and differences in speed, of one part in this many. */
+    private static final long DRIFT_SHARE = 1000;
 
-    /** The maximum number of reported jumps to remember. */
-    private static final int MOST_KEPT = 16;
+    /** Smaller jumps are not reported. */
+    private static final long LEAST = Nanos.of(Duration.ofMillis(100));
 
-    private final AtomicLong count = new AtomicLong();
+    private boolean known;
 
-    /** The reported jumps, latest first; guarded by itself. */
-    private final Deque<Sight> told = new ArrayDeque<>();
+    /** About how far ahead the clock was at first, in nanoseconds. */
+    private long origin;
 
-    /** Returns how many jumps were detected. */
-    public long count() {
-        return this.count.get();
-    }
+    /** The lower bound, relative to the origin. */
+    private long least;
+
+    /** The upper bound, relative to the origin. */
+    private long most;
+
+    private long since;
 
     /**
-     * Records a jump, and logs it if it was not reported before.
-     * @param log runs the task that writes a log line
+     * Updates the bounds with the store's time in an answer.
+     * @param now the store's time between the call and the answer
+     * @return the jump of the clock; {@code null} if it did not jump
      */
-    void jumped(Partition partition, Sight sight, Executor log) {
-        StoreClock.Jump jump = sight.jump();
-        if (!isNews(sight)) {
-            logger.debug("The clock of queue '{}' has jumped by {} to {}", partition, jump.least(), jump.most());
-            return;
+    @Nullable Jump record(long sentAt, long answeredAt, Instant now) {
+        long nanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
+        if (!this.known) {
+            this.origin = nanos - sentAt;
         }
-        this.count.incrementAndGet();
-        log.execute(() -> logger.warn(
-                "The store's clock, which queue '{}' goes by, has jumped {} by {} to {}, as measured by the "
-                        + "monotonic clock of this machine: it was set, another server with another clock has taken "
-                        + "over, or this machine was suspended. {}",
-                partition, jump.isForward() ? "forward" : "back", text(jump, true), text(jump, false),
-                jump.isForward() ? "Messages are due earlier by that, and leases end earlier: some may be handled again"
-                        : "Messages are due later by that, and those of nodes that die come back later"));
-    }
-
-    /**
-     * Returns whether the jump is new: it does not equal the sum of the latest jumps that
-     * were reported since this loop's previous observation.
-     */
-    private boolean isNews(Sight sight) {
-        synchronized (this.told) {
-            StoreClock.Jump sum = null;
-            for (Sight other : this.told) {
-                if (other.at() - sight.since() <= 0) {
-                    break;
-                }
-                sum = (sum != null) ? sum.plus(other.jump()) : other.jump();
-                if (sum.mayBe(sight.jump())) {
-                    return false;
-                }
-            }
-            this.told.addFirst(sight);
-            if (this.told.size() > MOST_KEPT) {
-                this.told.removeLast();
-            }
-            return true;
+        // Relative to the origin, as the absolute difference may overflow.
+        long low = nanos - answeredAt - this.origin;
+        long high = nanos - sentAt - this.origin;
+        long drift = Math.max(0, answeredAt - this.since) / DRIFT_SHARE;
+        Jump jump = null;
+        if (!this.known) {
+            restart(low, high);
         }
+        else if (low - this.most - drift > LEAST || this.least - high - drift > LEAST) {
+            jump = new Jump(Duration.ofNanos(low - this.most), Duration.ofNanos(high - this.least));
+            restart(low, high);
+        }
+        else {
+            restart(Math.max(this.least - drift, low), Math.min(this.most + drift, high));
+            if (this.least > this.most) {
+                restart(low, high);
+            }
+        }
+        this.since = answeredAt;
+        return jump;
     }
 
-    private static String text(StoreClock.Jump jump, boolean smaller) {
-        Duration bound = ((jump.isForward() == smaller) ? jump.least() : jump.most()).abs();
-        return Texts.span(Duration.ofMillis(bound.toMillis()));
+    private void restart(long low, long high) {
+        this.known = true;
+        this.least = low;
+        this.most = high;
     }
 
     /**
-     * Holds a jump as one loop observed it.
-     *
-     * @param jump the size of the jump
-     * @param since the time of the loop's previous observation, by the monotonic clock
-     * @param at when the loop observed the jump
+     * Holds the bounds of a clock change that elapsed time does not explain; negative if
+     * the clock went back.
      */
-    record Sight(StoreClock.Jump jump, long since, long at) {
+    record Jump(Duration least, Duration most) {
+
+        boolean isForward() {
+            return !this.least.isNegative();
+        }
+
+        /** Returns the sum of two successive jumps. */
+        Jump plus(Jump other) {
+            return new Jump(this.least.plus(other.least), this.most.plus(other.most));
+        }
+
+        /** Returns whether both may be the same size. */
+        boolean mayBe(Jump other) {
+            return this.least.compareTo(other.most) <= 0 && other.least.compareTo(this.most) <= 0;
+        }
+
     }
 
 }

@@ -5,8 +5,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFutures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,16 +27,16 @@ public final class DeadLetterCleaner {
 
     private static final Duration PERIOD = Duration.ofHours(1);
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
     private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
 
-    public DeadLetterCleaner(ListenerRuntime context) {
-        this.context = context;
+    public DeadLetterCleaner(ListenerRuntime runtime) {
+        this.runtime = runtime;
     }
 
     public void add(QueueName queue) {
-        Duration retention = this.context.settings().deadLetterRetention();
+        Duration retention = this.runtime.settings().deadLetterRetention();
         if (retention != null && this.queues.add(queue)) {
             later(FIRST, queue, retention);
         }
@@ -42,18 +44,18 @@ public final class DeadLetterCleaner {
 
     /** Varies the delay by a fifth, so that processes do not clean at the same time. */
     private void later(Duration delay, QueueName queue, Duration retention) {
-        Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
-        this.context.timer().after(jittered, () -> {
+        Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.runtime.random())));
+        this.runtime.timer().after(jittered, () -> {
             later(PERIOD, queue, retention);
-            this.context.turn(() -> purge(queue, retention));
+            this.runtime.runTurn(() -> purge(queue, retention));
         });
     }
 
     private void purge(QueueName queue, Duration retention) {
-        this.context.partitions().of(queue).whenComplete((partitions, ex) -> {
+        this.runtime.partitions().of(queue).whenComplete((partitions, ex) -> {
             if (ex != null) {
                 logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
-                        StoreFutures.unwrap(ex).toString());
+                        FailureEffects.unwrap(ex).toString());
             }
             else {
                 partitions.all(queue).forEach((partition) -> purge(partition, retention));
@@ -62,13 +64,13 @@ public final class DeadLetterCleaner {
     }
 
     private void purge(Partition queue, Duration retention) {
-        StoreFutures.send(() -> this.context.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
+        StoreFutures.send(() -> this.runtime.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
             if (ex != null) {
                 logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
-                        StoreFutures.unwrap(ex).toString());
+                        FailureEffects.unwrap(ex).toString());
             }
             else if (removed >= MessageStore.BATCH_LIMIT) {
-                this.context.timer().after(Duration.ZERO, () -> this.context.turn(() -> purge(queue, retention)));
+                this.runtime.timer().after(Duration.ZERO, () -> this.runtime.runTurn(() -> purge(queue, retention)));
             }
         });
     }

@@ -1,17 +1,13 @@
 package io.delayqueue.listener.poll;
 
-import io.delayqueue.store.CurrentMessage;
+import io.delayqueue.store.CurrentMessageHolder;
 import io.delayqueue.store.Lease;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Exposes the message that the current thread handles to the log and to senders.
- *
- * @param message the previous message
- * @param queue the previous queue in the MDC
- * @param id the previous id in the MDC
- * @param attempt the previous attempt in the MDC
+ * Exposes the message that the current thread handles to the log and to senders; holds
+ * the previous message and values.
  */
 record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable String id, @Nullable String attempt) {
 
@@ -22,7 +18,7 @@ record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable St
     private static final String ATTEMPT = "delayqueue.attempt";
 
     static DeliveryMdc enter(InFlightMessage held) {
-        DeliveryMdc before = new DeliveryMdc(CurrentMessage.bind(held.lease()), MDC.get(QUEUE), MDC.get(ID),
+        DeliveryMdc before = new DeliveryMdc(CurrentMessageHolder.bind(held.lease()), MDC.get(QUEUE), MDC.get(ID),
                 MDC.get(ATTEMPT));
         MDC.put(QUEUE, held.lease().queue().value());
         MDC.put(ID, held.lease().id());
@@ -32,7 +28,7 @@ record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable St
 
     /** Restores the previous values, even if the handler changed the current ones. */
     void leave() {
-        CurrentMessage.bind(this.message);
+        CurrentMessageHolder.bind(this.message);
         restore(QUEUE, this.queue);
         restore(ID, this.id);
         restore(ATTEMPT, this.attempt);

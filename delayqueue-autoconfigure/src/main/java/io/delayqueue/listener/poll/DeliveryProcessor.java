@@ -2,71 +2,80 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
+import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.HandlerTimeoutException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.Lease;
 import io.delayqueue.store.QueueEventListener.HandlerOutcome;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes one claimed message: decides whether its handler may start, and how to settle
- * the message after the handler. Handling and settling are separate, so that a failure of
- * the store does not count as a failure of the handler.
+ * Processes one claimed message: decides whether its handler may start, calls it, and
+ * settles the message in every way but acknowledgement, which the loop does. Handling and
+ * settling are separate, so that a failure of the store does not count as a failure of
+ * the handler: settlements are retried while the lease lasts.
  * <p>
- * <strong>Threads.</strong> Runs on the handler thread of each message; if the handler
- * returned a future, another thread settles. Stateless.
+ * <strong>Threads.</strong> Runs on the handler thread of each message, which waits here
+ * for the store; if the handler returned a future, another thread settles. Stateless.
  */
 final class DeliveryProcessor {
 
     private static final Logger logger = LoggerFactory.getLogger(DeliveryProcessor.class);
 
-    private final ListenerEndpoint queue;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
-    private final LeaseSettler settlement;
+    private final PollLoopLog log;
 
-    private final Finish finish;
+    private final BiConsumer<InFlightMessage, Boolean> onEnd;
 
-    private final HandlerDecoration decoration;
+    private final SafeTaskDecorator decorator;
 
-    DeliveryProcessor(ListenerEndpoint queue, ListenerRuntime context, Finish finish) {
-        this.queue = queue;
-        this.context = context;
-        this.settlement = new LeaseSettler(queue, context);
-        this.finish = finish;
-        this.decoration = context.decoration();
+    /**
+     * Creates a processor.
+     * @param onEnd receives each message once, when it is settled or, if the value is
+     * {@code true}, ready to be acknowledged
+     */
+    DeliveryProcessor(PartitionListener endpoint, ListenerRuntime runtime, BiConsumer<InFlightMessage, Boolean> onEnd) {
+        this.endpoint = endpoint;
+        this.runtime = runtime;
+        this.log = new PollLoopLog(endpoint, runtime);
+        this.onEnd = onEnd;
+        this.decorator = runtime.decorator();
     }
 
-    /** Handles and settles a message; always calls {@link Finish} exactly once. */
+    /** Handles and settles a message. */
     void process(InFlightMessage held) {
-        this.queue.counters().running.incrementAndGet();
-        if (held.message().suspect()) {
-            this.queue.redelivered();
+        this.endpoint.counters().running.incrementAndGet();
+        if (held.message().redelivered()) {
+            this.endpoint.redelivered();
         }
-        End[] end = { End.SETTLED };
-        DeliveryMdc logContext = DeliveryMdc.enter(held);
-        try {
-            Throwable failure = this.decoration.run(() -> end[0] = endOf(held, () -> admit(held)));
-            if (failure != null) {
-                end[0] = endOf(held, () -> undecorated(held, failure));
-            }
-        }
-        finally {
-            logContext.leave();
-        }
-        finish(held, end[0]);
+        runAndFinish(held, () -> decorated(held));
     }
 
-    private void concludeBy(InFlightMessage held, Supplier<End> work) {
+    private End decorated(InFlightMessage held) {
+        End[] end = { End.SETTLED };
+        Throwable failure = this.decorator.run(() -> end[0] = endOf(held, () -> checkPreconditions(held)));
+        return (failure != null) ? undecorated(held, failure) : end[0];
+    }
+
+    private void runAndFinish(InFlightMessage held, Supplier<End> work) {
         End end = End.SETTLED;
         DeliveryMdc logContext = DeliveryMdc.enter(held);
         try {
@@ -75,7 +84,11 @@ final class DeliveryProcessor {
         finally {
             logContext.leave();
         }
-        finish(held, end);
+        if (end != End.ASYNC) {
+            this.runtime.executor().handlerEnded(held);
+            this.endpoint.counters().running.decrementAndGet();
+            this.onEnd.accept(held, end == End.ACKNOWLEDGE);
+        }
     }
 
     private static End endOf(InFlightMessage held, Supplier<End> work) {
@@ -89,95 +102,87 @@ final class DeliveryProcessor {
         }
     }
 
-    private void finish(InFlightMessage held, End end) {
-        if (end != End.LATER) {
-            this.context.threads().ended(held);
-            this.queue.counters().running.decrementAndGet();
-            this.finish.finished(held, end == End.ACKNOWLEDGE);
-        }
-    }
-
-    private End admit(InFlightMessage held) {
+    private End checkPreconditions(InFlightMessage held) {
         ClaimedMessage message = held.message();
-        if (!held.isLive(this.context.now())) {
-            this.settlement.giveBackLate(held);
-            return End.SETTLED;
+        if (!held.isLive(this.runtime.now())) {
+            return releaseLate(held);
         }
         Instant expiresAt = message.expiresAt();
-        if (expiresAt != null && !held.storeTime(this.context.now()).isBefore(expiresAt)) {
+        if (expiresAt != null && !held.storeTime(this.runtime.now()).isBefore(expiresAt)) {
             return expired(held);
         }
-        ListenerSettings settings = this.queue.settings();
+        ListenerSettings settings = this.endpoint.settings();
         if (message.lapses() >= settings.maxLapses()) {
-            this.settlement.deadLetter(held,
+            return deadLetter(held,
                     ("Its lease ran out %s while it was handled (max-lapses is %d): "
                             + "its handler may end or stall the process")
                         .formatted(Texts.count(message.lapses(), "time"), settings.maxLapses()));
-            return End.SETTLED;
         }
         if (message.failures() >= settings.maxAttempts()) {
-            this.settlement.deadLetter(held, "It has failed %s (max-attempts is %d)"
+            return deadLetter(held, "It has failed %s (max-attempts is %d)"
                 .formatted(Texts.count(message.failures(), "time"), settings.maxAttempts()));
-            return End.SETTLED;
         }
         return handle(held);
     }
 
     private End expired(InFlightMessage held) {
-        this.queue.expired(1);
-        this.queue.expirations().note(held.lease().id());
-        if (this.queue.settings().expiredPolicy() == ExpiryPolicy.DEAD_LETTER) {
-            this.settlement.expire(held);
+        Lease lease = held.lease();
+        this.endpoint.expired(1);
+        this.endpoint.expirations().note(lease.id());
+        if (this.endpoint.settings().expiryPolicy() == ExpiryPolicy.DEAD_LETTER) {
+            // Expired messages are logged together.
+            if (storeDeadLetter(held, "expired", false, "expired")) {
+                publishDeadLetter(held, false, "expired");
+            }
         }
         else {
-            logger.debug("Message '{}' of queue '{}' has expired and is dropped", held.lease().id(),
-                    held.lease().queue());
-            this.settlement.drop(held);
+            logger.debug("Message '{}' of queue '{}' has expired and is dropped", lease.id(), lease.queue());
+            settle(held,
+                    () -> this.runtime.store()
+                        .acknowledge(lease.partition(), List.of(lease))
+                        .thenApply((answers) -> answers.get(0)),
+                    "has expired");
         }
         return End.SETTLED;
     }
 
     private End handle(InFlightMessage held) {
-        if (held.message().suspect() && !this.settlement.start(held)) {
+        if (held.message().redelivered() && !start(held)) {
             return End.SETTLED;
         }
-        HandlerDelivery delivery = new HandlerDelivery(held, this.queue, this.context);
+        HandlerDelivery delivery = new HandlerDelivery(held, this.endpoint, this.runtime);
         MessageHandler.Call call;
         try {
-            call = this.queue.handler().prepare(held.message(), delivery);
+            call = this.endpoint.handler().prepare(held.message(), delivery);
         }
         catch (Exception ex) {
-            this.settlement.deadLetter(held, ex, false);
-            return End.SETTLED;
+            return deadLetter(held, FailureSummary.cause(ex), FailureSummary.line(ex), null);
         }
         catch (Error ex) {
             // An error indicates a problem of this process rather than of the message.
-            this.queue.counters().failed.increment();
+            this.endpoint.counters().failed.increment();
             return failed(held, ex);
         }
-        long now = this.context.now();
+        long now = this.runtime.now();
         if (!held.isLive(now)) {
-            this.settlement.giveBackLate(held);
-            return End.SETTLED;
+            return releaseLate(held);
         }
-        this.queue.started(held.lateness(now));
-        return call(new Handling(held, delivery, now), call);
+        this.endpoint.started(held.lateness(now));
+        HandlerTimeout timeout = HandlerTimeout.start(held, this.endpoint.settings().timeout(), this.runtime.timer());
+        return call(new Handling(held, delivery, timeout, now), call);
     }
 
     /** Counts as a failure, or the message might never be dead-lettered. */
     private End undecorated(InFlightMessage held, Throwable failure) {
-        if (!held.isLive(this.context.now())) {
-            this.settlement.giveBackLate(held);
-            return End.SETTLED;
+        if (!held.isLive(this.runtime.now())) {
+            return releaseLate(held);
         }
-        this.queue.counters().failed.increment();
+        this.endpoint.counters().failed.increment();
         return failed(held, failure);
     }
 
     private End call(Handling handling, MessageHandler.Call call) {
-        HandlerTimeout timeout = HandlerTimeout.start(handling.held(), this.queue.settings().timeout(),
-                this.context.timer());
-        this.context.threads().began(handling.held(), timeout);
+        this.runtime.executor().handlerStarted(handling.held(), handling.timeout());
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
@@ -188,14 +193,14 @@ final class DeliveryProcessor {
             failure = ex;
         }
         finally {
-            timeout.returned();
+            handling.timeout().returned();
             // An interrupt was meant for the handler, not for the code that follows.
             Thread.interrupted();
         }
-        return (stage != null) ? await(handling, timeout, stage) : conclude(handling, timeout, failure);
+        return (stage != null) ? await(handling, stage) : complete(handling, failure);
     }
 
-    private End await(Handling handling, HandlerTimeout timeout, CompletionStage<?> stage) {
+    private End await(Handling handling, CompletionStage<?> stage) {
         CompletableFuture<@Nullable Object> ended = new CompletableFuture<>();
         stage.whenComplete((result, ex) -> {
             if (ex != null) {
@@ -206,16 +211,16 @@ final class DeliveryProcessor {
             }
         });
         // The timer and the application's threads must not wait for the store.
-        timeout.cancelBy(() -> this.context.elsewhere(() -> {
+        handling.timeout().cancelBy(() -> this.runtime.runOnHandlerThread(() -> {
             ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
             cancel(stage);
         }));
         if (ended.isDone()) {
-            return conclude(handling, timeout, failureOf(ended));
+            return complete(handling, failureOf(ended));
         }
-        ended.whenComplete((result, ex) -> this.context
-            .elsewhere(() -> concludeBy(handling.held(), () -> conclude(handling, timeout, failureOf(ended)))));
-        return End.LATER;
+        ended.whenComplete((result, ex) -> this.runtime
+            .runOnHandlerThread(() -> runAndFinish(handling.held(), () -> complete(handling, failureOf(ended)))));
+        return End.ASYNC;
     }
 
     private static void cancel(CompletionStage<?> stage) {
@@ -233,58 +238,56 @@ final class DeliveryProcessor {
             return null;
         }
         catch (RuntimeException ex) {
-            return StoreFutures.unwrap(ex);
+            return FailureEffects.unwrap(ex);
         }
     }
 
-    private End conclude(Handling handling, HandlerTimeout timeout, @Nullable Throwable failure) {
-        boolean timedOut = timeout.end();
-        long nanos = this.context.now() - handling.startedAt();
+    private End complete(Handling handling, @Nullable Throwable failure) {
+        boolean timedOut = handling.timeout().end();
+        long nanos = this.runtime.now() - handling.startedAt();
         InFlightMessage held = handling.held();
-        if (failure != null && timeout.isStopped()) {
-            this.settlement.giveBackInterrupted(held, failure);
-            return End.SETTLED;
+        if (failure != null && handling.timeout().isStopped()) {
+            logger.warn(
+                    "The handler of message '{}' of queue '{}' outlived the shutdown timeout and was interrupted on "
+                            + "attempt {}; the message is released and the attempt does not count: {}",
+                    held.lease().id(), held.lease().queue(), held.attempt(), FailureSummary.line(failure));
+            return release(held, Duration.ZERO);
         }
         if (failure == null) {
-            this.queue.handled(HandlerOutcome.SUCCESS, nanos);
-            return decided(held, handling.delivery().decision());
+            this.endpoint.handled(HandlerOutcome.SUCCESS, nanos);
+            return settleByDecision(held, handling.delivery().decision());
         }
-        this.queue.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
+        this.endpoint.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
         return failed(held, timedOut ? timeoutException(failure) : failure);
     }
 
     private End failed(InFlightMessage held, Throwable failure) {
-        if (held.attempt() >= this.queue.settings().maxAttempts() || isFinal(failure)) {
-            this.settlement.deadLetter(held, failure, true);
+        if (held.attempt() >= this.endpoint.settings().maxAttempts() || isFinal(failure)) {
+            return deadLetter(held, FailureSummary.cause(failure), FailureSummary.line(failure), failure);
         }
-        else {
-            this.settlement.retry(held, failure);
-        }
-        return End.SETTLED;
+        return retry(held, failure);
     }
 
-    private End decided(InFlightMessage held, HandlerDelivery.@Nullable Decision decision) {
-        if (decision instanceof HandlerDelivery.GiveBack wish) {
-            this.settlement.release(held, wish.delay());
-            return End.SETTLED;
+    private End settleByDecision(InFlightMessage held, HandlerDelivery.@Nullable Decision decision) {
+        if (decision instanceof HandlerDelivery.ReleaseDecision release) {
+            return release(held, release.delay());
         }
-        if (decision instanceof HandlerDelivery.Die wish) {
-            this.settlement.deadLetter(held, wish.reason());
-            return End.SETTLED;
+        if (decision instanceof HandlerDelivery.DeadLetterDecision deadLetter) {
+            return deadLetter(held, deadLetter.reason());
         }
         return End.ACKNOWLEDGE;
     }
 
     private Throwable timeoutException(Throwable failure) {
-        Duration timeout = this.queue.settings().timeout();
+        Duration timeout = this.endpoint.settings().timeout();
         HandlerTimeoutException exception = new HandlerTimeoutException((timeout != null) ? timeout : Duration.ZERO);
         exception.addSuppressed(failure);
         return exception;
     }
 
     private boolean isFinal(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = StoreFutures.wrapped(cause)) {
-            for (Class<? extends Throwable> type : this.queue.settings().noRetryFor()) {
+        for (Throwable cause = failure; cause != null; cause = FailureEffects.wrapped(cause)) {
+            for (Class<? extends Throwable> type : this.endpoint.settings().noRetryFor()) {
                 if (type.isInstance(cause)) {
                     return true;
                 }
@@ -293,12 +296,130 @@ final class DeliveryProcessor {
         return false;
     }
 
-    /** Receives each message once it is settled or ready to be acknowledged. */
-    @FunctionalInterface
-    interface Finish {
+    /**
+     * Records the start of a redelivered message; {@code false} if it must not start.
+     */
+    private boolean start(InFlightMessage held) {
+        Lease lease = held.lease();
+        try {
+            boolean recorded = StoreFutures.send(() -> this.runtime.store().start(lease)).join();
+            if (!recorded) {
+                this.log.leaseLost(held, "its handler was to start");
+            }
+            return recorded;
+        }
+        catch (RuntimeException ex) {
+            logger.warn("Cannot start the handler of message '{}' of queue '{}'; it is handled when its lease runs "
+                    + "out: {}", lease.id(), lease.queue(), FailureEffects.unwrap(ex).toString());
+            return false;
+        }
+    }
 
-        void finished(InFlightMessage held, boolean acknowledge);
+    /** Releases the message without counting an attempt. */
+    private End release(InFlightMessage held, Duration delay) {
+        settle(held,
+                () -> this.runtime.store()
+                    .release(held.lease().partition(), List.of(held.lease()), delay)
+                    .thenApply((answers) -> answers.get(0)),
+                "was to be released");
+        return End.SETTLED;
+    }
 
+    /** Releases a lease that has run out here, in case it has not in the store. */
+    private End releaseLate(InFlightMessage held) {
+        Lease lease = held.lease();
+        logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is released",
+                lease.id(), lease.queue());
+        StoreFutures.send(() -> this.runtime.store().release(lease.partition(), List.of(held.message().dueLease())));
+        return End.SETTLED;
+    }
+
+    /** Makes the message due again because its handler failed. */
+    End retry(InFlightMessage held, Throwable failure) {
+        Duration delay = this.endpoint.settings().backoff().delayAfter(held.attempt(), this.runtime::random);
+        String line = FailureSummary.line(failure);
+        Lease lease = held.lease();
+        if (settle(held, () -> this.runtime.store().retry(lease, delay, line), "failed with " + line)) {
+            this.endpoint.retried();
+            logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
+                    lease.queue(), held.attempt(), Texts.span(delay), line);
+            logger.debug("Message '{}' failed", lease.id(), failure);
+        }
+        return End.SETTLED;
+    }
+
+    private End deadLetter(InFlightMessage held, String reason) {
+        String cause = FailureSummary.cut(reason, FailureSummary.MAX_CAUSE);
+        return deadLetter(held, cause, cause, null);
+    }
+
+    /**
+     * Dead-letters the message.
+     * @param failure the exception of the handler, if it failed
+     */
+    private End deadLetter(InFlightMessage held, String cause, String line, @Nullable Throwable failure) {
+        boolean failed = failure != null;
+        if (storeDeadLetter(held, cause, failed, line)) {
+            logger.error("Message '{}' of queue '{}' is dead-lettered on attempt {}: {}", held.lease().id(),
+                    held.lease().queue(), held.attempt(), line, failure);
+            publishDeadLetter(held, failed, line);
+        }
+        return End.SETTLED;
+    }
+
+    private boolean storeDeadLetter(InFlightMessage held, String cause, boolean failed, String line) {
+        DeadLetterRequest request = new DeadLetterRequest(cause, failed, held.message().dueAt());
+        boolean done = settle(held, () -> this.runtime.store().deadLetter(held.lease(), request),
+                "was to be dead-lettered for: " + line);
+        if (done) {
+            this.endpoint.deadLettered();
+        }
+        return done;
+    }
+
+    private void publishDeadLetter(InFlightMessage held, boolean failed, String line) {
+        Lease lease = held.lease();
+        this.runtime.publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.deadLetterId(),
+                held.message().failures() + (failed ? 1 : 0), line));
+    }
+
+    /** Returns whether the store has confirmed the settlement. */
+    private boolean settle(InFlightMessage held, Supplier<CompletableFuture<Boolean>> call, String what) {
+        held.settling(true);
+        int failures = 0;
+        while (true) {
+            try {
+                boolean done = StoreFutures.send(call).join();
+                if (!done) {
+                    this.log.leaseLost(held, "it " + what);
+                }
+                return done;
+            }
+            catch (RuntimeException ex) {
+                failures++;
+                Throwable cause = FailureEffects.unwrap(ex);
+                if (!mayTryAgain(held, cause, failures)) {
+                    logger.warn(
+                            "Cannot settle message '{}' of queue '{}', which {}; it may be handled again when "
+                                    + "its lease runs out: {}",
+                            held.lease().id(), held.lease().queue(), what, cause.toString());
+                    return false;
+                }
+            }
+        }
+    }
+
+    private boolean mayTryAgain(InFlightMessage held, Throwable cause, int failures) {
+        held.stopRenewing();
+        if (!(cause instanceof StoreUnavailableException)) {
+            return false;
+        }
+        Duration wait = PollLoop.STORE_BACKOFF.delayAfter(failures, this.runtime::random);
+        if (held.nanosLeft(this.runtime.now()) <= wait.toNanos()) {
+            return false;
+        }
+        this.runtime.timer().pause(wait);
+        return held.isLive(this.runtime.now());
     }
 
     private enum End {
@@ -310,18 +431,12 @@ final class DeliveryProcessor {
         SETTLED,
 
         /** The handler's future determines the end. */
-        LATER
+        ASYNC
 
     }
 
-    /**
-     * Holds a handler that is running.
-     *
-     * @param held the message
-     * @param delivery the handler's view of the message
-     * @param startedAt when it was about to start, by the monotonic clock
-     */
-    private record Handling(InFlightMessage held, HandlerDelivery delivery, long startedAt) {
+    /** Holds a handler that is running, and when it was about to start. */
+    private record Handling(InFlightMessage held, HandlerDelivery delivery, HandlerTimeout timeout, long startedAt) {
     }
 
 }

@@ -11,8 +11,10 @@ import java.util.concurrent.CompletionException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.Delivery;
 import io.delayqueue.MessageLimits;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 
 /** Implements the delivery for a handler; {@link Delivery} documents threads. */
@@ -22,19 +24,19 @@ final class HandlerDelivery implements Delivery {
 
     private final InFlightMessage held;
 
-    private final ListenerEndpoint listened;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
     private final Duration lateness;
 
     private volatile @Nullable Decision decision;
 
-    HandlerDelivery(InFlightMessage held, ListenerEndpoint listened, ListenerRuntime context) {
+    HandlerDelivery(InFlightMessage held, PartitionListener endpoint, ListenerRuntime runtime) {
         this.held = held;
-        this.listened = listened;
-        this.context = context;
-        Duration late = Duration.between(held.message().dueAt(), held.storeTime(context.now()));
+        this.endpoint = endpoint;
+        this.runtime = runtime;
+        Duration late = Duration.between(held.message().dueAt(), held.storeTime(runtime.now()));
         this.lateness = late.isNegative() ? Duration.ZERO : late;
     }
 
@@ -80,7 +82,7 @@ final class HandlerDelivery implements Delivery {
 
     @Override
     public boolean isLeased() {
-        return this.held.isLive(this.context.now());
+        return this.held.isLive(this.runtime.now());
     }
 
     @Override
@@ -88,14 +90,14 @@ final class HandlerDelivery implements Delivery {
         MessageLimits.requirePositive("Lease time", leaseTime);
         Partition partition = this.held.lease().partition();
         List<Lease> leases = List.of(this.held.lease());
-        long sentAt = this.context.now();
-        boolean extended = join(StoreFutures.send(() -> this.context.store().extend(partition, leases, leaseTime)))
+        long sentAt = this.runtime.now();
+        boolean extended = join(StoreFutures.send(() -> this.runtime.store().extend(partition, leases, leaseTime)))
             .get(0);
         if (extended) {
             this.held.renewed(sentAt, leaseTime);
         }
         else {
-            LeaseRenewer.lost(this.held, new PollLoopLog(this.listened, this.context));
+            LeaseRenewer.lost(this.held, new PollLoopLog(this.endpoint, this.runtime));
         }
         return extended;
     }
@@ -105,7 +107,7 @@ final class HandlerDelivery implements Delivery {
             return future.join();
         }
         catch (CompletionException ex) {
-            if (StoreFutures.unwrap(ex) instanceof DelayQueueException failure) {
+            if (FailureEffects.unwrap(ex) instanceof DelayQueueException failure) {
                 throw failure;
             }
             throw ex;
@@ -115,13 +117,13 @@ final class HandlerDelivery implements Delivery {
     @Override
     public void retryAfter(Duration delay) {
         Objects.requireNonNull(delay, "delay");
-        this.decision = new GiveBack(MessageLimits.requireDelay(delay));
+        this.decision = new ReleaseDecision(MessageLimits.requireDelay(delay));
     }
 
     /** Accepts {@code null} too, as exceptions may have no message. */
     @Override
     public void deadLetter(@Nullable String reason) {
-        this.decision = new Die((reason != null) ? reason : NO_REASON);
+        this.decision = new DeadLetterDecision((reason != null) ? reason : NO_REASON);
     }
 
     @Override
@@ -130,24 +132,16 @@ final class HandlerDelivery implements Delivery {
     }
 
     /** Decides how to settle the message if the handler returns. */
-    sealed interface Decision permits GiveBack, Die {
+    sealed interface Decision permits ReleaseDecision, DeadLetterDecision {
 
     }
 
-    /**
-     * Gives the message back without counting an attempt.
-     *
-     * @param delay the wait until it is due again
-     */
-    record GiveBack(Duration delay) implements Decision {
+    /** Releases the message without counting an attempt; it is due after the delay. */
+    record ReleaseDecision(Duration delay) implements Decision {
     }
 
-    /**
-     * Dead-letters the message.
-     *
-     * @param reason the reason to store
-     */
-    record Die(String reason) implements Decision {
+    /** Dead-letters the message with a reason to store. */
+    record DeadLetterDecision(String reason) implements Decision {
     }
 
 }

@@ -1,37 +1,209 @@
 package io.delayqueue.listener.poll;
 
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** Runs handlers, each at once, and the turns of loops. */
-interface HandlerExecutor extends Executor {
+import io.delayqueue.store.BackgroundLog;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.VirtualThreadTaskExecutor;
+
+/**
+ * Runs handlers, each at once: on daemon threads of its own, or on an executor of the
+ * application. The permits of {@link HandlerDispatcher} limit their number. Where calls
+ * of the store block, also runs the turns of all loops, on a few more threads.
+ * <p>
+ * Threads use the context class loader of the thread that created this object, not of the
+ * thread that starts them, which may be the client's; platform threads do not inherit
+ * thread-locals.
+ */
+public final class HandlerExecutor implements Executor {
+
+    private static final String PREFIX = "delayqueue-handler-";
+
+    /** The default size of the clients' connection pools. */
+    private static final int TURN_THREADS = 8;
+
+    private final Executor handlers;
+
+    private final boolean shared;
+
+    /** {@code null} if turns run in the calling thread. */
+    private final @Nullable Executor turns;
+
+    private final Executor log;
+
+    private final ConcurrentMap<InFlightMessage, HandlerTimeout> running = new ConcurrentHashMap<>();
+
+    /** Messages of interrupted handlers that are not settled yet. */
+    private final Set<InFlightMessage> interrupted = ConcurrentHashMap.newKeySet();
+
+    private final CountDownLatch allSettled = new CountDownLatch(1);
+
+    private volatile boolean interrupting;
+
+    /**
+     * Creates the executor without starting threads.
+     * @param virtual whether handlers run on virtual threads
+     * @param blocking whether calls of the store block
+     * @param application runs handlers in place of threads made here
+     */
+    public HandlerExecutor(boolean virtual, boolean blocking, @Nullable Executor application) {
+        this((application != null) ? (task) -> submit(application, task)
+                : virtual ? virtualThreads()
+                        : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS, new SynchronousQueue<>(),
+                                named(PREFIX)),
+                application != null, blocking ? turnThreads() : null, new BackgroundLog());
+    }
+
+    HandlerExecutor(Executor handlers, boolean shared, @Nullable Executor turns, Executor log) {
+        this.handlers = handlers;
+        this.shared = shared;
+        this.turns = turns;
+        this.log = log;
+    }
+
+    private static Executor turnThreads() {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(TURN_THREADS, TURN_THREADS, 60, TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(), named("delayqueue-loop-"));
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
+    private static Executor virtualThreads() {
+        Executor threads = new VirtualThreadTaskExecutor(PREFIX);
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return (task) -> threads.execute(() -> {
+            Thread.currentThread().setContextClassLoader(loader);
+            task.run();
+        });
+    }
+
+    private static ThreadFactory named(String prefix) {
+        AtomicInteger count = new AtomicInteger();
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        return (task) -> {
+            Thread thread = new Thread(null, task, prefix + count.incrementAndGet(), 0, false);
+            thread.setContextClassLoader(loader);
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /**
+     * Submits a task to an executor of the application. Rejects tasks that it would run
+     * in the calling thread, as {@code CallerRunsPolicy} does: that may be the thread of
+     * the store's connection, and a handler on it would wait forever for an answer.
+     */
+    private static void submit(Executor application, Runnable task) {
+        // Only the submitting thread writes the elements or is affected by them.
+        @Nullable Thread[] caller = { Thread.currentThread() };
+        boolean[] rejected = { false };
+        application.execute(() -> {
+            if (caller[0] == Thread.currentThread()) {
+                rejected[0] = true;
+                throw rejection();
+            }
+            task.run();
+        });
+        caller[0] = null;
+        if (rejected[0]) {
+            // A decorator of the executor may have caught the exception.
+            throw rejection();
+        }
+    }
+
+    private static RejectedExecutionException rejection() {
+        return new RejectedExecutionException("The executor runs tasks in the calling thread");
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        this.handlers.execute(task);
+    }
 
     /**
      * Returns whether the application uses these threads for other tasks. Then each
      * message is a task of its own, and no thread continues with the next message.
      */
-    default boolean areShared() {
-        return false;
+    boolean isShared() {
+        return this.shared;
     }
 
     /**
      * Runs a turn of a loop or a round of renewals: in the calling thread, unless calls
      * of the store block.
      */
-    default void turn(Runnable task) {
-        task.run();
-    }
-
-    /** Registers a handler that begins, so that a stop can interrupt it. */
-    default void began(InFlightMessage lease, HandlerTimeout handler) {
-    }
-
-    /** Unregisters a handler, once the outcome of its message is decided. */
-    default void ended(InFlightMessage lease) {
+    public void runTurn(Runnable task) {
+        if (this.turns != null) {
+            this.turns.execute(task);
+        }
+        else {
+            task.run();
+        }
     }
 
     /** Writes a log line without blocking the caller, even if an appender blocks. */
-    default void log(Runnable line) {
-        line.run();
+    public void log(Runnable line) {
+        this.log.execute(line);
+    }
+
+    /** Registers a handler that starts, so that a stop can interrupt it. */
+    void handlerStarted(InFlightMessage message, HandlerTimeout handler) {
+        this.running.put(message, handler);
+    }
+
+    /** Unregisters a handler, once its message is settled or left to its lease. */
+    void handlerEnded(InFlightMessage message) {
+        this.running.remove(message);
+        this.interrupted.remove(message);
+        if (this.interrupting && this.interrupted.isEmpty()) {
+            this.allSettled.countDown();
+        }
+    }
+
+    /**
+     * Interrupts the handlers that outlive a stop and run on a thread, not those whose
+     * futures are pending: a hanging one would keep its thread, and thus the class loader
+     * of an application that is restarted in the same JVM. Then waits until the messages
+     * of those that heed it are settled.
+     * @param limit longest time to wait
+     */
+    public void interruptHandlers(Duration limit) throws InterruptedException {
+        this.running.forEach((message, handler) -> {
+            this.interrupted.add(message);
+            if (!handler.interrupt()) {
+                this.interrupted.remove(message);
+            }
+        });
+        this.interrupting = true;
+        if (!this.interrupted.isEmpty()) {
+            this.allSettled.await(Nanos.of(limit), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Ends the threads after their current tasks. */
+    public void close() {
+        for (Executor threads : Arrays.asList(this.handlers, this.turns)) {
+            if (threads instanceof ThreadPoolExecutor pool) {
+                pool.shutdown();
+            }
+        }
+        if (this.log instanceof BackgroundLog background) {
+            background.close();
+        }
     }
 
 }

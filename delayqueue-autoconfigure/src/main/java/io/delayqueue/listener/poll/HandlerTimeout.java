@@ -1,7 +1,6 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,14 +10,12 @@ import org.jspecify.annotations.Nullable;
  * outlives the stop of the application.
  * <p>
  * <strong>Threads.</strong> The handler's thread, the timer, and the thread that stops
- * the application. A lock ensures that no interrupt arrives after the handler returned,
- * where it would affect unrelated code on that thread.
+ * the application. The lock of this object ensures that no interrupt arrives after the
+ * handler returned, where it would affect unrelated code on that thread.
  */
 final class HandlerTimeout {
 
-    private final InFlightMessage lease;
-
-    private final ReentrantLock lock = new ReentrantLock();
+    private final InFlightMessage message;
 
     private @Nullable Thread thread = Thread.currentThread();
 
@@ -30,37 +27,33 @@ final class HandlerTimeout {
 
     private boolean stopped;
 
-    private Timer.@Nullable Scheduled scheduled;
+    private @Nullable Runnable unschedule;
 
-    private HandlerTimeout(InFlightMessage lease) {
-        this.lease = lease;
+    private HandlerTimeout(InFlightMessage message) {
+        this.message = message;
     }
 
     /** Starts the timeout. Call on the thread of the handler, right before it. */
-    static HandlerTimeout start(InFlightMessage lease, @Nullable Duration timeout, Timer timer) {
-        HandlerTimeout handlerTimeout = new HandlerTimeout(lease);
+    static HandlerTimeout start(InFlightMessage message, @Nullable Duration timeout, LoopTimer timer) {
+        HandlerTimeout handlerTimeout = new HandlerTimeout(message);
         if (timeout != null) {
-            handlerTimeout.scheduled = timer.after(timeout, handlerTimeout::fire);
+            handlerTimeout.unschedule = timer.after(timeout, handlerTimeout::fire);
         }
         return handlerTimeout;
     }
 
     private void fire() {
-        Runnable task = null;
-        this.lock.lock();
-        try {
+        Runnable task;
+        synchronized (this) {
             if (this.over) {
                 return;
             }
             this.fired = true;
-            this.lease.stopRenewing();
+            this.message.stopRenewing();
             if (this.thread != null) {
                 this.thread.interrupt();
             }
             task = this.cancellation;
-        }
-        finally {
-            this.lock.unlock();
         }
         if (task != null) {
             task.run();
@@ -71,53 +64,31 @@ final class HandlerTimeout {
      * Interrupts the handler because the application stops.
      * @return {@code false} if it no longer runs on a thread
      */
-    boolean interrupt() {
-        this.lock.lock();
-        try {
-            if (this.thread == null) {
-                return false;
-            }
-            this.stopped = !this.fired;
-            this.thread.interrupt();
-            return true;
+    synchronized boolean interrupt() {
+        if (this.thread == null) {
+            return false;
         }
-        finally {
-            this.lock.unlock();
-        }
+        this.stopped = !this.fired;
+        this.thread.interrupt();
+        return true;
     }
 
     /** Returns whether the stop interrupted it before it timed out. */
-    boolean isStopped() {
-        this.lock.lock();
-        try {
-            return this.stopped;
-        }
-        finally {
-            this.lock.unlock();
-        }
+    synchronized boolean isStopped() {
+        return this.stopped;
     }
 
-    /** Records that the handler ended; its thread is no longer interrupted. */
-    void returned() {
-        this.lock.lock();
-        try {
-            this.thread = null;
-        }
-        finally {
-            this.lock.unlock();
-        }
+    /** Records that the handler returned; its thread is no longer interrupted. */
+    synchronized void returned() {
+        this.thread = null;
     }
 
     /** Replaces the interrupt by an action, which runs at once if the time is over. */
     void cancelBy(Runnable cancellation) {
         boolean late;
-        this.lock.lock();
-        try {
+        synchronized (this) {
             this.cancellation = cancellation;
             late = this.fired;
-        }
-        finally {
-            this.lock.unlock();
         }
         if (late) {
             cancellation.run();
@@ -128,18 +99,12 @@ final class HandlerTimeout {
      * Ends the timeout.
      * @return whether it had fired before
      */
-    boolean end() {
-        this.lock.lock();
-        try {
-            this.over = true;
-            if (this.scheduled != null) {
-                this.scheduled.cancel();
-            }
-            return this.fired;
+    synchronized boolean end() {
+        this.over = true;
+        if (this.unschedule != null) {
+            this.unschedule.run();
         }
-        finally {
-            this.lock.unlock();
-        }
+        return this.fired;
     }
 
 }

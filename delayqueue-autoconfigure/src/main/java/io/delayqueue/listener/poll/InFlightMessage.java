@@ -14,7 +14,8 @@ import io.delayqueue.store.Lease;
  * <p>
  * <strong>Threads.</strong> Created by a loop, handled by one handler thread, renewed by
  * the {@link LeaseRenewer}, and read by any thread. The stage decides once which thread
- * continues: the handler thread that starts it or the loop that gives it back.
+ * continues and owns the permit: the handler thread that starts it, or the loop that
+ * releases it.
  */
 final class InFlightMessage {
 
@@ -33,7 +34,7 @@ final class InFlightMessage {
     /** When a jump of the store's clock was last detected; guarded by this object. */
     private long jumpNoticedAt;
 
-    private volatile long handedOutAt;
+    private volatile long dispatchedAt;
 
     private volatile long renewedAt;
 
@@ -43,7 +44,7 @@ final class InFlightMessage {
 
     private volatile boolean lost;
 
-    private final AtomicBoolean refused = new AtomicBoolean();
+    private final AtomicBoolean lossReported = new AtomicBoolean();
 
     InFlightMessage(ClaimedMessage message, Times times, Duration leaseTime) {
         this.message = message;
@@ -79,34 +80,32 @@ final class InFlightMessage {
                 TimeUnit.SECONDS.toNanos(seconds) + then.getNano() - dueAt.getNano() + (now - this.times.answeredAt()));
     }
 
-    /** Records when a handler thread took it. */
-    void handedOut(long now) {
-        this.handedOutAt = now;
+    void dispatched(long now) {
+        this.dispatchedAt = now;
     }
 
-    long handedOutAt() {
-        return this.handedOutAt;
+    long dispatchedAt() {
+        return this.dispatchedAt;
     }
 
     /** Marks it as started; at most one caller gets {@code true} and handles it. */
-    boolean begin() {
+    boolean tryStart() {
         return this.stage.compareAndSet(Stage.CLAIMED, Stage.STARTED);
     }
 
-    /** Marks it as given back; returns whether the caller must release its lease. */
-    boolean giveBack() {
-        return this.stage.compareAndSet(Stage.CLAIMED, Stage.GIVEN_BACK);
+    /** Marks it as released; returns whether the caller must release its lease. */
+    boolean tryRelease() {
+        return this.stage.compareAndSet(Stage.CLAIMED, Stage.RELEASED);
     }
 
-    boolean isGivenBack() {
-        return this.stage.get() == Stage.GIVEN_BACK;
+    boolean isReleased() {
+        return this.stage.get() == Stage.RELEASED;
     }
 
     boolean isLive(long now) {
         return !this.lost && this.deadline - now > 0;
     }
 
-    /** Returns the nanoseconds until the lease runs out. */
     long nanosLeft(long now) {
         return this.deadline - now;
     }
@@ -141,7 +140,6 @@ final class InFlightMessage {
         return this.renewable && !this.settling && !this.lost && now - this.renewedAt >= age;
     }
 
-    /** Stops renewing the lease, which then runs out. */
     void stopRenewing() {
         this.renewable = false;
     }
@@ -167,22 +165,19 @@ final class InFlightMessage {
     }
 
     /** Records a rejection by the store; returns whether it is the first one. */
-    boolean refused() {
-        return this.refused.compareAndSet(false, true);
+    boolean reportLoss() {
+        return this.lossReported.compareAndSet(false, true);
     }
 
     private enum Stage {
 
-        CLAIMED, STARTED, GIVEN_BACK
+        CLAIMED, STARTED, RELEASED
 
     }
 
     /**
-     * Holds the time of the claim, by both clocks.
-     *
-     * @param sentAt this process' clock before the claim was sent
-     * @param answeredAt this process' clock when the answer arrived
-     * @param storeTime the store's clock when it answered
+     * Holds the time of the claim: when it was sent and answered by this process' clock,
+     * and when it was answered by the store's clock.
      */
     record Times(long sentAt, long answeredAt, Instant storeTime) {
     }

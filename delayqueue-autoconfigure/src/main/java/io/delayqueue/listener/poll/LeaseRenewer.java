@@ -1,14 +1,17 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.store.DueLease;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,9 +33,9 @@ final class LeaseRenewer {
 
     private static final int ROUNDS_PER_LEASE = 6;
 
-    private final ListenerEndpoint queue;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
     private final PollLoopLog log;
 
@@ -44,21 +47,21 @@ final class LeaseRenewer {
 
     private final Set<InFlightMessage> underWay = ConcurrentHashMap.newKeySet();
 
-    LeaseRenewer(ListenerEndpoint queue, ListenerRuntime context) {
-        this.queue = queue;
-        this.context = context;
-        this.log = new PollLoopLog(queue, context);
-        this.leaseTime = queue.settings().lease();
+    LeaseRenewer(PartitionListener endpoint, ListenerRuntime runtime) {
+        this.endpoint = endpoint;
+        this.runtime = runtime;
+        this.log = new PollLoopLog(endpoint, runtime);
+        this.leaseTime = endpoint.settings().lease();
         this.renewalAge = Nanos.of(this.leaseTime) / 3;
     }
 
-    Timer.Scheduled start() {
-        return this.context.timer()
-            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.context.turn(this::renew));
+    Runnable start() {
+        return this.runtime.timer()
+            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.runtime.runTurn(this::renew));
     }
 
-    void add(InFlightMessage lease) {
-        this.held.add(lease);
+    void add(InFlightMessage message) {
+        this.held.add(message);
     }
 
     /**
@@ -68,38 +71,39 @@ final class LeaseRenewer {
      * @param most the upper bound of the jump
      */
     void jumped(Duration most) {
-        long now = this.context.now();
+        long now = this.runtime.now();
         this.held.forEach((lease) -> lease.shorten(most, now));
     }
 
-    void remove(InFlightMessage lease) {
-        this.held.remove(lease);
+    void remove(InFlightMessage message) {
+        this.held.remove(message);
     }
 
-    /** Takes the messages that no handler has started, for the caller to release. */
+    /** Removes and returns the messages that no handler has started. */
     List<InFlightMessage> takeUnstarted() {
-        List<InFlightMessage> unstarted = this.held.stream().filter(InFlightMessage::giveBack).toList();
+        List<InFlightMessage> unstarted = this.held.stream().filter(InFlightMessage::tryRelease).toList();
         unstarted.forEach(this.held::remove);
         return unstarted;
     }
 
     /**
-     * Gives back messages that were taken unstarted.
+     * Releases messages that were taken unstarted.
      * @return completes, never exceptionally, when all answers have arrived
      */
     CompletableFuture<Void> release(List<InFlightMessage> unstarted) {
         return CompletableFuture
-            .allOf(Batches.of(unstarted).stream().map(this::releaseBatch).toArray(CompletableFuture<?>[]::new));
+            .allOf(batches(unstarted).stream().map(this::releaseBatch).toArray(CompletableFuture<?>[]::new));
     }
 
     private CompletableFuture<Void> releaseBatch(List<InFlightMessage> batch) {
         List<DueLease> leases = batch.stream().map((lease) -> lease.message().dueLease()).toList();
-        MessageStore store = this.context.store();
-        return StoreFutures.send(() -> store.release(this.queue.partition(), leases)).handle((answers, ex) -> {
+        MessageStore store = this.runtime.store();
+        return StoreFutures.send(() -> store.release(this.endpoint.partition(), leases)).handle((answers, ex) -> {
             if (ex != null) {
-                this.context.log(() -> logger.warn(
-                        "Cannot give back {} of queue '{}', to be handled when their leases run out: {}",
-                        Texts.count(leases.size(), "message"), this.queue.name(), StoreFutures.unwrap(ex).toString()));
+                this.runtime.log(() -> logger.warn(
+                        "Cannot release {} of queue '{}', to be handled when their leases run out: {}",
+                        Texts.count(leases.size(), "message"), this.endpoint.name(),
+                        FailureEffects.unwrap(ex).toString()));
             }
             return null;
         });
@@ -108,23 +112,23 @@ final class LeaseRenewer {
     /** Renews the leases that are due for it, without waiting for the answers. */
     void renew() {
         if (this.held.isEmpty()) {
-            // Leases that could not be renewed have ended, and no answer will report it.
-            this.context.outage().recovered(StoreOutageLog.RENEW, this.queue.partition());
+            // Leases that could not be renewed have ended without an answer.
+            this.runtime.outage().recovered(StoreOutageLog.RENEW, this.endpoint.partition());
         }
-        long now = this.context.now();
+        long now = this.runtime.now();
         List<InFlightMessage> due = this.held.stream()
             .filter((lease) -> lease.isRenewalDue(now, this.renewalAge) && this.underWay.add(lease))
             .toList();
-        for (List<InFlightMessage> batch : Batches.of(due)) {
+        for (List<InFlightMessage> batch : batches(due)) {
             renew(batch);
         }
     }
 
     private void renew(List<InFlightMessage> batch) {
-        long sentAt = this.context.now();
+        long sentAt = this.runtime.now();
         List<Lease> leases = batch.stream().map(InFlightMessage::lease).toList();
-        MessageStore store = this.context.store();
-        StoreFutures.send(() -> store.extend(this.queue.partition(), leases, this.leaseTime))
+        MessageStore store = this.runtime.store();
+        StoreFutures.send(() -> store.extend(this.endpoint.partition(), leases, this.leaseTime))
             .whenComplete((answers, ex) -> {
                 try {
                     renewed(batch, answers, ex, sentAt);
@@ -137,28 +141,38 @@ final class LeaseRenewer {
 
     private void renewed(List<InFlightMessage> batch, List<Boolean> answers, @Nullable Throwable failure, long sentAt) {
         if (failure != null) {
-            this.context.outage().failed(StoreOutageLog.RENEW, this.queue.partition(), StoreFutures.unwrap(failure));
+            this.runtime.outage()
+                .failed(StoreOutageLog.RENEW, this.endpoint.partition(), FailureEffects.unwrap(failure));
             return;
         }
-        this.context.outage().recovered(StoreOutageLog.RENEW, this.queue.partition());
+        this.runtime.outage().recovered(StoreOutageLog.RENEW, this.endpoint.partition());
         for (int i = 0; i < batch.size(); i++) {
             answered(batch.get(i), answers.get(i), sentAt);
         }
     }
 
-    private void answered(InFlightMessage lease, boolean renewed, long sentAt) {
+    private void answered(InFlightMessage message, boolean renewed, long sentAt) {
         if (renewed) {
-            lease.renewed(sentAt, this.leaseTime);
+            message.renewed(sentAt, this.leaseTime);
         }
-        else if (this.held.contains(lease)) {
-            lost(lease, this.log);
+        else if (this.held.contains(message)) {
+            lost(message, this.log);
         }
     }
 
+    /** Splits messages into batches that a store accepts in one call. */
+    static List<List<InFlightMessage>> batches(List<InFlightMessage> all) {
+        List<List<InFlightMessage>> batches = new ArrayList<>();
+        for (int from = 0; from < all.size(); from += MessageStore.BATCH_LIMIT) {
+            batches.add(all.subList(from, Math.min(all.size(), from + MessageStore.BATCH_LIMIT)));
+        }
+        return batches;
+    }
+
     /** Counts and logs, once, that the store rejected a renewal. */
-    static void lost(InFlightMessage lease, PollLoopLog log) {
-        if (lease.lose()) {
-            log.refused(lease, "its lease cannot be renewed");
+    static void lost(InFlightMessage message, PollLoopLog log) {
+        if (message.lose()) {
+            log.leaseLost(message, "its lease cannot be renewed");
         }
     }
 

@@ -12,19 +12,20 @@ public final class ListenerCounters {
 
     final LongAdder retried = new LongAdder();
 
-    final LongAdder dead = new LongAdder();
+    final LongAdder deadLettered = new LongAdder();
 
     final LongAdder expired = new LongAdder();
 
-    final LongAdder refused = new LongAdder();
+    final LongAdder leasesLost = new LongAdder();
 
-    final LongAdder lapsed = new LongAdder();
+    final LongAdder redelivered = new LongAdder();
 
     final AtomicInteger running = new AtomicInteger();
 
     public ListenerStatistics snapshot() {
-        return new ListenerStatistics(this.handled.sum(), this.failed.sum(), this.retried.sum(), this.dead.sum(),
-                this.expired.sum(), this.refused.sum(), this.lapsed.sum(), this.running.get());
+        return new ListenerStatistics(this.handled.sum(), this.failed.sum(), this.retried.sum(),
+                this.deadLettered.sum(), this.expired.sum(), this.leasesLost.sum(), this.redelivered.sum(),
+                this.running.get());
     }
 
 }

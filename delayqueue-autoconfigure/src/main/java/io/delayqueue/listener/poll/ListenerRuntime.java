@@ -17,21 +17,13 @@ import org.springframework.context.ApplicationEventPublisher;
 /**
  * Holds the collaborators that all loops of a process share.
  *
- * @param store stores the messages
- * @param events publishes dead-letter events
- * @param threads run handlers, each at once, and turns of loops
- * @param timer runs renewals and timeouts
- * @param outage logs outages of the store
- * @param clocks detects jumps of the store's clock
- * @param partitions the partition layouts of queues
- * @param kept the partitions whose primary poller is this node; {@code null} if the store
- * does not announce primary pollers
- * @param settings the settings of the process
- * @param nanoTime the clock for time spans
+ * @param primaryPartitions the partitions whose primary poller is this node; {@code null}
+ * if the store does not announce primary pollers
+ * @param nanoTime the monotonic clock
  */
-public record ListenerRuntime(MessageStore store, ApplicationEventPublisher events, HandlerExecutor threads,
-        Timer timer, StoreOutageLog outage, ClockJumpDetector clocks, PartitionLayoutCache partitions,
-        @Nullable PrimaryPartitions kept, ListenerRuntimeSettings settings, LongSupplier nanoTime) {
+public record ListenerRuntime(MessageStore store, ApplicationEventPublisher events, HandlerExecutor executor,
+        LoopTimer timer, StoreOutageLog outage, ClockJumpLog clocks, PartitionLayoutCache partitions,
+        @Nullable PrimaryPartitions primaryPartitions, ListenerRuntimeSettings settings, LongSupplier nanoTime) {
 
     private static final Logger logger = LoggerFactory.getLogger(ListenerRuntime.class);
 
@@ -39,27 +31,28 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
      * Publishes dead letters of a claim on another thread, as this one may be the
      * client's. If there is none, the events are dropped, but the dead letters are kept.
      */
-    void tellElsewhere(List<DeadLetterEvent> deaths) {
-        if (deaths.isEmpty()) {
+    void publishAsync(List<DeadLetterEvent> deadLetters) {
+        if (deadLetters.isEmpty()) {
             return;
         }
         try {
-            this.threads.execute(() -> decoration().decorate(() -> deaths.forEach(this::tell)).run());
+            Runnable publication = () -> deadLetters.forEach(this::publish);
+            this.executor.execute(() -> decorator().decorate(publication).run());
         }
         catch (RejectedExecutionException | OutOfMemoryError ex) {
-            log(() -> logger.warn("No thread to tell listeners of {} dead letters; the letters are kept", deaths.size(),
-                    ex));
+            log(() -> logger.warn("No thread to publish the events of {} dead letters, which are kept",
+                    deadLetters.size(), ex));
         }
     }
 
     /** Publishes a dead letter. A failing event listener has no effect. */
-    void tell(DeadLetterEvent death) {
+    void publish(DeadLetterEvent deadLetter) {
         try {
-            this.events.publishEvent(death);
+            this.events.publishEvent(deadLetter);
         }
         catch (Throwable ex) {
-            logger.warn("A listener for the dead letter '{}' of queue '{}' failed; the letter is kept",
-                    death.letterId(), death.queue(), ex);
+            logger.warn("A listener of DeadLetterEvent failed for message '{}' of queue '{}'; its dead letter is kept",
+                    deadLetter.id(), deadLetter.queue(), ex);
         }
     }
 
@@ -67,27 +60,27 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
      * Runs a task on a handler thread, or in the calling thread if there is none:
      * blocking the caller is better than losing the task and its permit.
      */
-    void elsewhere(Runnable task) {
-        Runnable decorated = decoration().decorate(task);
+    void runOnHandlerThread(Runnable task) {
+        Runnable decorated = decorator().decorate(task);
         try {
-            this.threads.execute(decorated);
+            this.executor.execute(decorated);
         }
         catch (RejectedExecutionException | OutOfMemoryError ex) {
             decorated.run();
         }
     }
 
-    /** Returns the application's decoration of handlers. */
-    HandlerDecoration decoration() {
-        return new HandlerDecoration(this.settings.execution().decorator());
+    /** Returns the application's decorator of handlers. */
+    SafeTaskDecorator decorator() {
+        return new SafeTaskDecorator(this.settings.execution().decorator());
     }
 
     /**
      * Runs a task that calls the store without waiting for the answer: in the calling
      * thread, unless the store's calls block.
      */
-    public void turn(Runnable task) {
-        this.threads.turn(task);
+    public void runTurn(Runnable task) {
+        this.executor.runTurn(task);
     }
 
     /**
@@ -95,7 +88,7 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
      * code that may run on the client's thread: turns, and answers of the store.
      */
     void log(Runnable line) {
-        this.threads.log(line);
+        this.executor.log(line);
     }
 
     long now() {

@@ -18,18 +18,13 @@ import org.jspecify.annotations.Nullable;
  * @param execution how the application runs handlers
  */
 public record ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
-        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecution execution) {
-
-    /** Creates settings whose handlers run on the library's own threads. */
-    public ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
-            @Nullable Duration deadLetterRetention, boolean virtualThreads) {
-        this(shutdownTimeout, safetyPoll, deadLetterRetention, virtualThreads, HandlerExecution.DEFAULT);
-    }
+        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecutorSettings execution) {
 
     public ListenerRuntimeSettings {
-        SettingRules.check(!shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
+        ListenerSettings.require(
+                !shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
                 "shutdownTimeout", "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), shutdownTimeout);
-        SettingRules.check(
+        ListenerSettings.require(
                 safetyPoll.compareTo(Duration.ofMillis(10)) >= 0
                         && safetyPoll.compareTo(MessageLimits.MAX_DURATION) <= 0,
                 "safetyPoll", "at least 10ms and at most %d days".formatted(MessageLimits.MAX_DURATION.toDays()),

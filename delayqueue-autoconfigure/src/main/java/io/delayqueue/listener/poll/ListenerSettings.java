@@ -5,6 +5,7 @@ import java.util.Set;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,33 +18,38 @@ import org.jspecify.annotations.Nullable;
  * @param maxAttempts failures after which a message is dead-lettered, at least 1
  * @param maxLapses lapses after a recorded start at which a message is dead-lettered
  * unhandled, at least 1
- * @param retryPolicy waits between attempts
- * @param expiredPolicy how to settle a message past its time to live
+ * @param backoff waits between attempts
+ * @param expiryPolicy how to settle a message past its time to live
  * @param autoStartup whether it starts with the application
  * @param noRetryFor failures after which a message is dead-lettered at once, including
  * subclasses
  */
 public record ListenerSettings(int concurrency, Duration lease, @Nullable Duration timeout, int maxAttempts,
-        int maxLapses, RetryPolicy retryPolicy, ExpiryPolicy expiredPolicy, boolean autoStartup,
+        int maxLapses, BackoffPolicy backoff, ExpiryPolicy expiryPolicy, boolean autoStartup,
         Set<Class<? extends Throwable>> noRetryFor) {
 
     private static final int MAX_CONCURRENCY = 10_000;
 
     public ListenerSettings {
-        SettingRules.check(concurrency >= 1 && concurrency <= MAX_CONCURRENCY, "concurrency", "1 to " + MAX_CONCURRENCY,
+        require(concurrency >= 1 && concurrency <= MAX_CONCURRENCY, "concurrency", "1 to " + MAX_CONCURRENCY,
                 concurrency);
-        SettingRules.check(
-                lease.compareTo(Duration.ofSeconds(1)) >= 0 && lease.compareTo(MessageLimits.MAX_DURATION) <= 0,
+        require(lease.compareTo(Duration.ofSeconds(1)) >= 0 && lease.compareTo(MessageLimits.MAX_DURATION) <= 0,
                 "lease", "at least 1s and at most %d days".formatted(MessageLimits.MAX_DURATION.toDays()), lease);
         if (timeout != null) {
-            SettingRules.check(
-                    timeout.compareTo(Duration.ZERO) > 0 && timeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
+            require(timeout.compareTo(Duration.ZERO) > 0 && timeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
                     "timeout", "more than zero and at most %d days".formatted(MessageLimits.MAX_DURATION.toDays()),
                     timeout);
         }
-        SettingRules.check(maxAttempts >= 1, "maxAttempts", "at least 1", maxAttempts);
-        SettingRules.check(maxLapses >= 1, "maxLapses", "at least 1", maxLapses);
+        require(maxAttempts >= 1, "maxAttempts", "at least 1", maxAttempts);
+        require(maxLapses >= 1, "maxLapses", "at least 1", maxLapses);
         noRetryFor = Set.copyOf(noRetryFor);
+    }
+
+    static void require(boolean met, String name, String rule, Object value) {
+        if (!met) {
+            throw new IllegalArgumentException("%s must be %s, but was %s".formatted(name, rule,
+                    (value instanceof Duration span) ? Texts.span(span) : value));
+        }
     }
 
 }

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.Lease;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
@@ -18,41 +18,37 @@ import org.slf4j.LoggerFactory;
  * Claims the due messages of one partition for one listener, hands each to a handler
  * thread, and acknowledges those that are handled.
  * <p>
- * The loop reserves permits before it claims a message, so it never holds more unhandled
- * messages than {@link HandlerPermits} allows: those that are being handled, and those
- * prefetched. Messages that wait there too long, because handlers have become slow, are
- * given back. Leases of messages that are handled and not acknowledged yet do not count
- * against the limit. Finished messages wait a few milliseconds for others, and are then
- * acknowledged by one call, sent back to back with a claim if one is due: a finished
- * handler alone causes no claim, unless more messages were known to be due.
+ * The loop reserves permits before it claims, so it never holds more unhandled messages
+ * than {@link HandlerDispatcher} allows. Messages that wait there too long, because
+ * handlers have become slow, are released. Handled messages wait a few milliseconds for
+ * others; one call acknowledges them, sent back to back with a claim if one is due.
  * <p>
  * <strong>Threads.</strong> The loop has no thread. Its turns run one at a time, on the
  * thread of the event that causes them: the timer, a wake-up, an answer of the store, a
  * handler that finishes. No turn blocks; a pending answer causes a turn when it arrives.
- * A handler thread uses the lease that it was given, hands it back for acknowledgement,
- * releases its permit, and rings if the loop needs that: in this order, or the loop could
- * find no permit and run no other turn. Any thread pauses, resumes and stops. The stage
- * of an {@link InFlightMessage} determines the owner of its permit: the handler thread
- * that started it, or the loop that gave it back.
+ * A handler thread hands its message back for acknowledgement, releases its permit, and
+ * requests a turn if needed: in this order, or the loop could find no permit and run no
+ * other turn. Any thread pauses, resumes and stops.
  */
 public final class PollLoop {
 
     private static final Logger logger = LoggerFactory.getLogger(PollLoop.class);
 
     /** Short, so that the loop calls the store within a second of its recovery. */
-    static final RetryPolicy STORE_BACKOFF = new RetryPolicy(Duration.ofMillis(100), 2, Duration.ofMillis(500), 0.2);
+    static final BackoffPolicy STORE_BACKOFF = new BackoffPolicy(Duration.ofMillis(100), 2, Duration.ofMillis(500),
+            0.2);
 
-    private final ListenerEndpoint queue;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
-    private final HandlerPermits handlers;
+    private final HandlerDispatcher dispatcher;
 
     private final ClaimScheduler claims;
 
-    private final Alarm alarm;
+    private final TurnScheduler scheduler;
 
-    private final LeaseRenewer leaseKeeper;
+    private final LeaseRenewer leaseRenewer;
 
     private final AcknowledgementBatcher acknowledgements;
 
@@ -62,15 +58,14 @@ public final class PollLoop {
 
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-    /** The calls whose answers are pending. */
-    private @Nullable PendingCalls calls;
+    private @Nullable PendingCalls pending;
 
     /** Completes when the last release of messages has completed. */
-    private CompletableFuture<?> givenBack = CompletableFuture.completedFuture(null);
+    private CompletableFuture<?> released = CompletableFuture.completedFuture(null);
 
     private int failures;
 
-    private boolean windingDown;
+    private boolean draining;
 
     private volatile boolean paused;
 
@@ -82,19 +77,19 @@ public final class PollLoop {
 
     /**
      * Creates a loop.
-     * @param handlers shared with the loops of the queue's other partitions
+     * @param dispatcher shared with the loops of the queue's other partitions
      */
-    PollLoop(ListenerEndpoint queue, ListenerRuntime context, HandlerPermits handlers) {
-        this.queue = queue;
-        this.context = context;
-        this.handlers = handlers;
-        this.log = new PollLoopLog(queue, context);
-        handlers.join();
-        this.alarm = new Alarm(this::turn, context::turn, context.timer(), context.nanoTime());
-        this.leaseKeeper = new LeaseRenewer(queue, context);
-        this.claims = new ClaimScheduler(queue, context, handlers, this.alarm, this.leaseKeeper::jumped);
-        this.acknowledgements = new AcknowledgementBatcher(queue, context, this.leaseKeeper);
-        this.processor = new DeliveryProcessor(queue, context, this::finished);
+    public PollLoop(PartitionListener endpoint, ListenerRuntime runtime, HandlerDispatcher dispatcher) {
+        this.endpoint = endpoint;
+        this.runtime = runtime;
+        this.dispatcher = dispatcher;
+        this.log = new PollLoopLog(endpoint, runtime);
+        dispatcher.register();
+        this.scheduler = new TurnScheduler(this::runOnce, runtime::runTurn, runtime.timer(), runtime.nanoTime());
+        this.leaseRenewer = new LeaseRenewer(endpoint, runtime);
+        this.claims = new ClaimScheduler(endpoint, runtime, dispatcher, this.scheduler, this.leaseRenewer::jumped);
+        this.acknowledgements = new AcknowledgementBatcher(endpoint, runtime, this.leaseRenewer);
+        this.processor = new DeliveryProcessor(endpoint, runtime, this::finished);
     }
 
     /** Returns a future that completes once the loop has ended, after a stop. */
@@ -113,16 +108,16 @@ public final class PollLoop {
             return this.end;
         }
         try {
-            onEnd(wakeUps.listen(this.queue.partition(), this::heard)::close);
-            onEnd(this.leaseKeeper.start()::cancel);
+            onEnd(wakeUps.listen(this.endpoint.partition(), this::onWakeUp)::close);
+            onEnd(this.leaseRenewer.start());
             // Ensures a turn in each safety poll, even if the schedule fails.
-            onEnd(this.context.timer().every(this.context.settings().safetyPoll(), this.alarm::ring)::cancel);
+            onEnd(this.runtime.timer().every(this.runtime.settings().safetyPoll(), this.scheduler::requestTurn));
         }
         catch (Throwable ex) {
             this.end.complete(null);
             throw ex;
         }
-        this.alarm.start();
+        this.scheduler.start();
         return this.end;
     }
 
@@ -130,55 +125,57 @@ public final class PollLoop {
         this.end.whenComplete((done, ex) -> task.run());
     }
 
-    /** Processes a wake-up. */
-    void heard(WakeUpSignal signal) {
+    void onWakeUp(WakeUpSignal signal) {
         // Mostly follows a resubscription, which shows that the store is reachable.
-        boolean back = signal.kind() == WakeUpSignal.Kind.LOOK && this.claims.endBackoff();
-        if (this.claims.heard(signal) || back) {
-            this.alarm.ring();
+        boolean back = signal.kind() == WakeUpSignal.Kind.POLL_NOW && this.claims.endBackoff();
+        if (this.claims.onWakeUp(signal) || back) {
+            this.scheduler.requestTurn();
         }
     }
 
-    Duration silence() {
-        return this.alarm.silence();
+    /** Returns how long ago the last turn was. */
+    public PollLoopStatus status() {
+        return new PollLoopStatus(this.endpoint.partition(), this.scheduler.sinceLastTurn(),
+                this.runtime.settings().safetyPoll());
     }
 
-    void pause(boolean pause) {
+    /** Ends or resumes claiming; running handlers continue. */
+    public void pause(boolean pause) {
         this.paused = pause;
-        this.alarm.ring();
+        this.scheduler.requestTurn();
     }
 
     /**
-     * Ends the loop: gives back messages that are not started, and waits for running
+     * Ends the loop: releases messages that are not started, and waits for running
      * handlers.
      * @param timeout how long to wait
      */
-    void stop(Duration timeout) {
-        this.stopDeadline = this.context.now() + Nanos.of(timeout);
+    public void stop(Duration timeout) {
+        this.stopDeadline = this.runtime.now() + Nanos.of(timeout);
         this.stopped = true;
-        this.alarm.ring();
+        this.scheduler.requestTurn();
     }
 
     /**
      * Runs one turn: settles finished messages, and claims and dispatches due ones as
      * permits allow; once stopped, ends the loop.
-     * @return how long until the next turn, unless the alarm rings; {@code null} for no
+     * @return how long until the next turn, unless one is requested; {@code null} for no
      * limit
      */
-    @Nullable Duration turn() {
+    @Nullable Duration runOnce() {
         try {
             if (this.ended) {
                 return null;
             }
-            PendingCalls calls = (this.calls != null) ? this.calls : send();
+            PendingCalls calls = (this.pending != null) ? this.pending : send();
             if (calls == null) {
-                return this.stopped ? windDown() : untilNext();
+                return this.stopped ? drain() : untilNext();
             }
             if (!calls.answers().isDone()) {
-                return this.claims.untilLent(calls.claim());
+                return this.claims.untilCapacityReturned(calls.claim());
             }
-            this.calls = null;
-            Duration backoff = accept(calls);
+            this.pending = null;
+            Duration backoff = onAnswers(calls);
             if (this.stopped) {
                 return (backoff != null) ? Nanos.shorter(backoff, untilDeadline()) : Duration.ZERO;
             }
@@ -196,33 +193,33 @@ public final class PollLoop {
 
     /** Sends due acknowledgements and claims; {@code null} if there are none. */
     private @Nullable PendingCalls send() {
-        if (this.stopped && !beginToWindDown()) {
+        if (this.stopped && !beginDrain()) {
             return null;
         }
-        if (this.handlers.isStalled()) {
-            this.handlers.forgetDroppedStart();
-            giveBackUnstarted();
+        if (this.dispatcher.isStalled()) {
+            this.dispatcher.forgetDroppedStart();
+            releaseUnstarted();
         }
-        this.handlers.goOn();
-        Duration lingers = this.acknowledgements.lingers(this.context.now());
-        boolean ripe = lingers != null && (lingers.isZero() || this.paused || this.stopped);
+        this.dispatcher.startNext();
+        Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.runtime.now());
+        boolean ripe = timeUntilFlush != null && (timeUntilFlush.isZero() || this.paused || this.stopped);
         List<AcknowledgementBatcher.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
         ClaimScheduler.Sent claim = beginClaim();
         if (sent.isEmpty() && claim == null) {
             return null;
         }
-        PendingCalls calls = PendingCalls.of(sent, claim);
-        this.calls = calls;
+        PendingCalls calls = new PendingCalls(sent, claim);
+        this.pending = calls;
         if (!calls.answers().isDone()) {
-            this.claims.waits();
-            calls.answers().whenComplete((done, ex) -> this.alarm.ring());
+            this.claims.answersPending();
+            calls.answers().whenComplete((done, ex) -> this.scheduler.requestTurn());
         }
         return calls;
     }
 
     private ClaimScheduler.@Nullable Sent beginClaim() {
         if (this.paused || this.stopped) {
-            this.handlers.leave(this.alarm);
+            this.dispatcher.leave(this.scheduler);
             return null;
         }
         return this.claims.send();
@@ -232,9 +229,9 @@ public final class PollLoop {
      * Processes the answers.
      * @return how long to back off if a call failed, else {@code null}
      */
-    private @Nullable Duration accept(PendingCalls calls) {
+    private @Nullable Duration onAnswers(PendingCalls calls) {
         boolean settled = this.acknowledgements.accept(calls.sent());
-        boolean found = calls.claim() == null || accept(calls.claim());
+        boolean found = calls.claim() == null || onClaimAnswer(calls.claim());
         if (!settled || !found) {
             Duration wait = backoff();
             if (!found) {
@@ -243,17 +240,17 @@ public final class PollLoop {
             return wait;
         }
         this.failures = 0;
-        if (!calls.sent().isEmpty() && this.context.kept() == null) {
+        if (!calls.sent().isEmpty() && this.runtime.primaryPartitions() == null) {
             // Messages that waited in their groups may be due, perhaps without a wake-up.
-            this.claims.heard(WakeUpSignal.LOOK);
+            this.claims.onWakeUp(WakeUpSignal.POLL_NOW);
         }
         return null;
     }
 
-    /** Returns how long to wait for a ring until the next turn. */
+    /** Returns how long to wait until the next turn. */
     private Duration untilNext() {
-        Duration lingers = this.acknowledgements.lingers(this.context.now());
-        Duration wait = (lingers != null) ? lingers : this.context.settings().safetyPoll();
+        Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.runtime.now());
+        Duration wait = (timeUntilFlush != null) ? timeUntilFlush : this.runtime.settings().safetyPoll();
         if (this.paused) {
             this.claims.resign();
             return wait;
@@ -261,8 +258,8 @@ public final class PollLoop {
         return Nanos.shorter(this.claims.untilNext(), wait);
     }
 
-    /** Processes the answer to a claim; returns {@code false} if the claim failed. */
-    private boolean accept(ClaimScheduler.Sent sent) {
+    /** Returns {@code false} if the claim failed. */
+    private boolean onClaimAnswer(ClaimScheduler.Sent sent) {
         ClaimScheduler.Answer answer = this.claims.accept(sent);
         if (answer == null) {
             return false;
@@ -271,113 +268,113 @@ public final class PollLoop {
         // Comes first, as the permits belong to these messages from here on.
         boolean dispatched = dispatch(
                 hold(claim.messages(), new InFlightMessage.Times(sent.sentAt(), answer.at(), claim.now())));
-        this.context.outage().recovered(StoreOutageLog.CLAIM, this.queue.partition());
-        this.context.partitions().noticed(this.queue.partition(), claim.partitionsVersion());
-        this.queue.expired(claim.expired());
-        this.log.died(claim.buried());
+        this.runtime.outage().recovered(StoreOutageLog.CLAIM, this.endpoint.partition());
+        this.runtime.partitions().onVersion(this.endpoint.partition(), claim.partitionsVersion());
+        this.endpoint.expired(claim.expired());
+        this.log.deadLettered(claim.deadLettered());
         this.log.summarize();
-        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.room(), this.queue.name());
+        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.permits(), this.endpoint.name());
         return dispatched;
     }
 
     private List<InFlightMessage> hold(List<ClaimedMessage> messages, InFlightMessage.Times times) {
-        List<InFlightMessage> leases = new ArrayList<>(messages.size());
+        List<InFlightMessage> inFlight = new ArrayList<>(messages.size());
         for (ClaimedMessage message : messages) {
-            InFlightMessage lease = new InFlightMessage(message, times, this.queue.settings().lease());
-            this.leaseKeeper.add(lease);
-            leases.add(lease);
+            InFlightMessage held = new InFlightMessage(message, times, this.endpoint.settings().lease());
+            this.leaseRenewer.add(held);
+            inFlight.add(held);
         }
-        return leases;
+        return inFlight;
     }
 
-    private boolean dispatch(List<InFlightMessage> leases) {
+    private boolean dispatch(List<InFlightMessage> messages) {
         try {
             if (!this.stopped) {
-                this.handlers.add(leases, this::work);
+                this.dispatcher.add(messages, this::handle);
             }
             return true;
         }
         catch (Throwable ex) {
             this.log.noThread(ex);
-            giveBackUnstarted();
+            releaseUnstarted();
             return false;
         }
     }
 
-    private void work(InFlightMessage lease) {
-        // A stop gives back messages that are not started.
-        if (!this.stopped && lease.begin()) {
-            this.processor.process(lease);
+    private void handle(InFlightMessage message) {
+        // A stop releases messages that are not started.
+        if (!this.stopped && message.tryStart()) {
+            this.processor.process(message);
         }
         else {
-            this.handlers.free();
+            this.dispatcher.free();
         }
     }
 
-    private void finished(InFlightMessage lease, boolean acknowledge) {
+    private void finished(InFlightMessage message, boolean acknowledge) {
         boolean plan = false;
         if (acknowledge) {
-            plan = this.acknowledgements.add(lease);
+            plan = this.acknowledgements.add(message);
         }
         else {
-            this.leaseKeeper.remove(lease);
-            if (this.context.kept() == null) {
+            this.leaseRenewer.remove(message);
+            if (this.runtime.primaryPartitions() == null) {
                 // The message may be due again soon, perhaps without a wake-up.
-                this.claims.heard(WakeUpSignal.LOOK);
+                this.claims.onWakeUp(WakeUpSignal.POLL_NOW);
                 plan = true;
             }
         }
-        boolean wanted = this.claims.finished(lease) || plan || this.stopped;
+        boolean wanted = this.claims.finished(message) || plan || this.stopped;
         if (this.ended) {
             flush();
         }
         else if (wanted) {
-            this.alarm.ring();
+            this.scheduler.requestTurn();
         }
-        if (this.handlers.wantsMore()) {
-            this.handlers.ringThoseInLine();
+        if (this.dispatcher.needsMore()) {
+            this.dispatcher.wakeWaiters();
         }
     }
 
-    private void giveBackUnstarted() {
-        List<InFlightMessage> unstarted = this.leaseKeeper.takeUnstarted();
+    private void releaseUnstarted() {
+        List<InFlightMessage> unstarted = this.leaseRenewer.takeUnstarted();
         // Releases permits first: other loops must not wait for this one's server.
-        this.claims.giveBack(unstarted.size());
-        this.handlers.forgetGivenBack();
-        this.givenBack = CompletableFuture.allOf(this.givenBack, this.leaseKeeper.release(unstarted));
+        this.claims.release(unstarted.size());
+        this.dispatcher.removeReleased();
+        this.released = CompletableFuture.allOf(this.released, this.leaseRenewer.release(unstarted));
     }
 
-    /** Gives back unstarted messages; returns whether the stop has time left. */
-    private boolean beginToWindDown() {
-        if (!this.windingDown) {
-            this.windingDown = true;
-            this.handlers.leave(this.alarm);
+    /** Releases unstarted messages; returns whether the stop has time left. */
+    private boolean beginDrain() {
+        if (!this.draining) {
+            this.draining = true;
+            this.dispatcher.leave(this.scheduler);
             this.claims.resign();
-            giveBackUnstarted();
+            releaseUnstarted();
         }
         return !untilDeadline().isZero();
     }
 
     /** Ends the loop if no handler runs, or the stop has timed out. */
-    private @Nullable Duration windDown() {
+    private @Nullable Duration drain() {
         // The stop may have been requested during this turn.
-        if (beginToWindDown() && !isIdle()) {
+        if (beginDrain() && !isIdle()) {
             return untilDeadline();
         }
         this.ended = true;
-        this.context.outage().forget(this.queue.partition());
+        this.runtime.outage().forget(this.endpoint.partition());
         this.log.close();
         if (this.claims.held() > 0) {
             this.log.outlived(this.claims.held());
         }
-        CompletableFuture.allOf(this.givenBack, flush()).whenComplete((done, ex) -> this.end.complete(null));
+        CompletableFuture.allOf(this.released, flush()).whenComplete((done, ex) -> this.end.complete(null));
         return null;
     }
 
     /** Acknowledges once the loop has ended, without waiting for the answers. */
     private CompletableFuture<Void> flush() {
         List<AcknowledgementBatcher.Sent> sent = this.acknowledgements.send();
-        return PendingCalls.of(sent, null).answers().handle((done, ex) -> {
+        return new PendingCalls(sent, null).answers().handle((done, ex) -> {
             this.acknowledgements.accept(sent);
             return null;
         });
@@ -389,12 +386,26 @@ public final class PollLoop {
 
     private Duration backoff() {
         this.failures++;
-        Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
-        return Nanos.shorter(wait, this.context.settings().safetyPoll());
+        Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.runtime::random);
+        return Nanos.shorter(wait, this.runtime.settings().safetyPoll());
     }
 
     private Duration untilDeadline() {
-        return Duration.ofNanos(Math.max(0, this.stopDeadline - this.context.now()));
+        return Duration.ofNanos(Math.max(0, this.stopDeadline - this.runtime.now()));
+    }
+
+    /** Holds the calls that were sent back to back: acknowledgements, and a claim. */
+    private record PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim,
+            CompletableFuture<Void> answers) {
+
+        PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim) {
+            this(sent, claim,
+                    CompletableFuture.allOf(Stream
+                        .concat(sent.stream().map(AcknowledgementBatcher.Sent::answers),
+                                Stream.ofNullable(claim).map(ClaimScheduler.Sent::answer))
+                        .toArray(CompletableFuture<?>[]::new)));
+        }
+
     }
 
 }

@@ -26,28 +26,28 @@ final class PollLoopLog {
 
     private static final long NEVER = Long.MIN_VALUE;
 
-    private final ListenerEndpoint queue;
+    private final PartitionListener endpoint;
 
-    private final ListenerRuntime context;
+    private final ListenerRuntime runtime;
 
     private final AtomicLong noThreadAt = new AtomicLong(NEVER);
 
-    PollLoopLog(ListenerEndpoint queue, ListenerRuntime context) {
-        this.queue = queue;
-        this.context = context;
+    PollLoopLog(PartitionListener endpoint, ListenerRuntime runtime) {
+        this.endpoint = endpoint;
+        this.runtime = runtime;
     }
 
     /** Logs dead letters that a claim reported, and publishes their events. */
-    void died(List<DeadLetterEvent> deaths) {
-        this.queue.expirations().note(deaths);
-        for (DeadLetterEvent death : deaths) {
-            this.queue.died();
-            if (!ExpiredMessagesLog.isExpired(death)) {
-                this.context.log(() -> logger.error("Message '{}' of queue '{}' is dead: {}", death.id(), death.queue(),
-                        death.reason()));
+    void deadLettered(List<DeadLetterEvent> deadLetters) {
+        this.endpoint.expirations().note(deadLetters);
+        for (DeadLetterEvent deadLetter : deadLetters) {
+            this.endpoint.deadLettered();
+            if (!ExpiredMessagesLog.isExpired(deadLetter)) {
+                this.runtime.log(() -> logger.error("Message '{}' of queue '{}' is dead-lettered: {}", deadLetter.id(),
+                        deadLetter.queue(), deadLetter.reason()));
             }
         }
-        this.context.tellElsewhere(deaths);
+        this.runtime.publishAsync(deadLetters);
     }
 
     /**
@@ -55,23 +55,22 @@ final class PollLoopLog {
      * nothing.
      * @param what the rejected operation, as the end of a sentence
      */
-    void refused(InFlightMessage held, String what) {
-        if (!held.refused()) {
-            this.context
+    void leaseLost(InFlightMessage held, String what) {
+        if (!held.reportLoss()) {
+            this.runtime
                 .log(() -> logger.debug("Message '{}' of queue '{}' has outlived its lease, as was logged; here {}",
                         held.lease().id(), held.lease().queue(), what));
             return;
         }
-        this.queue.refused();
-        this.context.log(() -> logger.warn(
+        this.endpoint.leaseLost();
+        this.runtime.log(() -> logger.warn(
                 "Message '{}' of queue '{}' outlived its lease on attempt {}, so that it may be handled again; here {}",
                 held.lease().id(), held.lease().queue(), held.attempt(), what));
     }
 
-    /** Logs a failed turn. */
     void failed(Throwable failure, Duration wait) {
-        this.context.log(() -> logger.error("Loop of listener '{}' on queue '{}' failed; it goes on in {}",
-                this.queue.listenerId(), this.queue.name(), Texts.span(wait), failure));
+        this.runtime.log(() -> logger.error("Poll loop of listener '{}' on queue '{}' failed; it continues in {}",
+                this.endpoint.listenerId(), this.endpoint.name(), Texts.span(wait), failure));
     }
 
     /**
@@ -79,49 +78,49 @@ final class PollLoopLog {
      * executor of the application may reject handlers while it is busy.
      */
     void noThread(Throwable failure) {
-        long now = this.context.now();
+        long now = this.runtime.now();
         long last = this.noThreadAt.get();
         if ((last != NEVER && now - last < REPEAT) || !this.noThreadAt.compareAndSet(last, now)) {
-            this.context.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
-                    this.queue.listenerId(), this.queue.name(), failure.toString()));
+            this.runtime.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
+                    this.endpoint.listenerId(), this.endpoint.name(), failure.toString()));
         }
         else if (failure instanceof RejectedExecutionException) {
-            this.context.log(() -> logger.warn(
+            this.runtime.log(() -> logger.warn(
                     "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are given back, "
                             + "and claimed again by this node or another: {}",
-                    this.queue.listenerId(), this.queue.name(), failure.toString()));
+                    this.endpoint.listenerId(), this.endpoint.name(), failure.toString()));
         }
         else {
-            this.context.log(() -> logger.error(
+            this.runtime.log(() -> logger.error(
                     "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
-                    this.queue.listenerId(), this.queue.name(), failure));
+                    this.endpoint.listenerId(), this.endpoint.name(), failure));
         }
     }
 
     /** Logs that the loop ends while handlers run. */
     void outlived(int handlers) {
-        this.context.log(() -> logger.warn(
+        this.runtime.log(() -> logger.warn(
                 "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
                         + "interrupt follows. A message whose handler runs on may be handled again, unless the "
                         + "handler ends within the lease",
-                Texts.count(handlers, "handler"), this.queue.listenerId(), this.queue.name()));
+                Texts.count(handlers, "handler"), this.endpoint.listenerId(), this.endpoint.name()));
     }
 
     /** Logs how many messages have expired, at intervals. */
     void summarize() {
-        expired(this.queue.expirations().take(this.context.now()));
+        expired(this.endpoint.expirations().take(this.runtime.now()));
     }
 
     /** Logs the remaining expired messages when the loop ends. */
     void close() {
-        expired(this.queue.expirations().takeAll());
+        expired(this.endpoint.expirations().takeAll());
     }
 
     private void expired(long messages) {
         if (messages > 0) {
-            String line = this.queue.expirations()
-                .text(messages, this.queue.name(), this.queue.settings().expiredPolicy());
-            this.context.log(() -> logger.warn(line));
+            String line = this.endpoint.expirations()
+                .text(messages, this.endpoint.name(), this.endpoint.settings().expiryPolicy());
+            this.runtime.log(() -> logger.warn(line));
         }
     }
 

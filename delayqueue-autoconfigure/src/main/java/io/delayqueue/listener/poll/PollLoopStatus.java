@@ -12,14 +12,14 @@ import io.delayqueue.store.Partition;
  * even without free permits, while paused or while the store is unavailable
  * @param safetyPoll longest time between two polls
  */
-public record PollLoopStatus(Partition partition, Duration silence, Duration safetyPoll) {
+public record PollLoopStatus(Partition partition, Duration sinceLastTurn, Duration safetyPoll) {
 
     /** Tolerance for GC pauses and a busy machine. */
-    private static final Duration MERCY = Duration.ofSeconds(10);
+    private static final Duration TOLERANCE = Duration.ofSeconds(10);
 
     /** Returns whether its last turn is recent enough. */
     public boolean isAlive() {
-        return this.silence.compareTo(this.safetyPoll.multipliedBy(2).plus(MERCY)) <= 0;
+        return this.sinceLastTurn.compareTo(this.safetyPoll.multipliedBy(2).plus(TOLERANCE)) <= 0;
     }
 
 }

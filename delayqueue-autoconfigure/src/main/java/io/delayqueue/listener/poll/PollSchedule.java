@@ -38,7 +38,7 @@ final class PollSchedule {
     private static final long LONGEST_SILENCE = GRACE / 2;
 
     /** Makes the primary poller poll early enough to notify the others in time. */
-    private static final double KEEPERS_SAFETY_POLL = 0.85;
+    private static final double PRIMARY_SAFETY_POLL = 0.85;
 
     private static final double SAFETY_POLL_JITTER = 0.1;
 
@@ -46,13 +46,13 @@ final class PollSchedule {
 
     private final Partition partition;
 
-    private final @Nullable PrimaryPartitions kept;
+    private final @Nullable PrimaryPartitions primaryPartitions;
 
     private final DoubleSupplier random;
 
-    private final long keepersPoll;
+    private final long primarySafetyPoll;
 
-    private final long followersPoll;
+    private final long standbySafetyPoll;
 
     private Role role;
 
@@ -75,11 +75,11 @@ final class PollSchedule {
     private boolean behind;
 
     /** When this node or the primary poller last polled. */
-    private long looked;
+    private long polledAt;
 
     private long bidAt = -CONFIRMATION_PAUSE;
 
-    private long untoldSince = NEVER;
+    private long unannouncedSince = NEVER;
 
     private long shareAt = NEVER;
 
@@ -87,19 +87,20 @@ final class PollSchedule {
      * Creates a schedule whose first poll is due at once.
      * @param partition the partition to poll
      * @param safetyPoll longest time between two polls
-     * @param kept the partitions whose primary poller is this node; {@code null} if the
-     * store does not announce primary pollers, so that all nodes poll when a message is
-     * due
+     * @param primaryPartitions the partitions whose primary poller is this node;
+     * {@code null} if the store does not announce primary pollers, so that all nodes poll
+     * when a message is due
      * @param random returns numbers from 0 to 1
      */
-    PollSchedule(Partition partition, Duration safetyPoll, @Nullable PrimaryPartitions kept, DoubleSupplier random) {
+    PollSchedule(Partition partition, Duration safetyPoll, @Nullable PrimaryPartitions primaryPartitions,
+            DoubleSupplier random) {
         this.partition = partition;
-        this.kept = kept;
+        this.primaryPartitions = primaryPartitions;
         this.random = random;
-        this.role = (kept != null) ? Role.VACANT : Role.KEEPER;
+        this.role = (primaryPartitions != null) ? Role.VACANT : Role.PRIMARY;
         double poll = Nanos.of(safetyPoll);
-        this.keepersPoll = (long) (poll * (KEEPERS_SAFETY_POLL - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
-        this.followersPoll = (long) (poll * (1 - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
+        this.primarySafetyPoll = (long) (poll * (PRIMARY_SAFETY_POLL - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
+        this.standbySafetyPoll = (long) (poll * (1 - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
     }
 
     /** Returns when to poll next, if permits are free. */
@@ -107,9 +108,9 @@ final class PollSchedule {
         if (this.pending) {
             return 0;
         }
-        long poll = (this.role == Role.KEEPER) ? this.keepersPoll : this.followersPoll;
-        long at = Math.min(after(this.known, this.behind ? 0 : this.delay), this.looked + poll);
-        at = Math.min(at, after(this.untoldSince, LONGEST_SILENCE));
+        long poll = (this.role == Role.PRIMARY) ? this.primarySafetyPoll : this.standbySafetyPoll;
+        long at = Math.min(after(this.known, this.behind ? 0 : this.delay), this.polledAt + poll);
+        at = Math.min(at, after(this.unannouncedSince, LONGEST_SILENCE));
         return Math.min(at, this.shareAt);
     }
 
@@ -117,18 +118,18 @@ final class PollSchedule {
         return (time == NEVER) ? NEVER : time + span;
     }
 
-    synchronized boolean isKeeper() {
-        return this.kept != null && this.role == Role.KEEPER;
+    synchronized boolean isPrimary() {
+        return this.primaryPartitions != null && this.role == Role.PRIMARY;
     }
 
     /** Processes a signal and returns whether it makes the next poll earlier. */
-    synchronized boolean heard(WakeUpSignal signal, long now) {
+    synchronized boolean onWakeUp(WakeUpSignal signal, long now) {
         long before = nextAt();
         switch (signal.kind()) {
-            case LOOK -> this.pending = true;
-            case DUE -> know(now + span(signal.in()));
-            case KEPT -> kept(signal, now);
-            case VACANT -> vacant();
+            case POLL_NOW -> this.pending = true;
+            case DUE_IN -> know(now + span(signal.in()));
+            case PRIMARY_POLLED -> onPrimaryPolled(signal, now);
+            case NO_PRIMARY -> vacant();
         }
         return nextAt() < before;
     }
@@ -142,49 +143,49 @@ final class PollSchedule {
         return (in != null) ? Nanos.of(in) : 0;
     }
 
-    private void kept(WakeUpSignal signal, long now) {
-        WakeUpSignal.Keeper keeper = signal.keeper();
-        if (this.kept == null || keeper == null) {
+    private void onPrimaryPolled(WakeUpSignal signal, long now) {
+        WakeUpSignal.PrimaryPoller primary = signal.primary();
+        if (this.primaryPartitions == null || primary == null) {
             return;
         }
-        if (keeper.node().equals(this.kept.node())) {
-            become(Role.KEEPER);
+        if (primary.node().equals(this.primaryPartitions.node())) {
+            become(Role.PRIMARY);
             return;
         }
         long before = after(this.known, this.behind ? 0 : this.delay);
-        become(Role.FOLLOWER);
-        this.looked = now;
+        become(Role.STANDBY);
+        this.polledAt = now;
         this.behind = signal.in() != null && span(signal.in()) <= 0;
         // Excess messages are due for all nodes; this never delays a poll.
         this.known = this.behind ? Math.min(before, now + jitter())
                 : (signal.in() != null) ? now + span(signal.in()) : NEVER;
-        if (keeper.load() >= this.kept.count() + 2 && this.kept.takeOne()) {
+        if (primary.load() >= this.primaryPartitions.count() + 2 && this.primaryPartitions.takeOne()) {
             this.shareAt = now + (long) (LONGEST_SILENCE * this.random.getAsDouble());
         }
     }
 
     private void vacant() {
-        if (this.kept != null && this.role != Role.VACANT) {
+        if (this.primaryPartitions != null && this.role != Role.VACANT) {
             become(Role.VACANT);
         }
     }
 
     private void become(Role role) {
-        if (this.kept != null && this.role != role) {
-            if (role == Role.KEEPER) {
-                this.kept.add(this.partition);
+        if (this.primaryPartitions != null && this.role != role) {
+            if (role == Role.PRIMARY) {
+                this.primaryPartitions.add(this.partition);
             }
-            else if (this.role == Role.KEEPER) {
-                this.kept.remove(this.partition);
+            else if (this.role == Role.PRIMARY) {
+                this.primaryPartitions.remove(this.partition);
             }
             this.role = role;
             this.shareAt = NEVER;
-            this.untoldSince = NEVER;
+            this.unannouncedSince = NEVER;
         }
         this.delay = switch (this.role) {
-            case KEEPER -> 0;
+            case PRIMARY -> 0;
             case VACANT -> jitter();
-            case FOLLOWER -> (long) (GRACE * (1 + GRACE_JITTER * this.random.getAsDouble()));
+            case STANDBY -> (long) (GRACE * (1 + GRACE_JITTER * this.random.getAsDouble()));
         };
     }
 
@@ -193,35 +194,35 @@ final class PollSchedule {
     }
 
     /** Begins a poll; returns the bid to send along, {@code null} for none. */
-    synchronized @Nullable PrimaryPollerBid look(long now) {
+    synchronized @Nullable PrimaryPollerBid poll(long now) {
         this.pending = false;
         this.knownSince = NEVER;
         boolean share = this.shareAt <= now;
         this.shareAt = NEVER;
-        if (this.kept == null) {
+        if (this.primaryPartitions == null) {
             return null;
         }
-        boolean keeper = this.role == Role.KEEPER;
+        boolean primary = this.role == Role.PRIMARY;
         if (now - this.bidAt < CONFIRMATION_PAUSE && !share && this.role != Role.VACANT) {
-            if (keeper) {
-                this.untoldSince = Math.min(this.untoldSince, now);
+            if (primary) {
+                this.unannouncedSince = Math.min(this.unannouncedSince, now);
             }
-            return keeper ? this.kept.bid(PrimaryPollerBid.Kind.HOLD, 0) : null;
+            return primary ? this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0) : null;
         }
         this.bidAt = now;
-        return this.kept.bid(share ? PrimaryPollerBid.Kind.SHARE : PrimaryPollerBid.Kind.CONFIRM,
-                this.kept.others(this.partition));
+        return this.primaryPartitions.bid(share ? PrimaryPollerBid.Kind.REBALANCE : PrimaryPollerBid.Kind.ACQUIRE,
+                this.primaryPartitions.others(this.partition));
     }
 
     /** Ends a poll that the store has answered. */
     synchronized void found(ClaimResult claim, @Nullable PrimaryPollerBid bid, long at) {
-        this.looked = at;
+        this.polledAt = at;
         Duration nextIn = claim.nextIn();
         this.behind = nextIn != null && nextIn.isZero();
         this.known = Math.min(this.knownSince, (nextIn != null) ? at + Nanos.of(nextIn) : NEVER);
-        if (bid != null && bid.kind() != PrimaryPollerBid.Kind.HOLD) {
-            become(claim.keeper() ? Role.KEEPER : Role.FOLLOWER);
-            this.untoldSince = NEVER;
+        if (bid != null && bid.kind() != PrimaryPollerBid.Kind.RENEW) {
+            become(claim.primaryPoller() ? Role.PRIMARY : Role.STANDBY);
+            this.unannouncedSince = NEVER;
         }
     }
 
@@ -239,7 +240,7 @@ final class PollSchedule {
     /** Names the role of this node for the partition. */
     private enum Role {
 
-        KEEPER, FOLLOWER, VACANT
+        PRIMARY, STANDBY, VACANT
 
     }
 

@@ -30,7 +30,7 @@ public final class PrimaryPartitions {
     private final LongSupplier nanoTime;
 
     /** The number of listeners that are primary pollers of each partition. */
-    private final ConcurrentMap<Partition, Integer> keeping = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Partition, Integer> partitions = new ConcurrentHashMap<>();
 
     private final AtomicLong taken;
 
@@ -50,22 +50,22 @@ public final class PrimaryPartitions {
     }
 
     int count() {
-        return this.keeping.size();
+        return this.partitions.size();
     }
 
     /** Returns the number of partitions besides this one. */
     int others(Partition partition) {
-        return this.keeping.size() - (this.keeping.containsKey(partition) ? 1 : 0);
+        return this.partitions.size() - (this.partitions.containsKey(partition) ? 1 : 0);
     }
 
     /** Records that a listener became the primary poller. */
     void add(Partition partition) {
-        this.keeping.merge(partition, 1, Integer::sum);
+        this.partitions.merge(partition, 1, Integer::sum);
     }
 
     /** Records that a listener is no longer the primary poller. */
     void remove(Partition partition) {
-        this.keeping.computeIfPresent(partition, (kept, listeners) -> (listeners > 1) ? listeners - 1 : null);
+        this.partitions.computeIfPresent(partition, (same, listeners) -> (listeners > 1) ? listeners - 1 : null);
     }
 
     /** Returns whether to take one more partition now; counts it as taken. */

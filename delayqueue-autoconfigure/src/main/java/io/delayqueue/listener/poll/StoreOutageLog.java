@@ -42,13 +42,8 @@ public final class StoreOutageLog {
 
     private final AtomicLong lastWarning;
 
-    public StoreOutageLog(LongSupplier nanoTime) {
-        this(nanoTime, Runnable::run);
-    }
-
     /**
      * Creates a log without an outage.
-     * @param nanoTime the clock for time spans
      * @param log runs the task that writes a log line
      */
     public StoreOutageLog(LongSupplier nanoTime, Executor log) {
@@ -68,7 +63,7 @@ public final class StoreOutageLog {
         long last = this.lastWarning.get();
         if (first || (now - last >= REPEAT && this.lastWarning.compareAndSet(last, now))) {
             this.lastWarning.set(now);
-            this.log.execute(() -> logger.warn("Cannot {} queue '{}'; trying again until the store answers", operation,
+            this.log.execute(() -> logger.warn("Cannot {} queue '{}'; retrying until the store answers", operation,
                     partition, cause));
         }
         else {

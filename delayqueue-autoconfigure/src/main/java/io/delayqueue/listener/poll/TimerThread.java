@@ -1,12 +1,11 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * timeouts. The thread starts with the first task, keeps the JVM of an application alive
  * that only has handlers, and ends with {@link #close()}. Later tasks never run.
  */
-public final class TimerThread implements Timer {
+public final class TimerThread implements LoopTimer {
 
     private static final Logger logger = LoggerFactory.getLogger(TimerThread.class);
 
@@ -31,17 +30,18 @@ public final class TimerThread implements Timer {
             return thread;
         });
         this.executor.setRemoveOnCancelPolicy(true);
+        this.executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     }
 
     @Override
-    public Scheduled after(Duration delay, Runnable task) {
-        return schedule(() -> this.executor.schedule(guarded(task), Nanos.of(delay), TimeUnit.NANOSECONDS));
+    public Runnable after(Duration delay, Runnable task) {
+        return cancellation(this.executor.schedule(guarded(task), Nanos.of(delay), TimeUnit.NANOSECONDS));
     }
 
     @Override
-    public Scheduled every(Duration period, Runnable task) {
+    public Runnable every(Duration period, Runnable task) {
         long nanos = Nanos.of(period);
-        return schedule(() -> this.executor.scheduleWithFixedDelay(guarded(task), nanos, nanos, TimeUnit.NANOSECONDS));
+        return cancellation(this.executor.scheduleWithFixedDelay(guarded(task), nanos, nanos, TimeUnit.NANOSECONDS));
     }
 
     @Override
@@ -58,15 +58,8 @@ public final class TimerThread implements Timer {
         this.executor.shutdownNow();
     }
 
-    private static Scheduled schedule(Supplier<ScheduledFuture<?>> task) {
-        try {
-            ScheduledFuture<?> future = task.get();
-            return () -> future.cancel(false);
-        }
-        catch (RejectedExecutionException ex) {
-            return () -> {
-            };
-        }
+    private static Runnable cancellation(Future<?> scheduled) {
+        return () -> scheduled.cancel(false);
     }
 
     /** Guards a task, as one that throws would not run again. */
@@ -76,7 +69,7 @@ public final class TimerThread implements Timer {
                 task.run();
             }
             catch (Throwable ex) {
-                logger.error("A task of the timer failed; the next one is tried as planned", ex);
+                logger.error("A task of the timer failed; the next ones run as planned", ex);
             }
         };
     }

@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 final class ClusterRefreshCheck {
 
     /** Longest time that a refresh may wait for the node that hangs. */
-    private static final Duration LONGEST_LOOK = Duration.ofSeconds(10);
+    private static final Duration LONGEST_REFRESH = Duration.ofSeconds(10);
 
     private ClusterRefreshCheck() {
     }
@@ -31,17 +31,17 @@ final class ClusterRefreshCheck {
     static List<String> lacking(LettuceConnectionFactory factory) {
         LettuceClientConfiguration configuration = factory.getClientConfiguration();
         List<String> lacking = new ArrayList<>();
-        if (configuration.getClientOptions().filter(ClusterRefreshCheck::looksFromTimeToTime).isEmpty()) {
+        if (configuration.getClientOptions().filter(ClusterRefreshCheck::isRefreshedPeriodically).isEmpty()) {
             lacking.add("spring.data.redis.lettuce.cluster.refresh.period to 10s or so");
         }
-        if (configuration.getCommandTimeout().compareTo(LONGEST_LOOK) > 0) {
+        if (configuration.getCommandTimeout().compareTo(LONGEST_REFRESH) > 0) {
             lacking.add("spring.data.redis.timeout, which is %d s, to 2s or so"
                 .formatted(configuration.getCommandTimeout().toSeconds()));
         }
         return lacking;
     }
 
-    private static boolean looksFromTimeToTime(ClientOptions options) {
+    private static boolean isRefreshedPeriodically(ClientOptions options) {
         ClusterTopologyRefreshOptions refresh = (options instanceof ClusterClientOptions ofCluster)
                 ? ofCluster.getTopologyRefreshOptions() : null;
         return refresh != null && refresh.isPeriodicRefreshEnabled();

@@ -12,8 +12,8 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.admin.Finding;
 import io.delayqueue.admin.Finding.Kind;
-import io.delayqueue.redis.DeadLetterCodec;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.DeadLetterContent;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
@@ -30,9 +30,9 @@ final class InvariantChecks {
 
     private static final Pattern ATTEMPTS = Pattern.compile("\\d+:\\d+:\\d:[a-z]:\\d+:.*", Pattern.DOTALL);
 
-    private static final Pattern NEXT = Pattern.compile("C|S\\d+:\\d+:\\d(?::[^|]*)?\\|.{9,}", Pattern.DOTALL);
+    private static final Pattern SUCCESSOR = Pattern.compile("C|S\\d+:\\d+:\\d(?::[^|]*)?\\|.{9,}", Pattern.DOTALL);
 
-    /** Digits of the due time in a member of {@code followers}. */
+    /** Digits of the due time in a member of {@code waiting}. */
     private static final int DUE_DIGITS = 15;
 
     private static final BigDecimal LATEST_DUE = BigDecimal.valueOf(MessageLimits.MAX_DUE_AT.toEpochMilli());
@@ -67,93 +67,93 @@ final class InvariantChecks {
     }
 
     /** Checks a member of a key, by the number of that key. */
-    void look(int number, StoredMessageState facts) {
+    void check(int number, StoredMessageState state) {
         switch (number) {
-            case RepairCommands.MESSAGES -> message(facts);
-            case RepairCommands.DETAILS, RepairCommands.ATTEMPTS, RepairCommands.RENEWED, RepairCommands.NEXT ->
-                entry(number, facts);
-            case RepairCommands.HEADS -> head(facts);
-            case RepairCommands.FOLLOWERS -> follower(facts);
-            default -> place(number, facts);
+            case RepairCommands.MESSAGES -> message(state);
+            case RepairCommands.DETAILS, RepairCommands.ATTEMPTS, RepairCommands.TOKENS, RepairCommands.SUCCESSORS ->
+                entry(number, state);
+            case RepairCommands.GROUP_HEADS -> head(state);
+            case RepairCommands.WAITING -> waiting(state);
+            default -> place(number, state);
         }
     }
 
     /** Returns a name in one line, whatever its bytes. */
     static String shown(String raw) {
-        return ScriptReplies.name(ScriptReplies.bytesOfRaw(raw));
+        return ScriptCodec.name(ScriptCodec.bytesOfRaw(raw));
     }
 
-    private void message(StoredMessageState facts) {
-        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
+    private void message(StoredMessageState state) {
+        Matcher details = DETAILS.matcher((state.details() != null) ? state.details() : "");
         int lane = details.matches() ? Integer.parseInt(details.group(3)) : MessageLimits.NORMAL_PRIORITY;
-        String group = groupOf(facts.details());
-        boolean inAnotherLane = facts.places() == 1 && !facts.waits().isEmpty() && facts.waits().get(0).lane() != lane;
-        if (facts.places() == 0) {
-            String due = details.matches() ? details.group(1) : facts.now() / 1000 + "";
-            add(Kind.MESSAGE_WITHOUT_PLACE, facts.id(),
+        String group = groupOf(state.details());
+        boolean inAnotherLane = state.places() == 1 && !state.waits().isEmpty() && state.waits().get(0).lane() != lane;
+        if (state.places() == 0) {
+            String due = details.matches() ? details.group(1) : state.now() / 1000 + "";
+            add(Kind.UNSCHEDULED_MESSAGE, state.id(),
                     "the message is stored, but waits nowhere and is not leased: "
                             + "it will never be handled, and find shows it as due in 1970",
                     "send it again under its id, which then begins anew; or give it a place"
                             + (details.matches() ? "" : ", due now, as nothing else is known"),
-                    placing(facts, lane, due, group));
+                    placing(state, lane, due, group));
         }
-        else if (facts.places() > 1) {
-            severalPlaces(facts, lane, group);
+        else if (state.places() > 1) {
+            severalPlaces(state, lane, group);
         }
         else if (inAnotherLane) {
-            StoredMessageState.Place place = facts.waits().get(0);
-            add(Kind.WRONG_LANE, facts.id(),
+            StoredMessageState.LaneEntry place = state.waits().get(0);
+            add(Kind.WRONG_LANE, state.id(),
                     "it waits in the lane of priority %d, and its own is %d: cancel and reschedule do not find it there"
                         .formatted(place.lane(), lane),
-                    "move it", this.keys.command("ZREM", RepairCommands.ofLane(place.lane()), facts.id()),
-                    this.keys.command("ZADD", RepairCommands.ofLane(lane), place.score(), facts.id()));
+                    "move it", this.keys.command("ZREM", RepairCommands.ofLane(place.lane()), state.id()),
+                    this.keys.addToLane(lane, place.score(), state.id()));
         }
-        if (group != null && !facts.follows() && facts.places() > 0 && !facts.id().equals(facts.head())) {
-            boolean settled = facts.places() == 1 && !inAnotherLane;
-            notTheHead(facts, lane, group, settled ? details.group(1) : "");
+        if (group != null && !state.waitsInGroup() && state.places() > 0 && !state.id().equals(state.head())) {
+            boolean settled = state.places() == 1 && !inAnotherLane;
+            notTheHead(state, lane, group, settled ? details.group(1) : "");
         }
-        envelope(facts);
-        home(facts, group);
+        envelope(state);
+        home(state, group);
     }
 
-    private void notTheHead(StoredMessageState facts, int lane, String group, String due) {
-        String head = facts.head();
+    private void notTheHead(StoredMessageState state, int lane, String group, String due) {
+        String head = state.head();
         String remedy = "first leave it in one place, its own lane";
         List<String> commands = new ArrayList<>();
         if (head == null) {
             remedy = "make it the head";
-            commands.add(this.keys.command("HSET", RepairCommands.HEADS, group, facts.id()));
+            commands.add(this.keys.command("HSET", RepairCommands.GROUP_HEADS, group, state.id()));
         }
-        else if (facts.deadline() != null) {
+        else if (state.deadline() != null) {
             remedy = "none is needed if the other one waits or is leased: this one goes with its lease";
         }
         else if (!due.isEmpty() && due.length() <= DUE_DIGITS) {
             remedy = "put it behind that one, from where it comes at its turn";
-            commands.add(this.keys.command("ZREM", RepairCommands.ofLane(lane), facts.id()));
-            commands.add(this.keys.command("ZADD", RepairCommands.FOLLOWERS, "0", following(group, due, facts.id())));
+            commands.add(this.keys.command("ZREM", RepairCommands.ofLane(lane), state.id()));
+            commands.add(this.keys.command("ZADD", RepairCommands.WAITING, "0", following(group, due, state.id())));
         }
-        add(Kind.NOT_THE_HEAD, facts.id(),
+        add(Kind.NOT_GROUP_HEAD, state.id(),
                 "it waits or is leased although the head of its group is %s: the group is not handled in order"
                     .formatted((head != null) ? "'" + shown(head) + "'" : "nobody"),
                 remedy, commands.toArray(String[]::new));
     }
 
-    /** Returns the member of {@code followers}. */
+    /** Returns the member of {@code waiting}. */
     private static String following(String group, String due, String id) {
-        return "%s %015d:%s".formatted(group, ScriptReplies.millis(due), id);
+        return "%s %015d:%s".formatted(group, ScriptCodec.millis(due), id);
     }
 
     /** Returns commands that schedule a message which is stored but not scheduled. */
-    private String[] placing(StoredMessageState facts, int lane, String due, @Nullable String group) {
-        String waiting = this.keys.command("ZADD", RepairCommands.ofLane(lane), due, facts.id());
+    private String[] placing(StoredMessageState state, int lane, String due, @Nullable String group) {
+        String waiting = this.keys.addToLane(lane, due, state.id());
         if (group == null) {
             return new String[] { waiting };
         }
-        if (facts.head() == null || facts.head().equals(facts.id())) {
-            return new String[] { this.keys.command("HSET", RepairCommands.HEADS, group, facts.id()), waiting };
+        if (state.head() == null || state.head().equals(state.id())) {
+            return new String[] { this.keys.command("HSET", RepairCommands.GROUP_HEADS, group, state.id()), waiting };
         }
         return (due.length() > DUE_DIGITS) ? new String[] {} : new String[] {
-                this.keys.command("ZADD", RepairCommands.FOLLOWERS, "0", following(group, due, facts.id())) };
+                this.keys.command("ZADD", RepairCommands.WAITING, "0", following(group, due, state.id())) };
     }
 
     /**
@@ -161,81 +161,82 @@ final class InvariantChecks {
      * lease, the entry behind its group unless it is the head, the lane of its priority,
      * another lane.
      */
-    private void severalPlaces(StoredMessageState facts, int lane, @Nullable String group) {
-        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
-        boolean behind = facts.deadline() == null && facts.follows() && facts.head() != null
-                && !facts.head().equals(facts.id());
-        StoredMessageState.Place own = facts.waits()
+    private void severalPlaces(StoredMessageState state, int lane, @Nullable String group) {
+        Matcher details = DETAILS.matcher((state.details() != null) ? state.details() : "");
+        boolean behind = state.deadline() == null && state.waitsInGroup() && state.head() != null
+                && !state.head().equals(state.id());
+        StoredMessageState.LaneEntry own = state.waits()
             .stream()
             .filter((place) -> place.lane() == lane)
             .findFirst()
-            .orElse(facts.waits().isEmpty() ? null : facts.waits().get(0));
+            .orElse(state.waits().isEmpty() ? null : state.waits().get(0));
         List<String> commands = new ArrayList<>();
-        for (StoredMessageState.Place place : facts.waits()) {
-            if (facts.deadline() != null || behind || !place.equals(own)) {
-                commands.add(this.keys.command("ZREM", RepairCommands.ofLane(place.lane()), facts.id()));
+        for (StoredMessageState.LaneEntry place : state.waits()) {
+            if (state.deadline() != null || behind || !place.equals(own)) {
+                commands.add(this.keys.command("ZREM", RepairCommands.ofLane(place.lane()), state.id()));
             }
         }
-        if (facts.follows() && !behind && group != null && details.matches()) {
-            commands.add(this.keys.command("ZREM", RepairCommands.FOLLOWERS,
-                    following(group, details.group(1), facts.id())));
+        if (state.waitsInGroup() && !behind && group != null && details.matches()) {
+            commands
+                .add(this.keys.command("ZREM", RepairCommands.WAITING, following(group, details.group(1), state.id())));
         }
-        String lanes = facts.waits().stream().map((place) -> " in lane " + place.lane()).collect(Collectors.joining());
-        add(Kind.SEVERAL_PLACES, facts.id(),
-                "it is in %d places (%s%s%s): it may be handled twice at a time".formatted(facts.places(),
-                        (facts.deadline() != null) ? "leased" : "", lanes, facts.follows() ? " behind its group" : ""),
+        String lanes = state.waits().stream().map((place) -> " in lane " + place.lane()).collect(Collectors.joining());
+        add(Kind.SEVERAL_PLACES, state.id(),
+                "it is in %d places (%s%s%s): it may be handled twice at a time".formatted(state.places(),
+                        (state.deadline() != null) ? "leased" : "", lanes,
+                        state.waitsInGroup() ? " behind its group" : ""),
                 "leave it in one, its lease if there is one", commands.toArray(String[]::new));
     }
 
-    private void envelope(StoredMessageState facts) {
-        String reason = (facts.value().length <= ScriptReplies.STAMP) ? "it is too short" : null;
+    private void envelope(StoredMessageState state) {
+        String reason = (state.value().length <= ScriptCodec.STAMP) ? "it is too short" : null;
         if (reason == null) {
             try {
-                this.codec.read(ScriptReplies.envelopeOf(facts.value()));
+                this.codec.read(ScriptCodec.envelopeOf(state.value()));
             }
             catch (PayloadConversionException ex) {
                 reason = ex.getMessage();
             }
         }
         if (reason != null) {
-            add(Kind.UNREADABLE_MESSAGE, facts.id(), reason + "; it becomes a dead letter when it is due",
+            add(Kind.UNREADABLE_MESSAGE, state.id(), reason + "; it becomes a dead letter when it is due",
                     "cancel it, or send it again with REPLACE");
         }
     }
 
-    private void home(StoredMessageState facts, @Nullable String group) {
-        String key = shown((group != null) ? group : facts.id());
-        Set<Partition> homes = this.spread.homes(this.partition.queue(), key)
+    private void home(StoredMessageState state, @Nullable String group) {
+        String key = shown((group != null) ? group : state.id());
+        Set<Partition> homes = this.spread.targets(this.partition.queue(), key)
             .stream()
             .map(PartitionTarget::partition)
             .collect(Collectors.toSet());
         if (!homes.contains(this.partition)) {
-            add(Kind.NOT_AT_HOME, facts.id(),
+            add(Kind.WRONG_PARTITION, state.id(),
                     "its %s leads to %s: it is handled, but its id may be admitted a second time there"
                         .formatted((group != null) ? "group" : "id", homes),
                     "none is needed, unless many are: then something writes past this library");
         }
     }
 
-    private void place(int number, StoredMessageState facts) {
+    private void place(int number, StoredMessageState state) {
         boolean leased = number == RepairCommands.LEASED;
-        String score = ScriptReplies.text(facts.value());
-        if (!facts.stored()) {
-            boolean succeeded = leased && holdsMessage(facts.next());
-            add(Kind.PLACE_WITHOUT_MESSAGE, facts.id(),
+        String score = ScriptCodec.text(state.value());
+        if (!state.stored()) {
+            boolean succeeded = leased && holdsMessage(state.successor());
+            add(Kind.MISSING_CONTENT, state.id(),
                     "it is in %s, but its message is gone".formatted(this.keys.kind(number))
                             + (leased ? "" : ": a claim makes it a dead letter with the cause 'missing'"),
                     leased ? "none is needed: it goes with its lease" : "wait for that, or remove it",
-                    succeeded ? new String[] {} : new String[] { this.keys.command("ZREM", number, facts.id()) });
+                    succeeded ? new String[] {} : new String[] { this.keys.command("ZREM", number, state.id()) });
         }
-        else if (isImpossible(score, leased, facts.now())) {
-            add(Kind.IMPOSSIBLE_TIME, facts.id(),
+        else if (isImpossible(score, leased, state.now())) {
+            add(Kind.IMPOSSIBLE_TIME, state.id(),
                     leased ? "its lease ends at %s, which no worker asked for".formatted(score)
                             : "it is due at %s, which no sender asked for".formatted(score),
                     leased ? "end the lease; the command ends it now"
                             : "reschedule it to the time that is right; the command makes it due now",
-                    this.keys.command("ZADD", number, "XX", leased ? facts.now() + "" : facts.now() / 1000 + "",
-                            facts.id()));
+                    leased ? this.keys.command("ZADD", number, "XX", state.now() + "", state.id())
+                            : this.keys.addToLane(state.waits().get(0).lane(), state.now() / 1000 + "", state.id()));
         }
     }
 
@@ -249,34 +250,34 @@ final class InvariantChecks {
     }
 
     /**
-     * Returns whether an entry of {@code next} holds a message, which removing the entry
-     * would destroy.
+     * Returns whether an entry of {@code successors} holds a message, which removing the
+     * entry would destroy.
      */
-    private static boolean holdsMessage(@Nullable String next) {
-        return next != null && next.startsWith("S");
+    private static boolean holdsMessage(@Nullable String successor) {
+        return successor != null && successor.startsWith("S");
     }
 
-    private void entry(int number, StoredMessageState facts) {
-        String value = ScriptReplies.raw(facts.value());
+    private void entry(int number, StoredMessageState state) {
+        String value = ScriptCodec.raw(state.value());
         String kind = this.keys.kind(number);
-        boolean content = number == RepairCommands.NEXT && holdsMessage(value);
+        boolean content = number == RepairCommands.SUCCESSORS && holdsMessage(value);
         String remedy = content ? "look at it: HDEL would destroy the message in it" : "remove the entry";
-        String[] removal = content ? new String[] {} : new String[] { this.keys.command("HDEL", number, facts.id()) };
-        boolean succeeds = content && facts.deadline() != null;
-        boolean ofLease = number == RepairCommands.RENEWED || number == RepairCommands.NEXT;
-        if (!facts.stored() && !(succeeds && isReadable(number, value))) {
-            add(Kind.LEFTOVER, facts.id(),
+        String[] removal = content ? new String[] {} : new String[] { this.keys.command("HDEL", number, state.id()) };
+        boolean succeeds = content && state.deadline() != null;
+        boolean ofLease = number == RepairCommands.TOKENS || number == RepairCommands.SUCCESSORS;
+        if (!state.stored() && !(succeeds && isReadable(number, value))) {
+            add(Kind.ORPHANED_ENTRY, state.id(),
                     "it has an entry in %s, and there is no such message: the next one of its id would inherit it"
                         .formatted(kind),
                     remedy, removal);
         }
-        else if (ofLease && facts.deadline() == null) {
-            add(Kind.NOT_LEASED, facts.id(),
+        else if (ofLease && state.deadline() == null) {
+            add(Kind.NOT_LEASED, state.id(),
                     "it has an entry in %s, and is not leased: its next lease would inherit it".formatted(kind), remedy,
                     removal);
         }
         else if (!isReadable(number, value)) {
-            add(Kind.UNREADABLE_ENTRY, facts.id(), "its entry in %s cannot be read, and counts as none".formatted(kind),
+            add(Kind.UNREADABLE_ENTRY, state.id(), "its entry in %s cannot be read, and counts as none".formatted(kind),
                     remedy, removal);
         }
     }
@@ -285,7 +286,7 @@ final class InvariantChecks {
         return switch (number) {
             case RepairCommands.DETAILS -> DETAILS.matcher(value).matches();
             case RepairCommands.ATTEMPTS -> ATTEMPTS.matcher(value).matches();
-            case RepairCommands.NEXT -> NEXT.matcher(value).matches();
+            case RepairCommands.SUCCESSORS -> SUCCESSOR.matcher(value).matches();
             default -> value.matches("\\d+");
         };
     }
@@ -293,65 +294,66 @@ final class InvariantChecks {
     /**
      * Checks the head of a group; the member is the group, and the id that of its head.
      */
-    private void head(StoredMessageState facts) {
-        String group = facts.member();
-        boolean placed = facts.deadline() != null || !facts.waits().isEmpty();
-        boolean own = group.equals(groupOf(facts.details()));
+    private void head(StoredMessageState state) {
+        String group = state.member();
+        boolean placed = state.deadline() != null || !state.waits().isEmpty();
+        boolean own = group.equals(groupOf(state.details()));
         if (placed && own) {
             return;
         }
         String problem = (placed ? "its head '%s' is not of this group" : "its head '%s' neither waits nor is leased")
-            .formatted(shown(facts.id()));
-        if (facts.stored() && own) {
-            add(Kind.LOST_HEAD, group, problem + ": what follows is never handled", "give it a place in its lane",
-                    facts.follows() ? promotion(group, facts) : new String[] {});
+            .formatted(shown(state.id()));
+        if (state.stored() && own) {
+            add(Kind.GROUP_HEAD_MISSING, group, problem + ": what follows is never handled",
+                    "give it a place in its lane", state.waitsInGroup() ? promotion(group, state) : new String[] {});
         }
         else {
-            add(Kind.LOST_HEAD, group, problem + ((facts.first() != null) ? ": what follows is never handled" : ""),
-                    (facts.first() != null)
+            add(Kind.GROUP_HEAD_MISSING, group,
+                    problem + ((state.first() != null) ? ": what follows is never handled" : ""),
+                    (state.first() != null)
                             ? "send any message to the group, which then goes on; or remove the entry, "
                                     + "and examine again: then the first follower can be made the head"
                             : "remove the entry",
-                    this.keys.command("HDEL", RepairCommands.HEADS, group));
+                    this.keys.command("HDEL", RepairCommands.GROUP_HEADS, group));
         }
     }
 
     /** Adds it to its lane first: until it leaves followers, it is only in both. */
-    private String[] promotion(String group, StoredMessageState facts) {
-        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
+    private String[] promotion(String group, StoredMessageState state) {
+        Matcher details = DETAILS.matcher((state.details() != null) ? state.details() : "");
         if (!details.matches()) {
             return new String[] {};
         }
         String due = details.group(1);
-        int lane = RepairCommands.ofLane(Integer.parseInt(details.group(3)));
-        return new String[] { this.keys.command("HSET", RepairCommands.HEADS, group, facts.id()),
-                this.keys.command("ZADD", lane, due, facts.id()),
-                this.keys.command("ZREM", RepairCommands.FOLLOWERS, following(group, due, facts.id())) };
+        int lane = Integer.parseInt(details.group(3));
+        return new String[] { this.keys.command("HSET", RepairCommands.GROUP_HEADS, group, state.id()),
+                this.keys.addToLane(lane, due, state.id()),
+                this.keys.command("ZREM", RepairCommands.WAITING, following(group, due, state.id())) };
     }
 
-    private void follower(StoredMessageState facts) {
-        Matcher details = DETAILS.matcher((facts.details() != null) ? facts.details() : "");
-        String group = groupOf(facts.details());
-        String expected = (group != null && details.matches()) ? following(group, details.group(1), facts.id()) : null;
-        String removal = this.keys.command("ZREM", RepairCommands.FOLLOWERS, facts.member());
-        if (!facts.stored()) {
-            add(Kind.PLACE_WITHOUT_MESSAGE, facts.id(), "it waits behind its group, but its message is gone",
-                    "remove it", removal);
+    private void waiting(StoredMessageState state) {
+        Matcher details = DETAILS.matcher((state.details() != null) ? state.details() : "");
+        String group = groupOf(state.details());
+        String expected = (group != null && details.matches()) ? following(group, details.group(1), state.id()) : null;
+        String removal = this.keys.command("ZREM", RepairCommands.WAITING, state.member());
+        if (!state.stored()) {
+            add(Kind.MISSING_CONTENT, state.id(), "it waits behind its group, but its message is gone", "remove it",
+                    removal);
         }
-        else if (!facts.member().equals(expected)) {
-            boolean elsewhere = facts.places() > 0;
-            add(Kind.LOST_FOLLOWER, facts.id(),
-                    "it waits behind a group as '%s', and its details say otherwise".formatted(shown(facts.member())),
+        else if (!state.member().equals(expected)) {
+            boolean elsewhere = state.places() > 0;
+            add(Kind.STRANDED_IN_GROUP, state.id(),
+                    "it waits behind a group as '%s', and its details say otherwise".formatted(shown(state.member())),
                     elsewhere ? "remove it there" : "give it another place first, and examine again",
                     elsewhere ? new String[] { removal } : new String[] {});
         }
-        else if (facts.head() == null) {
-            boolean first = facts.member().equals(facts.first());
-            add(Kind.LOST_FOLLOWER, facts.id(), "it waits behind a group that has no head: it is never handled",
+        else if (state.head() == null) {
+            boolean first = state.member().equals(state.first());
+            add(Kind.STRANDED_IN_GROUP, state.id(), "it waits behind a group that has no head: it is never handled",
                     "send any message to the group, which then goes on"
                             + (first ? "; or make this one its head, if none of the group waits or is leased"
                                     : "; it comes after others of its group"),
-                    (first && group != null) ? promotion(group, facts) : new String[] {});
+                    (first && group != null) ? promotion(group, state) : new String[] {});
         }
     }
 
@@ -361,27 +363,27 @@ final class InvariantChecks {
     }
 
     /** Checks a dead letter, in one of its two keys. */
-    void lookAtLetter(int number, String letter, byte[] value, boolean there) {
-        boolean content = number == RepairCommands.LETTERS;
+    void checkDeadLetter(int number, String letter, byte[] value, boolean there) {
+        boolean content = number == RepairCommands.DEAD_LETTERS;
         Long died = content ? diedOrNull(value) : null;
         if (content && died == null) {
             add(Kind.UNREADABLE_ENTRY, letter, "the dead letter cannot be read: it is shown without what it holds",
                     "look at it; purging it destroys what it holds");
         }
         else if (!there && died != null) {
-            add(Kind.HALF_A_LETTER, letter, "the dead letter is in no list: it is neither shown nor purged",
+            add(Kind.INCOMPLETE_DEAD_LETTER, letter, "the dead letter is in no list: it is neither shown nor purged",
                     "list it by the time of its death",
-                    this.keys.command("ZADD", RepairCommands.DEAD, died.toString(), letter));
+                    this.keys.command("ZADD", RepairCommands.DEAD_ORDER, died.toString(), letter));
         }
         else if (!there) {
-            add(Kind.HALF_A_LETTER, letter, "the dead letter is listed, and its content is gone", "remove it",
-                    this.keys.command("ZREM", RepairCommands.DEAD, letter));
+            add(Kind.INCOMPLETE_DEAD_LETTER, letter, "the dead letter is listed, and its content is gone", "remove it",
+                    this.keys.command("ZREM", RepairCommands.DEAD_ORDER, letter));
         }
     }
 
     private static @Nullable Long diedOrNull(byte[] value) {
-        DeadLetterCodec letter = DeadLetterCodec.parse(value);
-        return (letter != DeadLetterCodec.UNREADABLE) ? (Long) letter.died() : null;
+        DeadLetterContent letter = DeadLetterContent.parse(value);
+        return (letter != DeadLetterContent.UNREADABLE) ? (Long) letter.died() : null;
     }
 
 }

@@ -15,7 +15,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.admin.Finding;
 import io.delayqueue.admin.Finding.Kind;
 import io.delayqueue.redis.script.RedisKeys;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +36,7 @@ final class KeyNameCheck {
     private static final int PAGE = 1_000;
 
     /** Keys that hold no messages, and may exist without any. */
-    private static final Set<String> LONELY = Set.of("partitions", "keeper", "replicated");
+    private static final Set<String> LONELY = Set.of("partitions", "primary", "replicated");
 
     private final String namespace;
 
@@ -81,7 +81,7 @@ final class KeyNameCheck {
 
     private static void drain(Cursor<byte[]> keys, Consumer<String> action) {
         try (keys) {
-            keys.forEachRemaining((key) -> action.accept(ScriptReplies.raw(key)));
+            keys.forEachRemaining((key) -> action.accept(ScriptCodec.raw(key)));
         }
     }
 
@@ -89,7 +89,7 @@ final class KeyNameCheck {
      * Checks the name of a key; returns {@code null} if it is valid.
      * @param key raw bytes
      */
-    @Nullable Finding look(String key) {
+    @Nullable Finding check(String key) {
         Matcher name = this.form.matcher(key);
         if (this.directory.contains(key)) {
             return null;
@@ -119,8 +119,8 @@ final class KeyNameCheck {
     }
 
     private static Finding foreign(String key, String why) {
-        return new Finding(Kind.FOREIGN_KEY, null, 0, ScriptReplies.name(ScriptReplies.bytesOfRaw(key)),
-                "the key " + why, "look whose it is; if it is nobody's, remove it, which destroys what it holds",
+        return new Finding(Kind.FOREIGN_KEY, null, 0, ScriptCodec.name(ScriptCodec.bytesOfRaw(key)), "the key " + why,
+                "look whose it is; if it is nobody's, remove it, which destroys what it holds",
                 List.of("UNLINK " + RepairCommands.quote(key)));
     }
 

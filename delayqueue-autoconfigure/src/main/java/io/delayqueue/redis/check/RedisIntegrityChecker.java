@@ -28,11 +28,11 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
-import static io.delayqueue.redis.script.ScriptReplies.bytesOfRaw;
-import static io.delayqueue.redis.script.ScriptReplies.number;
-import static io.delayqueue.redis.script.ScriptReplies.raw;
-import static io.delayqueue.redis.script.ScriptReplies.text;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytesOfRaw;
+import static io.delayqueue.redis.script.ScriptCodec.number;
+import static io.delayqueue.redis.script.ScriptCodec.raw;
+import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
  * Checks the integrity of the keys in Redis. Reads each key of a queue page by page; a
@@ -54,8 +54,8 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     private static final int MEMBERS_AT_ONCE = 100;
 
     /** Keys whose values are messages, which may be large. */
-    private static final Set<Integer> CONTENTS = Set.of(RepairCommands.MESSAGES, RepairCommands.NEXT,
-            RepairCommands.LETTERS);
+    private static final Set<Integer> CONTENTS = Set.of(RepairCommands.MESSAGES, RepairCommands.SUCCESSORS,
+            RepairCommands.DEAD_LETTERS);
 
     private static final int TYPES = 5;
 
@@ -79,26 +79,26 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     @Override
-    public IntegrityReport examine(String queue) {
+    public IntegrityReport check(String queue) {
         QueueName name = new QueueName(queue);
         Records records = records(name);
         List<Finding> found = new ArrayList<>(records.findings());
-        Map<Place, Set<String>> suspects = new LinkedHashMap<>();
+        Map<PartitionKey, Set<String>> suspects = new LinkedHashMap<>();
         long examined = 0;
         int places = 0;
         for (Partition partition : records.spread().all(name)) {
             List<Object> survey = survey(partition);
-            List<Finding> keys = lookAtKeys(partition, survey);
+            List<Finding> keys = checkKeys(partition, survey);
             found.addAll(keys);
             examined += number(survey.get(0)) + number(survey.get(1));
-            for (int number = 1; number <= RepairCommands.HEADS && !hasWrongType(keys); number++) {
+            for (int number = 1; number <= RepairCommands.GROUP_HEADS && !hasWrongType(keys); number++) {
                 if (!text(survey.get(TYPES + number - 1)).equals("none") && isCollection(number)) {
-                    places += page(new Place(partition, number), records.spread(), suspects, places);
+                    places += page(new PartitionKey(partition, number), records.spread(), suspects, places);
                 }
             }
         }
         PartitionLayout spread = suspects.isEmpty() ? records.spread() : records(name).spread();
-        suspects.forEach((place, members) -> found.addAll(lookAgain(place, members, spread)));
+        suspects.forEach((place, members) -> found.addAll(recheck(place, members, spread)));
         boolean complete = places < MOST_FINDINGS && found.size() <= MOST_FINDINGS;
         return new IntegrityReport(examined, found.subList(0, Math.min(MOST_FINDINGS, found.size())), complete);
     }
@@ -112,19 +112,19 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     private List<Object> survey(Partition partition) {
-        return await(this.redis.run(RedisScripts.SURVEY, partition));
+        return await(this.redis.run(RedisScripts.INSPECT_PARTITION, partition));
     }
 
     /** Reads a key, and collects the members that seem wrong; returns how many. */
-    private int page(Place place, PartitionLayout spread, Map<Place, Set<String>> suspects, int before) {
+    private int page(PartitionKey place, PartitionLayout spread, Map<PartitionKey, Set<String>> suspects, int before) {
         byte[] count = bytes((place.number() == RepairCommands.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE);
         byte[] cursor = bytes(0);
         Set<String> members = new LinkedHashSet<>();
         do {
-            List<Object> reply = await(
-                    this.redis.run(RedisScripts.EXAMINE, place.partition(), bytes(place.number()), cursor, count));
+            List<Object> reply = await(this.redis.run(RedisScripts.INSPECT_MESSAGES, place.partition(),
+                    bytes(place.number()), cursor, count));
             cursor = (byte[]) reply.get(1);
-            look(place, reply, spread, (member) -> {
+            check(place, reply, spread, (member) -> {
                 if (before + members.size() < MOST_FINDINGS) {
                     members.add(member);
                 }
@@ -137,7 +137,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         return members.size();
     }
 
-    private List<Finding> lookAgain(Place place, Set<String> members, PartitionLayout spread) {
+    private List<Finding> recheck(PartitionKey place, Set<String> members, PartitionLayout spread) {
         List<Finding> findings = new ArrayList<>();
         List<String> distinct = List.copyOf(members);
         int atOnce = CONTENTS.contains(place.number()) ? 1 : MEMBERS_AT_ONCE;
@@ -145,8 +145,8 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
             List<byte[]> arguments = new ArrayList<>(List.of(bytes(place.number()), bytes("")));
             distinct.subList(i, Math.min(i + atOnce, distinct.size()))
                 .forEach((member) -> arguments.add(bytesOfRaw(member)));
-            findings.addAll(look(place,
-                    await(this.redis.run(RedisScripts.EXAMINE, place.partition(), arguments.toArray(byte[][]::new))),
+            findings.addAll(check(place, await(
+                    this.redis.run(RedisScripts.INSPECT_MESSAGES, place.partition(), arguments.toArray(byte[][]::new))),
                     spread, (member) -> {
                     }));
         }
@@ -154,21 +154,22 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     /** Checks the members of a reply. */
-    private List<Finding> look(Place place, List<Object> reply, PartitionLayout spread, Consumer<String> suspect) {
+    private List<Finding> check(PartitionKey place, List<Object> reply, PartitionLayout spread,
+            Consumer<String> suspect) {
         long now = number(reply.get(0));
         List<Finding> findings = new ArrayList<>();
         for (Object each : reply.subList(2, reply.size())) {
-            List<?> facts = (List<?>) each;
+            List<?> state = (List<?>) each;
             InvariantChecks diagnosis = diagnosis(place.partition(), spread);
-            if (place.number() == RepairCommands.DEAD || place.number() == RepairCommands.LETTERS) {
-                diagnosis.lookAtLetter(place.number(), raw(facts.get(0)), (byte[]) facts.get(1),
-                        number(facts.get(2)) == 1);
+            if (place.number() == RepairCommands.DEAD_ORDER || place.number() == RepairCommands.DEAD_LETTERS) {
+                diagnosis.checkDeadLetter(place.number(), raw(state.get(0)), (byte[]) state.get(1),
+                        number(state.get(2)) == 1);
             }
             else {
-                diagnosis.look(place.number(), StoredMessageState.of(now, facts));
+                diagnosis.check(place.number(), StoredMessageState.of(now, state));
             }
             if (!diagnosis.findings().isEmpty()) {
-                suspect.accept(raw(facts.get(0)));
+                suspect.accept(raw(state.get(0)));
                 findings.addAll(diagnosis.findings());
             }
         }
@@ -179,10 +180,10 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         return new InvariantChecks(partition, spread, new RepairCommands(this.redis.keysOf(partition)), this.codec);
     }
 
-    private List<Finding> lookAtKeys(Partition partition, List<Object> survey) {
+    private List<Finding> checkKeys(Partition partition, List<Object> survey) {
         RepairCommands keys = new RepairCommands(this.redis.keysOf(partition));
         InvariantChecks diagnosis = diagnosis(partition, PartitionLayout.ONE);
-        for (int number = 1; number <= RepairCommands.KEEPER; number++) {
+        for (int number = 1; number <= RepairCommands.PRIMARY; number++) {
             String type = text(survey.get(TYPES + number - 1));
             if (!type.equals("none") && !type.equals(typeOf(number))) {
                 diagnosis.add(Kind.WRONG_TYPE, keys.name(number),
@@ -206,10 +207,10 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
 
     private static String typeOf(int number) {
         return switch (number) {
-            case RepairCommands.MESSAGES, RepairCommands.DETAILS, RepairCommands.ATTEMPTS, RepairCommands.RENEWED,
-                    RepairCommands.NEXT, RepairCommands.LETTERS, RepairCommands.HEADS ->
+            case RepairCommands.MESSAGES, RepairCommands.DETAILS, RepairCommands.ATTEMPTS, RepairCommands.TOKENS,
+                    RepairCommands.SUCCESSORS, RepairCommands.DEAD_LETTERS, RepairCommands.GROUP_HEADS ->
                 "hash";
-            case RepairCommands.WAKE, RepairCommands.PARTITIONS, RepairCommands.KEEPER -> "string";
+            case RepairCommands.WAKE, RepairCommands.PARTITIONS, RepairCommands.PRIMARY -> "string";
             default -> "zset";
         };
     }
@@ -253,7 +254,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         InvariantChecks diagnosis = diagnosis(partition, PartitionLayout.ONE);
         RepairCommands keys = new RepairCommands(
                 this.redis.keysOf(record.isEmpty() ? Partition.first(partition.queue()) : partition));
-        diagnosis.add(Kind.RECORDS_DISAGREE, null,
+        diagnosis.add(Kind.PARTITION_LAYOUT_MISMATCH, null,
                 "its record is '%s', and that of the first partition is '%s': senders may go by either"
                     .formatted(InvariantChecks.shown(recorded), InvariantChecks.shown(record)),
                 "call repartition with the number of partitions that is right; or write the record",
@@ -262,7 +263,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     @Override
-    public IntegrityReport examineKeys() {
+    public IntegrityReport checkKeys() {
         Map<QueueName, Integer> partitions = new LinkedHashMap<>();
         KeyNameCheck names = new KeyNameCheck(this.redis.namespace(), (queue) -> {
             if (partitions.size() > MOST_FINDINGS) {
@@ -275,7 +276,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         try {
             names.forEach(this.connections.get(), (key) -> {
                 keys[0]++;
-                Finding finding = names.look(key);
+                Finding finding = names.check(key);
                 if (finding != null && found.size() <= MOST_FINDINGS) {
                     found.add(finding);
                 }
@@ -316,7 +317,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
      * @param partition the partition
      * @param number of the key, as in prelude.lua
      */
-    private record Place(Partition partition, int number) {
+    private record PartitionKey(Partition partition, int number) {
     }
 
     /**

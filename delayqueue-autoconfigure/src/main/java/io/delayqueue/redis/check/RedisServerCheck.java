@@ -23,7 +23,7 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -87,25 +87,25 @@ public final class RedisServerCheck {
         // First checks that Redis answers: the call that reads the masters has no limit
         // of ours, and would delay the start.
         Map<String, Integer> probes = Map.of("", 0);
-        List<Look> looks = looks(probes, limit);
-        if (looks.isEmpty()) {
+        List<ProbeReply> replies = probe(probes, limit);
+        if (replies.isEmpty()) {
             return false;
         }
         boolean cluster = ClusterMasters.isCluster(this.template);
         if (cluster) {
             probes = masters();
-            looks = looks(probes, limit);
-            if (looks.isEmpty()) {
+            replies = probe(probes, limit);
+            if (replies.isEmpty()) {
                 return false;
             }
         }
-        if (!clocksGo(probes, looks, limit)) {
+        if (!clocksAdvance(probes, replies, limit)) {
             return false;
         }
-        UnsupportedEngines.refuseSetting(looks.stream().map(Look::server).toList(), this.template);
-        warnOfEviction(looks);
+        UnsupportedEngines.refuseSetting(replies.stream().map(ProbeReply::server).toList(), this.template);
+        warnOfEviction(replies);
         new PersistenceCheck(this.template).run();
-        warnOfWakeUps(looks.stream().anyMatch(Look::refused), cluster);
+        warnOfWakeUps(replies.stream().anyMatch(ProbeReply::refused), cluster);
         if (cluster) {
             warnOfHangs();
         }
@@ -124,19 +124,19 @@ public final class RedisServerCheck {
     }
 
     /** Probes all at once; empty if one does not answer or rejects writes. */
-    private List<Look> looks(Map<String, Integer> probes, Duration limit) {
-        Map<String, CompletableFuture<List<Object>>> replies = new LinkedHashMap<>();
+    private List<ProbeReply> probe(Map<String, Integer> probes, Duration limit) {
+        Map<String, CompletableFuture<List<Object>>> sent = new LinkedHashMap<>();
         probes.forEach(
-                (address, number) -> replies.put(address.isEmpty() ? "" : " at " + address, this.redis.probe(number)));
-        List<Look> looks = new ArrayList<>();
-        for (Map.Entry<String, CompletableFuture<List<Object>>> each : replies.entrySet()) {
-            Look look = look(each.getKey(), each.getValue(), limit);
-            if (look == null) {
+                (address, number) -> sent.put(address.isEmpty() ? "" : " at " + address, this.redis.probe(number)));
+        List<ProbeReply> replies = new ArrayList<>();
+        for (Map.Entry<String, CompletableFuture<List<Object>>> each : sent.entrySet()) {
+            ProbeReply reply = await(each.getKey(), each.getValue(), limit);
+            if (reply == null) {
                 return List.of();
             }
-            looks.add(look);
+            replies.add(reply);
         }
-        return looks;
+        return replies;
     }
 
     /**
@@ -145,12 +145,12 @@ public final class RedisServerCheck {
      * @return whether all have; if not, one did not answer
      * @throws UnsuitableRedisException if one stands still
      */
-    private boolean clocksGo(Map<String, Integer> probes, List<Look> looks, Duration limit) {
-        List<Look> before = looks;
-        Set<String> still = before.stream().map(Look::at).collect(Collectors.toSet());
+    private boolean clocksAdvance(Map<String, Integer> probes, List<ProbeReply> replies, Duration limit) {
+        List<ProbeReply> before = replies;
+        Set<String> still = before.stream().map(ProbeReply::at).collect(Collectors.toSet());
         for (int call = 1; call <= CLOCK_CALLS && !still.isEmpty(); call++) {
             LockSupport.parkNanos((call == 1) ? 0 : CLOCK_PAUSE.toNanos());
-            List<Look> now = looks(probes, limit);
+            List<ProbeReply> now = probe(probes, limit);
             if (now.size() != before.size()) {
                 return false;
             }
@@ -161,20 +161,20 @@ public final class RedisServerCheck {
             }
             before = now;
         }
-        for (Look look : before) {
-            if (still.contains(look.at())) {
-                throw UnsupportedEngines.ofClock(look.at(),
+        for (ProbeReply reply : before) {
+            if (still.contains(reply.at())) {
+                throw UnsupportedEngines.ofClock(reply.at(),
                         "it stands still; TIME answered %d µs in each of %d calls, over %d ms or more"
-                            .formatted(look.time(), CLOCK_CALLS + 1, (CLOCK_CALLS - 1) * CLOCK_PAUSE.toMillis()));
+                            .formatted(reply.time(), CLOCK_CALLS + 1, (CLOCK_CALLS - 1) * CLOCK_PAUSE.toMillis()));
             }
         }
         return true;
     }
 
-    private static @Nullable Look look(String at, CompletableFuture<List<Object>> asked, Duration limit) {
+    private static @Nullable ProbeReply await(String at, CompletableFuture<List<Object>> answer, Duration limit) {
         List<Object> reply;
         try {
-            reply = asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            reply = answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
@@ -185,20 +185,20 @@ public final class RedisServerCheck {
         }
         catch (ExecutionException ex) {
             requireAdmission(at, ex);
-            logger.debug("Redis{} cannot be looked at", at, ex);
+            logger.debug("Redis{} did not answer the probe", at, ex);
             return null;
         }
-        String server = ScriptReplies.text(reply.get(0));
+        String server = ScriptCodec.text(reply.get(0));
         requireVersion(at, server);
-        String denied = ScriptReplies.text(reply.get(2));
+        String denied = ScriptCodec.text(reply.get(2));
         if (RedisExceptionTranslator.isNotNow(withoutCommand(denied))) {
             logger.debug("Redis{} cannot be written to: {}", at, denied);
             return null;
         }
-        UnsupportedEngines.refuse(at, server, ScriptReplies.text(reply.get(4)));
+        UnsupportedEngines.refuse(at, server, ScriptCodec.text(reply.get(4)));
         requirePermissions(at, denied);
-        long time = requireTime(at, ScriptReplies.number(reply.get(5)));
-        return new Look(at, server, ScriptReplies.text(reply.get(1)), ScriptReplies.number(reply.get(3)) == 1, time);
+        long time = requireTime(at, ScriptCodec.number(reply.get(5)));
+        return new ProbeReply(at, server, ScriptCodec.text(reply.get(1)), ScriptCodec.number(reply.get(3)) == 1, time);
     }
 
     /** Returns the error without the command that the probe puts in front. */
@@ -259,11 +259,11 @@ public final class RedisServerCheck {
         return micros;
     }
 
-    private static void warnOfEviction(List<Look> looks) {
-        String evicting = looks.stream().flatMap((look) -> {
-            Matcher policy = POLICY.matcher(look.memory());
+    private static void warnOfEviction(List<ProbeReply> replies) {
+        String evicting = replies.stream().flatMap((reply) -> {
+            Matcher policy = POLICY.matcher(reply.memory());
             return (policy.find() && policy.group(1).startsWith("allkeys-"))
-                    ? Stream.of("Redis%s has maxmemory-policy '%s'".formatted(look.at(), policy.group(1)))
+                    ? Stream.of("Redis%s has maxmemory-policy '%s'".formatted(reply.at(), policy.group(1)))
                     : Stream.empty();
         }).collect(Collectors.joining(", "));
         if (!evicting.isEmpty()) {
@@ -330,14 +330,14 @@ public final class RedisServerCheck {
         return found.stringPropertyNames()
             .stream()
             .sorted()
-            .filter((name) -> !tellsOfSortedSets(found.getProperty(name)))
+            .filter((name) -> !announcesSortedSets(found.getProperty(name)))
             .map((name) -> "Redis%s has %s '%s'".formatted(
                     name.equals(NOTIFICATIONS) ? "" : " at " + name.replace("." + NOTIFICATIONS, ""), NOTIFICATIONS,
                     found.getProperty(name)))
             .collect(Collectors.joining(", "));
     }
 
-    private static boolean tellsOfSortedSets(String flags) {
+    private static boolean announcesSortedSets(String flags) {
         return flags.contains("K") && (flags.contains("z") || flags.contains("A"));
     }
 
@@ -350,7 +350,7 @@ public final class RedisServerCheck {
      * @param refused whether this user may not publish wake-ups
      * @param time by its clock, microseconds
      */
-    private record Look(String at, String server, String memory, boolean refused, long time) {
+    private record ProbeReply(String at, String server, String memory, boolean refused, long time) {
     }
 
 }

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,8 +11,9 @@ import java.util.regex.Pattern;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.store.ServerIssue.Kind;
 import io.delayqueue.store.ServerMonitor;
@@ -74,8 +74,8 @@ public final class RedisServerMonitor implements ServerMonitor {
         for (Map.Entry<String, Integer> probe : probes.entrySet()) {
             String at = probe.getKey();
             all = all.thenCombine(this.redis.probe(probe.getValue())
-                .thenApply((reply) -> faults(at, reply))
-                .exceptionally((failure) -> List.of(fault(at, failure))), RedisServerMonitor::both);
+                .thenApply((reply) -> issues(at, reply))
+                .exceptionally((failure) -> List.of(issueOf(at, failure))), RedisServerMonitor::both);
         }
         return all;
     }
@@ -86,33 +86,32 @@ public final class RedisServerMonitor implements ServerMonitor {
         return both;
     }
 
-    private List<ServerIssue> faults(String at, List<Object> reply) {
-        List<ServerIssue> faults = new ArrayList<>();
-        String memory = ScriptReplies.text(reply.get(1));
-        String denied = ScriptReplies.text(reply.get(2));
+    private List<ServerIssue> issues(String at, List<Object> reply) {
+        List<ServerIssue> issues = new ArrayList<>();
+        String memory = ScriptCodec.text(reply.get(1));
+        String denied = ScriptCodec.text(reply.get(2));
         if (!denied.isEmpty()) {
-            faults.add(new ServerIssue(RedisExceptionTranslator.isNotNow(RedisServerCheck.withoutCommand(denied))
+            issues.add(new ServerIssue(RedisExceptionTranslator.isNotNow(RedisServerCheck.withoutCommand(denied))
                     ? Kind.REFUSES : Kind.FORBIDS, at, denied));
         }
         long most = bytes(MOST, memory);
         Matcher policy = POLICY.matcher(memory);
         if (most > 0 && policy.find()) {
-            faults.add(new ServerIssue(Kind.EVICTS, at, policy.group(1)));
+            issues.add(new ServerIssue(Kind.EVICTS, at, policy.group(1)));
         }
         else if (most > 0 && bytes(USED, memory) >= most / 100.0 * NEARLY_FULL) {
-            faults.add(new ServerIssue(Kind.NEARLY_FULL, at,
+            issues.add(new ServerIssue(Kind.NEARLY_FULL, at,
                     "%.0f %% of %.0f MiB".formatted(bytes(USED, memory) * 100.0 / most, most / (double) (1 << 20))));
         }
-        if (this.mode == WakeUpMode.CHANNEL && ScriptReplies.number(reply.get(3)) == 1) {
-            faults.add(new ServerIssue(Kind.MUTE, at, ""));
+        if (this.mode == WakeUpMode.CHANNEL && ScriptCodec.number(reply.get(3)) == 1) {
+            issues.add(new ServerIssue(Kind.MUTE, at, ""));
         }
-        return faults;
+        return issues;
     }
 
     /** Returns the issue of a server whose probe failed; other servers may be fine. */
-    private static ServerIssue fault(String at, Throwable failure) {
-        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-                : failure;
+    private static ServerIssue issueOf(String at, Throwable failure) {
+        Throwable cause = FailureEffects.unwrap(failure);
         String error = RedisExceptionTranslator.errorText(cause);
         if (RedisExceptionTranslator.isNotNow(error)) {
             return new ServerIssue(Kind.REFUSES, at, error);

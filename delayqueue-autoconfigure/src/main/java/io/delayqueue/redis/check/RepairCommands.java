@@ -1,5 +1,6 @@
 package io.delayqueue.redis.check;
 
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -7,7 +8,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.redis.script.RedisKeys;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 
 /** Formats commands on the keys of a partition for the prompt of redis-cli. */
 final class RepairCommands {
@@ -26,23 +27,24 @@ final class RepairCommands {
 
     static final int ATTEMPTS = 7;
 
-    static final int RENEWED = 8;
+    static final int TOKENS = 8;
 
-    static final int NEXT = 9;
+    static final int SUCCESSORS = 9;
 
-    static final int DEAD = 10;
+    static final int DEAD_ORDER = 10;
 
-    static final int LETTERS = 11;
+    static final int DEAD_LETTERS = 11;
 
-    static final int FOLLOWERS = 21;
+    static final int PRIORITIES = 12;
 
-    static final int HEADS = 22;
+    static final int WAITING = 13;
 
-    static final int KEEPER = 23;
+    static final int GROUP_HEADS = 14;
 
-    private static final int LOWER_LANES = 12;
+    static final int PRIMARY = 15;
 
-    private static final int HIGHER_LANES = 11;
+    /** What the scores of one lane of {@link #PRIORITIES} are later than those before. */
+    private static final BigDecimal LANE = BigDecimal.TEN.pow(15);
 
     private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9._:@/+=,-][A-Za-z0-9._:@/+=~,-]*");
 
@@ -54,16 +56,23 @@ final class RepairCommands {
         this.keys = keys;
     }
 
-    /** Returns the number of the key of a lane; see {@code lane_key} in prelude.lua. */
-    static int ofLane(int lane) {
-        if (lane == MessageLimits.NORMAL_PRIORITY) {
-            return SCHEDULED;
-        }
-        return ((lane < MessageLimits.NORMAL_PRIORITY) ? LOWER_LANES : HIGHER_LANES) + lane;
+    /** Returns the number of the key that holds a lane. */
+    static int ofLane(int priority) {
+        return (priority == MessageLimits.NORMAL_PRIORITY) ? SCHEDULED : PRIORITIES;
     }
 
-    static boolean isLane(int number) {
-        return number == SCHEDULED || (number >= LOWER_LANES && number < FOLLOWERS);
+    /** Returns the command that adds a message to a lane, or moves it there. */
+    String addToLane(int priority, String due, String id) {
+        return command("ZADD", ofLane(priority), score(priority, due), id);
+    }
+
+    /** Returns the score of a due time in a lane; see {@code lane_of} in prelude.lua. */
+    private static String score(int priority, String due) {
+        if (priority == MessageLimits.NORMAL_PRIORITY || due.endsWith("inf")) {
+            return due;
+        }
+        int lane = MessageLimits.MAX_PRIORITY - priority - ((priority < MessageLimits.NORMAL_PRIORITY) ? 1 : 0);
+        return LANE.multiply(BigDecimal.valueOf(lane)).add(new BigDecimal(due)).toPlainString();
     }
 
     /** Returns the name of a key, by its number in prelude.lua. */
@@ -91,7 +100,7 @@ final class RepairCommands {
             return argument;
         }
         StringBuilder quoted = new StringBuilder("\"");
-        for (byte each : ScriptReplies.bytesOfRaw(argument)) {
+        for (byte each : ScriptCodec.bytesOfRaw(argument)) {
             String character = String.valueOf((char) each);
             boolean plain = QUOTABLE.matcher(character).matches();
             quoted.append(plain ? character : "\\x%02x".formatted(each & 0xff));

@@ -3,16 +3,17 @@ package io.delayqueue.redis.check;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.redis.script.ScriptReplies.number;
-import static io.delayqueue.redis.script.ScriptReplies.raw;
+import static io.delayqueue.redis.script.ScriptCodec.number;
+import static io.delayqueue.redis.script.ScriptCodec.raw;
 
 /**
- * Holds the entries of a message at one moment, as {@code examine.lua} returns them;
- * {@code null} for an absent entry. Texts are in the form of {@link ScriptReplies#raw},
- * as names may be any bytes; {@link ScriptReplies#name} converts them for display.
+ * Holds the entries of a message at one moment, as {@code inspect-messages.lua} returns
+ * them; {@code null} for an absent entry. Texts are in the form of
+ * {@link ScriptCodec#raw}, as names may be any bytes; {@link ScriptCodec#name} converts
+ * them for display.
  *
  * @param now microseconds
  * @param member the member that was read, of a set or a hash
@@ -22,19 +23,19 @@ import static io.delayqueue.redis.script.ScriptReplies.raw;
  * @param deadline end of its lease, microseconds
  * @param head of its group
  * @param first of the messages that wait in its group
- * @param follows whether it is one of them
+ * @param waitsInGroup whether it is one of them
  * @param waits its entries in lanes
  */
 record StoredMessageState(long now, String member, byte[] value, String id, boolean stored, @Nullable String details,
-        @Nullable String attempts, @Nullable String renewed, @Nullable String next, @Nullable String deadline,
-        @Nullable String head, @Nullable String first, boolean follows, List<Place> waits) {
+        @Nullable String attempts, @Nullable String token, @Nullable String successor, @Nullable String deadline,
+        @Nullable String head, @Nullable String first, boolean waitsInGroup, List<LaneEntry> waits) {
 
     private static final int PLACES = 12;
 
     static StoredMessageState of(long now, List<?> reply) {
-        List<Place> waits = new ArrayList<>();
+        List<LaneEntry> waits = new ArrayList<>();
         for (int i = PLACES; i < reply.size(); i += 2) {
-            waits.add(new Place((int) number(reply.get(i)), raw(reply.get(i + 1))));
+            waits.add(new LaneEntry((int) number(reply.get(i)), raw(reply.get(i + 1))));
         }
         return new StoredMessageState(now, raw(reply.get(0)), (byte[]) reply.get(1), raw(reply.get(2)),
                 number(reply.get(3)) == 1, rawOrNull(reply.get(4)), rawOrNull(reply.get(5)), rawOrNull(reply.get(6)),
@@ -48,7 +49,7 @@ record StoredMessageState(long now, String member, byte[] value, String id, bool
 
     /** Returns the number of its entries; one is right. */
     int places() {
-        return this.waits.size() + ((this.deadline != null) ? 1 : 0) + (this.follows ? 1 : 0);
+        return this.waits.size() + ((this.deadline != null) ? 1 : 0) + (this.waitsInGroup ? 1 : 0);
     }
 
     /**
@@ -57,7 +58,7 @@ record StoredMessageState(long now, String member, byte[] value, String id, bool
      * @param lane the priority
      * @param score the due time, ms, as Redis writes it
      */
-    record Place(int lane, String score) {
+    record LaneEntry(int lane, String score) {
     }
 
 }

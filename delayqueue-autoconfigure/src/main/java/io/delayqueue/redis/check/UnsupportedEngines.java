@@ -22,7 +22,7 @@ final class UnsupportedEngines {
 
     private static final Logger logger = LoggerFactory.getLogger(UnsupportedEngines.class);
 
-    private static final String PAGE = "docs/compatibility.md#";
+    private static final String PAGE = "docs/internals/compatibility.md#";
 
     private static final Pattern GARNET = Pattern.compile("(?m)^garnet_version:([^\\r\\n]*)");
 

@@ -5,44 +5,51 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.script.RedisKeys;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Sends calls to one master. At most one batch is under way on its connection: its
- * scripts, a write, and {@code WAIT}, sent back to back.
+ * scripts, a write, and {@code WAIT}, sent back to back. Calls made meanwhile form the
+ * next batch, so that many threads share a {@code WAIT}.
  * <p>
  * The write has no meaning and expires after a millisecond. A script may find its message
  * stored already and write nothing, although the caller still needs to know that replicas
  * have it: as of Redis 7.2 {@code WAIT} covers the last write of this connection, and
  * there may have been none.
  * <p>
- * <strong>Threads.</strong> One at a time adds; any flushes, and the thread that finds
- * the pipeline idle sends. The connection's thread handles the answers.
+ * <strong>Threads.</strong> Any adds and flushes, and the thread that finds the pipeline
+ * idle sends. The connection's thread handles the answers, and a thread of its own opens
+ * a connection.
  */
 final class MasterPipeline {
 
     /** Bounds the work of the server for one batch. */
     private static final int MOST = 100;
 
+    /** Bounds the rate of connections, as a redirected caller reconnects at once. */
+    private static final Duration PAUSE = Duration.ofMillis(100);
+
     private static final byte[] NOTHING = new byte[0];
 
-    private final CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection;
+    private final Supplier<DedicatedConnection> opener;
 
     private final ReplicationRequirement wait;
 
     private final Duration limit;
+
+    private final ThreadFactory threads;
 
     private final Runnable whenBroken;
 
@@ -51,84 +58,105 @@ final class MasterPipeline {
     /** To be sent before the queued calls; used by the batch under way only. */
     private final List<ReplicatedCall> again = new ArrayList<>();
 
+    /** Whether a batch is under way, or a connection is being opened for one. */
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    MasterPipeline(CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection, ReplicationRequirement wait,
-            Duration limit, Runnable whenBroken) {
-        this.connection = connection;
+    /** Written while busy only. */
+    private volatile @Nullable DedicatedConnection connection;
+
+    /** By the monotonic clock; used while busy only. */
+    private long lastOpened = System.nanoTime() - PAUSE.toNanos();
+
+    private volatile boolean closed;
+
+    /**
+     * Creates a pipeline, which connects for the first call.
+     * @param opener opens a connection, which may block
+     * @param whenBroken called when the connection was lost or leads to the wrong server
+     */
+    MasterPipeline(Supplier<DedicatedConnection> opener, ReplicationRequirement wait, Duration limit,
+            ThreadFactory threads, Runnable whenBroken) {
+        this.opener = opener;
         this.wait = wait;
         this.limit = limit;
+        this.threads = threads;
         this.whenBroken = whenBroken;
     }
 
+    /** Queues a call without sending it. */
     void add(ReplicatedCall call) {
-        call.queues(true);
+        call.isBehindOthers(this.connection != null);
         this.waiting.add(call);
     }
 
+    /** Sends the queued calls, unless a batch is under way. */
     void flush() {
-        while (!this.waiting.isEmpty() && this.busy.compareAndSet(false, true)) {
-            List<ReplicatedCall> batch = take();
-            if (!batch.isEmpty()) {
-                this.connection.whenComplete((open, failure) -> send(open, failure, batch));
-                return;
-            }
-            this.busy.set(false);
+        if (!this.waiting.isEmpty() && this.busy.compareAndSet(false, true)) {
+            sendNext();
         }
     }
 
-    boolean isBusy() {
-        return this.busy.get();
-    }
-
-    private List<ReplicatedCall> take() {
-        List<ReplicatedCall> batch = new ArrayList<>(this.again);
-        this.again.clear();
-        while (batch.size() < MOST) {
-            ReplicatedCall next = this.waiting.poll();
-            if (next == null) {
-                break;
-            }
-            batch.add(next);
-        }
-        // Their time limit may have passed.
-        batch.removeIf(ReplicatedCall::isOver);
-        batch.forEach((call) -> call.queues(false));
-        return batch;
-    }
-
-    private void send(@Nullable StatefulRedisConnection<byte[], byte[]> open, @Nullable Throwable failure,
-            List<ReplicatedCall> batch) {
-        if (open == null) {
-            this.whenBroken.run();
-            batch.forEach((call) -> call.fail(RedisExceptionTranslator
-                .notConnected((failure != null) ? failure : new IllegalStateException("The connection is lost"))));
-            this.busy.set(false);
+    private void sendNext() {
+        DedicatedConnection open = this.connection;
+        if (this.closed) {
+            notConnected(new IllegalStateException("The store is closed"));
             return;
         }
-        try {
-            RedisAsyncCommands<byte[], byte[]> commands = open.async();
-            batch.forEach((call) -> call.send(commands));
-            RedisFuture<String> marked = commands.set(RedisKeys.markBeside(batch.get(0).firstKey()), NOTHING,
-                    SetArgs.Builder.px(1));
-            commands.waitForReplication(this.wait.replicas(), this.wait.timeout().toMillis())
-                .toCompletableFuture()
-                .thenCombine(marked, (replicas, ok) -> replicas)
-                .orTimeout(this.limit.toNanos(), TimeUnit.NANOSECONDS)
-                .whenComplete((replicas, lost) -> settle(batch, replicas, lost));
+        if (open == null || !open.isOpen()) {
+            startConnecting();
+            return;
         }
-        catch (RuntimeException ex) {
-            settle(batch, null, ex);
+        List<ReplicatedCall> batch = new ArrayList<>(this.again);
+        this.again.clear();
+        for (ReplicatedCall next = poll(batch); next != null; next = poll(batch)) {
+            batch.add(next);
+        }
+        batch.removeIf((call) -> !call.send(open.commands()));
+        if (!batch.isEmpty()) {
+            awaitReplicas(open, batch);
+        }
+        else {
+            this.busy.set(false);
+            flush();
         }
     }
 
-    private void settle(List<ReplicatedCall> batch, @Nullable Long replicas, @Nullable Throwable failure) {
-        Throwable reason = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-                : failure;
+    private @Nullable ReplicatedCall poll(List<ReplicatedCall> batch) {
+        return (batch.size() < MOST) ? this.waiting.poll() : null;
+    }
+
+    private void awaitReplicas(DedicatedConnection open, List<ReplicatedCall> batch) {
+        CompletableFuture<Long> answer = new CompletableFuture<>();
+        answer.orTimeout(this.limit.toNanos(), TimeUnit.NANOSECONDS)
+            .whenComplete((replicas, failure) -> settle(batch, replicas, failure));
+        open.await(answer);
+        try {
+            RedisFuture<String> marked = open.commands()
+                .set(RedisKeys.markBeside(batch.get(0).firstKey()), NOTHING, SetArgs.Builder.px(1));
+            RedisFuture<Long> counted = open.commands()
+                .waitForReplication(this.wait.replicas(), this.wait.timeout().toMillis());
+            marked.whenComplete((ok, failure) -> failIf(failure, answer));
+            counted.whenComplete((replicas, failure) -> {
+                failIf(failure, answer);
+                answer.complete(replicas);
+            });
+        }
+        catch (RuntimeException ex) {
+            answer.completeExceptionally(ex);
+        }
+    }
+
+    private static void failIf(@Nullable Throwable failure, CompletableFuture<Long> answer) {
+        if (failure != null) {
+            answer.completeExceptionally(failure);
+        }
+    }
+
+    private void settle(List<ReplicatedCall> batch, @Nullable Long replicas, @Nullable Throwable reason) {
         boolean broken = reason != null && !RedisExceptionTranslator.isReply(reason);
         List<Runnable> answers = new ArrayList<>(batch.size());
         for (ReplicatedCall call : batch) {
-            Throwable failed = call.failure();
+            Throwable failed = call.failure(reason);
             if (failed == null) {
                 answers.add((replicas != null && replicas >= this.wait.replicas()) ? call::complete
                         : () -> call.fail(notReplicated(replicas, reason)));
@@ -137,30 +165,21 @@ final class MasterPipeline {
                 this.again.add(call);
             }
             else {
-                broken |= call.wasSent() && RedisExceptionTranslator.isElsewhere(failed);
+                broken |= RedisExceptionTranslator.isElsewhere(failed);
                 answers.add(() -> call.fail(failed));
             }
         }
-        try {
-            if (broken) {
-                this.whenBroken.run();
-            }
+        if (broken) {
+            breaks();
         }
-        finally {
-            goOn();
-            answers.forEach(Runnable::run);
-        }
-    }
-
-    private void goOn() {
-        List<ReplicatedCall> batch = this.again.isEmpty() ? List.of() : take();
-        if (batch.isEmpty()) {
+        if (this.again.isEmpty()) {
             this.busy.set(false);
             flush();
         }
         else {
-            this.connection.whenComplete((open, failure) -> send(open, failure, batch));
+            sendNext();
         }
+        answers.forEach(Runnable::run);
     }
 
     private NotReplicatedException notReplicated(@Nullable Long replicas, @Nullable Throwable failure) {
@@ -172,14 +191,66 @@ final class MasterPipeline {
         return new NotReplicatedException("Stored, not replicated: " + outcome, failure);
     }
 
-    /** Returns the calls that were not sent, to be sent elsewhere. */
-    List<ReplicatedCall> takeUnsent() {
-        List<ReplicatedCall> unsent = new ArrayList<>();
-        for (ReplicatedCall next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
-            next.queues(false);
-            unsent.add(next);
+    private void breaks() {
+        DedicatedConnection old = this.connection;
+        this.connection = null;
+        if (old != null) {
+            old.close();
         }
-        return unsent;
+        this.whenBroken.run();
+    }
+
+    /**
+     * Starts the thread; if that fails, the queued calls fail and the next call starts
+     * one.
+     */
+    private void startConnecting() {
+        try {
+            this.threads.newThread(this::connect).start();
+        }
+        catch (OutOfMemoryError ex) {
+            notConnected(ex);
+        }
+    }
+
+    private void connect() {
+        LockSupport.parkNanos(PAUSE.toNanos() - (System.nanoTime() - this.lastOpened));
+        this.lastOpened = System.nanoTime();
+        DedicatedConnection old = this.connection;
+        try {
+            if (old != null) {
+                old.close(); // it may have been lost before it was watched
+            }
+            this.connection = this.opener.get();
+        }
+        catch (RuntimeException | Error ex) {
+            this.whenBroken.run();
+            notConnected(ex);
+            return;
+        }
+        if (this.closed) {
+            close(); // while it was opened
+        }
+        sendNext();
+    }
+
+    private void notConnected(Throwable failure) {
+        List<ReplicatedCall> calls = new ArrayList<>(this.again);
+        this.again.clear();
+        for (ReplicatedCall next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
+            calls.add(next);
+        }
+        this.busy.set(false);
+        calls.forEach((call) -> call.fail(RedisExceptionTranslator.notConnected(failure)));
+        flush();
+    }
+
+    void close() {
+        this.closed = true;
+        DedicatedConnection open = this.connection;
+        if (open != null) {
+            open.close();
+        }
     }
 
 }

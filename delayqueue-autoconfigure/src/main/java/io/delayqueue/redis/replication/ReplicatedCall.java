@@ -34,16 +34,16 @@ final class ReplicatedCall {
 
     private final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
 
-    /** Whether the call was sent, or timed out before that. */
+    /** Whether the call was sent, or is complete without that. */
     private final AtomicBoolean begun = new AtomicBoolean();
 
     /** Whether the server needs the text instead of the digest. */
     private boolean unknown;
 
-    private volatile @Nullable RedisFuture<List<Object>> sent;
+    private volatile @Nullable CompletableFuture<List<Object>> sent;
 
-    /** Whether the call is queued behind others on an open connection. */
-    private volatile boolean queued;
+    /** Whether other calls delay this one, not the connection. */
+    private volatile boolean behindOthers;
 
     ReplicatedCall(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
         this.script = script;
@@ -57,40 +57,41 @@ final class ReplicatedCall {
         return this.keys[0];
     }
 
-    /** Records whether the call is queued behind others. */
-    void queues(boolean queued) {
-        this.queued = queued;
-    }
-
-    /** Returns whether the call is complete. */
-    boolean isOver() {
-        return this.reply.isDone();
-    }
-
-    boolean wasSent() {
-        return this.sent != null;
-    }
-
-    /** Sends the call, unless its time limit has passed. */
-    void send(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
-        if (this.begun.compareAndSet(false, true) || this.unknown) {
-            this.sent = this.unknown
-                    ? commands.eval(this.script.text(), ScriptOutputType.MULTI, this.keys, this.arguments)
-                    : commands.evalsha(this.script.sha(), ScriptOutputType.MULTI, this.keys, this.arguments);
-        }
+    /** Records whether the call is queued behind others on an open connection. */
+    void isBehindOthers(boolean behindOthers) {
+        this.behindOthers = behindOthers;
     }
 
     /**
-     * Returns why the script failed; {@code null} if it has run. A reply that is missing
-     * when this is called will not come.
+     * Sends the call, unless its time limit has passed.
+     * @return whether there is a reply to wait for
      */
-    @Nullable Throwable failure() {
-        RedisFuture<List<Object>> sent = this.sent;
-        if (sent == null || !sent.toCompletableFuture().isDone()) {
-            return new TimeoutException();
+    boolean send(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
+        if (this.reply.isDone() || !(this.begun.compareAndSet(false, true) || this.unknown)) {
+            return false;
         }
-        return sent.toCompletableFuture().isCompletedExceptionally()
-                ? sent.toCompletableFuture().handle((values, failure) -> failure).join() : null;
+        try {
+            RedisFuture<List<Object>> future = this.unknown
+                    ? commands.eval(this.script.text(), ScriptOutputType.MULTI, this.keys, this.arguments)
+                    : commands.evalsha(this.script.sha(), ScriptOutputType.MULTI, this.keys, this.arguments);
+            this.sent = future.toCompletableFuture();
+        }
+        catch (RuntimeException ex) {
+            this.sent = CompletableFuture.failedFuture(ex);
+        }
+        return true;
+    }
+
+    /**
+     * Returns why the script failed; {@code null} if it has run.
+     * @param missing returned if there is no reply; none will come
+     */
+    @Nullable Throwable failure(@Nullable Throwable missing) {
+        CompletableFuture<List<Object>> sent = this.sent;
+        if (sent == null || !sent.isDone()) {
+            return (missing != null) ? missing : new TimeoutException();
+        }
+        return sent.isCompletedExceptionally() ? sent.handle((values, failure) -> failure).join() : null;
     }
 
     /** Returns whether to send the whole script next, as the server does not know it. */
@@ -102,9 +103,9 @@ final class ReplicatedCall {
 
     /** Completes the call: it has run, and replicas have it. */
     void complete() {
-        RedisFuture<List<Object>> sent = this.sent;
+        CompletableFuture<List<Object>> sent = this.sent;
         if (sent != null) {
-            this.reply.complete(sent.toCompletableFuture().join());
+            this.reply.complete(sent.join());
         }
     }
 
@@ -120,10 +121,10 @@ final class ReplicatedCall {
             }
             boolean unsent = this.begun.compareAndSet(false, true);
             if (failure instanceof TimeoutException && unsent) {
-                throw this.queued ? RedisExceptionTranslator.notSent(this.script, failure, this.limit)
+                throw this.behindOthers ? RedisExceptionTranslator.notSent(this.script, failure, this.limit)
                         : RedisExceptionTranslator.notConnected(failure);
             }
-            if (failure instanceof TimeoutException && failure() == null) {
+            if (failure instanceof TimeoutException && failure(failure) == null) {
                 throw new NotReplicatedException(
                         "Stored, not replicated: replicas were not heard of within %d ms of the send"
                             .formatted(this.limit.toMillis()),

@@ -1,36 +1,38 @@
 package io.delayqueue.redis.replication;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.ScriptRunner;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.ByteArrayCodec;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
 /**
- * Runs scripts, and answers once enough replicas have their writes. That takes a
- * dedicated connection: {@code WAIT} covers the writes of its own connection, and blocks
- * later commands on it.
+ * Runs scripts, and answers once enough replicas have their writes. Each master has a
+ * dedicated connection of the application's client: {@code WAIT} covers the writes of its
+ * own connection, and blocks later commands on it.
  * <p>
- * Calls made while others wait for the replicas are batched after them, with one {@code
- * WAIT} for all, so that many threads need not wait in turn.
- * <p>
- * <strong>Threads.</strong> Any. A thread of its own opens connections, which blocks, one
- * attempt at a time; calls made meanwhile are sent in order.
+ * <strong>Threads.</strong> Any calls. A thread opens each connection, which blocks;
+ * calls made meanwhile are sent in order.
  */
 public final class ReplicatedScriptRunner implements ScriptRunner {
 
-    private static final Duration PAUSE = Duration.ofMillis(100);
-
-    private final DedicatedConnections connections;
+    private final LettuceConnectionFactory factory;
 
     private final ReplicationRequirement wait;
 
@@ -38,21 +40,17 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
 
     private final ThreadFactory threads;
 
-    private final ReentrantLock lock = new ReentrantLock();
+    /** Pipelines by the id of the master, which is empty without a cluster. */
+    private final Map<String, MasterPipeline> pipelines = new ConcurrentHashMap<>();
 
-    /** Calls made while there was no link; guarded by the lock. */
-    private final Deque<ReplicatedCall> waiting = new ArrayDeque<>();
+    /** Calls whose master is not known yet; guarded by this. */
+    private final List<ReplicatedCall> unrouted = new ArrayList<>();
 
-    /** Guarded by the lock. */
-    private boolean connecting;
+    /** Client whose slots are known; no call is unrouted. */
+    private volatile @Nullable AbstractRedisClient client;
 
-    /** Guarded by the lock. */
-    private @Nullable MasterPipelines link;
-
-    private volatile boolean closed;
-
-    public ReplicatedScriptRunner(DedicatedConnections connections, ReplicationRequirement wait, Duration limit) {
-        this(connections, wait, limit, (task) -> {
+    public ReplicatedScriptRunner(LettuceConnectionFactory factory, ReplicationRequirement wait, Duration limit) {
+        this(factory, wait, limit, (task) -> {
             Thread thread = new Thread(task, "delayqueue-connect-replicated");
             thread.setDaemon(true);
             return thread;
@@ -63,9 +61,9 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
      * Creates a runner.
      * @param threads for the attempts to connect
      */
-    public ReplicatedScriptRunner(DedicatedConnections connections, ReplicationRequirement wait, Duration limit,
+    ReplicatedScriptRunner(LettuceConnectionFactory factory, ReplicationRequirement wait, Duration limit,
             ThreadFactory threads) {
-        this.connections = connections;
+        this.factory = factory;
         this.wait = wait;
         this.limit = limit;
         this.threads = threads;
@@ -74,132 +72,80 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
         ReplicatedCall call = new ReplicatedCall(script, keys, arguments, this.limit);
-        MasterPipelines current;
-        this.lock.lock();
-        try {
-            this.waiting.add(call);
-            current = linkOrConnect();
+        AbstractRedisClient current = this.client;
+        if (current != null && current == this.factory.getNativeClient()) {
+            MasterPipeline pipeline = pipelineOf(call, current);
+            pipeline.add(call);
+            pipeline.flush();
         }
-        finally {
-            this.lock.unlock();
-        }
-        if (current != null) {
-            current.flush();
+        else if (isFirst(call)) {
+            readSlots().whenComplete(this::route);
         }
         return call.answer();
     }
 
-    /** Passes the queued calls to the link, or starts to open one. */
-    private @Nullable MasterPipelines linkOrConnect() {
-        MasterPipelines current = this.link;
-        if (current != null && current.isOpen()) {
-            this.waiting.forEach(current::add);
-            this.waiting.clear();
-            return current;
-        }
-        if (current != null) {
-            current.close();
-            this.link = null;
-        }
-        if (!this.connecting) {
-            this.connecting = true;
-            startConnecting();
-        }
-        return null;
+    private synchronized boolean isFirst(ReplicatedCall call) {
+        this.unrouted.add(call);
+        return this.unrouted.size() == 1;
     }
 
-    /**
-     * Starts the thread; if that fails, the queued calls fail and the next call starts
-     * one.
-     */
-    private void startConnecting() {
+    /** Reads the slots of a cluster: a call that needs them would wait for that. */
+    private CompletableFuture<AbstractRedisClient> readSlots() {
         try {
-            this.threads.newThread(this::connect).start();
+            AbstractRedisClient current = this.factory.getRequiredNativeClient();
+            return (current instanceof RedisClusterClient cluster)
+                    ? cluster.refreshPartitionsAsync().toCompletableFuture().thenApply((done) -> current)
+                    : CompletableFuture.completedFuture(current);
         }
-        catch (OutOfMemoryError ex) {
-            this.connecting = false;
-            List<ReplicatedCall> lost = new ArrayList<>(this.waiting);
-            this.waiting.clear();
-            lost.forEach((call) -> call.fail(RedisExceptionTranslator.notConnected(ex)));
+        catch (RuntimeException ex) {
+            return CompletableFuture.failedFuture(ex);
         }
     }
 
-    private void connect() {
-        MasterPipelines fresh = null;
-        Throwable reason = null;
-        try {
-            fresh = new MasterPipelines(this.connections.open(), this.wait, this.limit, this::retire);
-        }
-        catch (RuntimeException | Error ex) {
-            reason = ex;
-        }
-        List<ReplicatedCall> lost = List.of();
-        this.lock.lock();
-        try {
-            this.connecting = false;
-            this.link = fresh;
-            if (fresh != null) {
-                linkOrConnect();
-            }
-            else {
-                lost = new ArrayList<>(this.waiting);
-                this.waiting.clear();
+    private void route(@Nullable AbstractRedisClient known, @Nullable Throwable failure) {
+        List<ReplicatedCall> calls;
+        synchronized (this) {
+            calls = List.copyOf(this.unrouted);
+            this.unrouted.clear();
+            this.client = known;
+            if (known != null) {
+                calls.forEach((call) -> pipelineOf(call, known).add(call));
             }
         }
-        finally {
-            this.lock.unlock();
+        if (failure != null) {
+            calls.forEach((call) -> call.fail(RedisExceptionTranslator.notConnected(failure)));
         }
-        Throwable cause = reason;
-        if (fresh != null) {
-            fresh.flush();
-        }
-        else if (cause != null) {
-            lost.forEach((call) -> call.fail(RedisExceptionTranslator.notConnected(cause)));
-        }
-        if (this.closed) {
-            close();
-        }
+        this.pipelines.values().forEach(MasterPipeline::flush);
     }
 
-    /**
-     * Retires a link that broke or leads to the wrong server; queues its unsent calls.
-     */
-    private void retire(MasterPipelines old) {
-        this.lock.lock();
-        try {
-            if (this.link == old) {
-                this.link = null;
-            }
-            this.waiting.addAll(old.takeUnsent());
-            if (!this.waiting.isEmpty()) {
-                linkOrConnect();
-            }
-        }
-        finally {
-            this.lock.unlock();
-        }
-        closeOnceIdle(old, System.nanoTime());
+    private MasterPipeline pipelineOf(ReplicatedCall call, AbstractRedisClient known) {
+        RedisClusterNode master = (known instanceof RedisClusterClient cluster)
+                ? cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(call.firstKey())) : null;
+        return this.pipelines.computeIfAbsent((master != null) ? master.getNodeId() : "",
+                (id) -> new MasterPipeline(() -> open(id), this.wait, this.limit, this.threads, this::readSlots));
     }
 
-    /**
-     * Closes a link once it is idle, as other masters of a cluster may still answer on
-     * it.
-     */
-    private void closeOnceIdle(MasterPipelines old, long retired) {
-        CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS).execute(() -> {
-            if (old.isIdle() || System.nanoTime() - retired > this.limit.toNanos()) {
-                old.close();
+    private DedicatedConnection open(String master) {
+        AbstractRedisClient current = this.factory.getRequiredNativeClient();
+        if (current instanceof RedisClusterClient cluster) {
+            if (master.isEmpty()) {
+                throw new IllegalStateException("No master has this slot");
             }
-            else {
-                closeOnceIdle(old, retired);
+            StatefulRedisClusterConnection<byte[], byte[]> owner = cluster.connect(ByteArrayCodec.INSTANCE);
+            try {
+                return new DedicatedConnection(owner, owner.getConnection(master));
             }
-        });
+            catch (RuntimeException ex) {
+                owner.closeAsync();
+                throw ex;
+            }
+        }
+        return new DedicatedConnection(((RedisClient) current).connect(ByteArrayCodec.INSTANCE));
     }
 
     @Override
     public void close() {
-        this.closed = true;
-        this.connections.close();
+        this.pipelines.values().forEach(MasterPipeline::close);
     }
 
 }

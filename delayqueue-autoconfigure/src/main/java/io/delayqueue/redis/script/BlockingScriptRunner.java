@@ -57,7 +57,7 @@ public final class BlockingScriptRunner implements ScriptRunner {
     }
 
     @Override
-    public boolean waits() {
+    public boolean isBlocking() {
         return true;
     }
 

@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -13,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.DelayQueueException;
+import io.delayqueue.store.FailureEffects;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisFuture;
@@ -166,10 +166,6 @@ public final class LettuceScriptRunner implements ScriptRunner {
         }
     }
 
-    private static Throwable unwrap(Throwable failure) {
-        return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
-    }
-
     /** Holds the state of a call. */
     private final class Call {
 
@@ -270,7 +266,8 @@ public final class LettuceScriptRunner implements ScriptRunner {
                 this.reply.complete(values);
             }
             else {
-                this.reply.completeExceptionally((failure != null) ? unwrap(failure) : new IllegalStateException());
+                this.reply.completeExceptionally(
+                        (failure != null) ? FailureEffects.unwrap(failure) : new IllegalStateException());
             }
         }
 
@@ -290,8 +287,8 @@ public final class LettuceScriptRunner implements ScriptRunner {
                 if (sent != null) {
                     sent.cancel(false);
                 }
-                throw RedisExceptionTranslator.translate(this.script, unwrap(failure), LettuceScriptRunner.this.limit,
-                        mayBeRepeated());
+                throw RedisExceptionTranslator.translate(this.script, FailureEffects.unwrap(failure),
+                        LettuceScriptRunner.this.limit, mayBeRepeated());
             });
         }
 

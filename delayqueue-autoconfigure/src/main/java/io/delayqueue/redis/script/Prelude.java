@@ -8,13 +8,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
- * Holds the declarations of prelude.lua and adds to each script those that it uses:
- * creating a function costs a script time in every call, even if the function is never
- * called.
+ * Holds the declarations of prelude.lua and its parts, and adds to each script those that
+ * it uses: creating a function costs a script time in every call, even if the function is
+ * never called.
  * <p>
  * Relies on the layout: a declaration begins with {@code local} at the start of a line,
  * and a block of a script ends before the first line that is indented less.
@@ -23,6 +25,11 @@ final class Prelude {
 
     /** Marks where declarations go that only the block beginning with this line uses. */
     private static final String PLACE = "-- prelude";
+
+    /** Its files, each of which uses only declarations of those before. */
+    private static final List<String> FILES = List.of("prelude", "prelude-values", "prelude-entries", "prelude-lanes",
+            "prelude-permissions", "prelude-groups", "prelude-messages", "prelude-settlements", "prelude-leases",
+            "prelude-wake-ups");
 
     private static final Pattern DECLARATION = Pattern.compile("^local (?:function )?(\\w+).*");
 
@@ -37,6 +44,11 @@ final class Prelude {
             name = declaration.matches() ? declaration.group(1) : name;
             this.declarations.merge(name, line + "\n", String::concat);
         }
+    }
+
+    /** Reads its files, by a function that returns the text of a file. */
+    static Prelude read(UnaryOperator<String> read) {
+        return new Prelude(FILES.stream().map(read).collect(Collectors.joining()));
     }
 
     /** Adds to a script the declarations that it uses. */

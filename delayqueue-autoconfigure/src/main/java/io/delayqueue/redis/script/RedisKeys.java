@@ -3,7 +3,6 @@ package io.delayqueue.redis.script;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-import io.delayqueue.MessageLimits;
 import io.delayqueue.store.Partition;
 
 /**
@@ -16,10 +15,8 @@ import io.delayqueue.store.Partition;
 public final class RedisKeys {
 
     private static final String[] KINDS = { "messages", "scheduled", "wake", "partitions", "leased", "details",
-            "attempts", "renewed", "next", "dead", "letters" };
-
-    /** The kinds that follow the lanes. */
-    private static final String[] LATER_KINDS = { "followers", "heads", "keeper" };
+            "attempts", "tokens", "successors", "dead-order", "dead-letters", "scheduled:priorities", "waiting",
+            "group-heads", "primary" };
 
     private static final int SEND = 4;
 
@@ -37,19 +34,9 @@ public final class RedisKeys {
 
     private RedisKeys(String namespace, String tag) {
         this.stem = namespace + ":{" + tag + "}:";
-        int lanes = MessageLimits.MAX_PRIORITY - MessageLimits.MIN_PRIORITY;
-        this.all = new byte[KINDS.length + lanes + LATER_KINDS.length][];
+        this.all = new byte[KINDS.length][];
         for (int i = 0; i < KINDS.length; i++) {
             this.all[i] = bytes(this.stem + KINDS[i]);
-        }
-        int next = KINDS.length;
-        for (int lane = MessageLimits.MIN_PRIORITY; lane <= MessageLimits.MAX_PRIORITY; lane++) {
-            if (lane != MessageLimits.NORMAL_PRIORITY) {
-                this.all[next++] = bytes(this.stem + "scheduled:" + lane);
-            }
-        }
-        for (String kind : LATER_KINDS) {
-            this.all[next++] = bytes(this.stem + kind);
         }
         this.ofSend = Arrays.copyOf(this.all, SEND);
     }

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  */
 public final class RedisScripts {
 
-    private static final Prelude PRELUDE = new Prelude(read("prelude"));
+    private static final Prelude PRELUDE = Prelude.read(RedisScripts::read);
 
     public static final RedisScript SEND = load("send");
 
@@ -19,13 +19,13 @@ public final class RedisScripts {
 
     public static final RedisScript CLAIM = load("claim");
 
-    public static final RedisScript RESIGN = load("resign");
+    public static final RedisScript RESIGN_PRIMARY = load("resign-primary");
 
     public static final RedisScript ACKNOWLEDGE = load("acknowledge");
 
     public static final RedisScript EXTEND = load("extend");
 
-    public static final RedisScript START = load("start");
+    public static final RedisScript MARK_STARTED = load("mark-started");
 
     public static final RedisScript RETRY = load("retry");
 
@@ -47,7 +47,7 @@ public final class RedisScripts {
 
     public static final RedisScript DEAD_LETTERS = load("dead-letters");
 
-    public static final RedisScript HORIZON = load("horizon");
+    public static final RedisScript DUE_COUNTS = load("due-counts");
 
     public static final RedisScript QUEUES = load("queues");
 
@@ -59,11 +59,11 @@ public final class RedisScripts {
 
     public static final RedisScript PARTITIONS = load("partitions");
 
-    public static final RedisScript SURVEY = load("survey");
+    public static final RedisScript INSPECT_PARTITION = load("inspect-partition");
 
-    public static final RedisScript EXAMINE = load("examine");
+    public static final RedisScript INSPECT_MESSAGES = load("inspect-messages");
 
-    public static final RedisScript PROBE = load("probe");
+    public static final RedisScript CHECK_SERVER = load("check-server");
 
     private RedisScripts() {
     }

@@ -15,8 +15,8 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 
-import static io.delayqueue.redis.script.ScriptReplies.bytes;
-import static io.delayqueue.redis.script.ScriptReplies.bytesOfName;
+import static io.delayqueue.redis.script.ScriptCodec.bytes;
+import static io.delayqueue.redis.script.ScriptCodec.bytesOfName;
 
 /** Builds the arguments of scripts, as the headers of the scripts define them. */
 public final class ScriptArguments {
@@ -31,7 +31,7 @@ public final class ScriptArguments {
 
     private static final int RELEASE_FIELDS = 3;
 
-    private static final byte[] BURY = bytes("bury");
+    private static final byte[] DEAD_LETTER = bytes("dead-letter");
 
     private static final byte[] DROP = bytes("drop");
 
@@ -79,12 +79,12 @@ public final class ScriptArguments {
     /** Returns the arguments of claim.lua. */
     public static byte[][] ofClaim(ClaimRequest request) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.limit()), micros(request.leaseTime()),
-                micros(request.usualLease()), (request.policy() == ExpiryPolicy.DEAD_LETTER) ? BURY : DROP));
+                micros(request.usualLease()), (request.policy() == ExpiryPolicy.DEAD_LETTER) ? DEAD_LETTER : DROP));
         PrimaryPollerBid bid = request.bid();
         if (bid != null) {
             arguments.add(bytes(bid.kind().name().toLowerCase(Locale.ROOT)));
         }
-        if (bid != null && bid.kind() != PrimaryPollerBid.Kind.HOLD) {
+        if (bid != null && bid.kind() != PrimaryPollerBid.Kind.RENEW) {
             arguments.add(bytes(bid.node()));
             arguments.add(bytes(bid.others()));
             arguments.add(bytes(DueTime.ceilToMillis(bid.term())));
@@ -152,9 +152,9 @@ public final class ScriptArguments {
         }
         byte[] stamp = Base64.getUrlEncoder().encode(bits);
         stamp[0] = 's';
-        byte[] value = new byte[ScriptReplies.STAMP + envelope.length];
-        System.arraycopy(stamp, 0, value, 0, ScriptReplies.STAMP);
-        System.arraycopy(envelope, 0, value, ScriptReplies.STAMP, envelope.length);
+        byte[] value = new byte[ScriptCodec.STAMP + envelope.length];
+        System.arraycopy(stamp, 0, value, 0, ScriptCodec.STAMP);
+        System.arraycopy(envelope, 0, value, ScriptCodec.STAMP, envelope.length);
         return value;
     }
 

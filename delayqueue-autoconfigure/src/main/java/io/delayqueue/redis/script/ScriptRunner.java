@@ -15,7 +15,7 @@ public interface ScriptRunner extends AutoCloseable {
     CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments);
 
     /** Returns whether {@link #run} waits for the answer. */
-    default boolean waits() {
+    default boolean isBlocking() {
         return false;
     }
 

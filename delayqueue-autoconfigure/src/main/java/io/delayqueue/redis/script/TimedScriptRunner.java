@@ -39,8 +39,8 @@ public final class TimedScriptRunner implements ScriptRunner {
     }
 
     @Override
-    public boolean waits() {
-        return this.runner.waits();
+    public boolean isBlocking() {
+        return this.runner.isBlocking();
     }
 
     @Override

@@ -1,24 +1,29 @@
 package io.delayqueue.redis.wakeup;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.BinaryJedisPubSub;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
@@ -26,44 +31,40 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
-import org.springframework.data.redis.listener.PatternTopic;
-import org.springframework.data.redis.listener.Topic;
+import org.springframework.data.redis.connection.jedis.JedisConnection;
+import org.springframework.util.ClassUtils;
 
 /**
- * Subscribes to any number of channels and patterns with a client that blocks a thread
- * while it is subscribed, as Jedis does. Uses one connection and one thread for all of
- * them, as more would exhaust the pool.
+ * Subscribes with a client that blocks a thread while it is subscribed, as Jedis does.
+ * Uses one connection and one thread for all queues, as more would exhaust the pool.
  * <p>
  * With such a client only the subscribed thread may subscribe and unsubscribe. It returns
  * the connection to its pool once it has read the last answer, when another thread that
  * sent a command may not have cleared the connection's buffer yet: the command would be
  * sent twice, and the next user of the connection would read the wrong answers. So there
- * is a control channel, which is subscribed first. Other threads record the topics that
+ * is a control channel, which is subscribed first. Other threads record the queues that
  * they want and send a message there; then the subscribed thread applies the difference,
  * or ends. The {@link SubscriptionHeartbeat} also sends its request there.
  * <p>
- * A thread that waits on a silent connection cannot be ended, as the client does not
- * expose the connection. It is abandoned, with its connection of the pool, until the
- * operating system ends the connection, and another thread subscribes on another one. At
- * most two are abandoned; then the subscription counts as lost until something is
- * received.
+ * A thread that reads from a silent connection is left, and another one subscribes on
+ * another connection. The socket of Jedis is closed, which ends the thread.
  * <p>
- * <strong>Threads.</strong> One, {@code delayqueue-subscription}, subscribes, calls the
- * listeners and, after a failure, subscribes again. Any one thread at a time adds,
+ * <strong>Threads.</strong> One, {@code delayqueue-subscription}, subscribes, notifies
+ * the queues and, after a failure, subscribes again. Any one thread at a time adds,
  * removes, closes and beats.
  */
 final class BlockingSubscription implements TopicSubscription, SubscriptionHeartbeat.Line {
 
     private static final Logger logger = LoggerFactory.getLogger(BlockingSubscription.class);
 
+    private static final boolean JEDIS = ClassUtils.isPresent("redis.clients.jedis.RedisClusterClient",
+            BlockingSubscription.class.getClassLoader());
+
     private static final Duration RETRY = Duration.ofMillis(500);
 
-    /** After these, the change is applied at the next message or reconnect. */
-    private static final int MOST_ATTEMPTS = 60;
-
-    private static final int MOST_LEFT = 2;
-
     private final RedisConnectionFactory factory;
+
+    private final WakeUpMode mode;
 
     private final String control;
 
@@ -73,61 +74,60 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
 
     private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(this);
 
-    private final Map<Topic, MessageListener> wanted = new ConcurrentHashMap<>();
+    private final Map<String, PartitionSubscription> wanted = new ConcurrentHashMap<>();
 
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** Number of abandoned links that still wait. */
-    private final AtomicInteger left = new AtomicInteger();
-
-    /** Whether nothing is received, although the link was not abandoned. */
-    private volatile boolean deaf;
-
     private volatile boolean away;
 
-    /** {@code null} before the first topic. */
+    /** {@code null} before the first queue. */
     private volatile @Nullable Link link;
 
     private @Nullable Future<?> beats;
 
     /**
-     * Prepares a subscription, which begins with the first topic.
+     * Prepares a subscription, which begins with the first queue.
      * @param control a channel of this subscription only
      * @param timer runs the heartbeat
      * @param period of the heartbeat
      */
-    BlockingSubscription(RedisConnectionFactory factory, String control, ScheduledExecutorService timer,
-            Duration period) {
+    BlockingSubscription(RedisConnectionFactory factory, WakeUpMode mode, String control,
+            ScheduledExecutorService timer, Duration period) {
         this.factory = factory;
+        this.mode = mode;
         this.control = control;
         this.timer = timer;
         this.period = period;
     }
 
     @Override
-    public void add(Topic topic, MessageListener listener) {
-        this.wanted.put(topic, listener);
+    public void add(PartitionSubscription queue) {
+        this.wanted.put(queue.topic(), queue);
         if (this.link != null) {
-            tell();
+            request();
             return;
         }
-        open();
         this.beats = this.timer.scheduleWithFixedDelay(this::beat, this.period.toMillis(), this.period.toMillis(),
                 TimeUnit.MILLISECONDS);
+        open();
     }
 
-    private void open() {
+    /** Subscribes on a thread; if none can be started, the next heartbeat tries again. */
+    private synchronized void open() {
         Link fresh = new Link();
         this.link = fresh;
-        Thread thread = new Thread(fresh::run, "delayqueue-subscription");
-        thread.setDaemon(true);
-        thread.start();
+        try {
+            fresh.thread.start();
+        }
+        catch (OutOfMemoryError ex) {
+            failed(ex);
+        }
     }
 
     @Override
-    public void remove(Topic topic) {
-        this.wanted.remove(topic);
-        tell();
+    public void remove(PartitionSubscription queue) {
+        this.wanted.remove(queue.topic());
+        request();
     }
 
     @Override
@@ -136,27 +136,16 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         if (this.beats != null) {
             this.beats.cancel(false);
         }
-        if (this.link != null) {
-            tell();
-        }
-    }
-
-    /** Makes the subscribed thread apply the topics that are wanted. */
-    private void tell() {
-        tell(MOST_ATTEMPTS);
-    }
-
-    private void tell(int attempts) {
         Link current = this.link;
-        if (!request() && attempts > 1 && current != null && !current.ended) {
-            CompletableFuture.delayedExecutor(RETRY.toMillis(), TimeUnit.MILLISECONDS)
-                .execute(() -> tell(attempts - 1));
+        if (current != null && !request()) {
+            current.disconnect();
         }
     }
 
     /**
      * Publishes to the control channel and waits for Redis. If Redis rejects that or is
-     * away, missing messages prove nothing.
+     * away, missing messages prove nothing, and changes are applied at the next message,
+     * heartbeat or reconnect.
      */
     @Override
     public boolean request() {
@@ -172,43 +161,39 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
 
     private void beat() {
         Link current = this.link;
-        if (this.deaf) {
-            request();
-        }
-        else if (current != null && current.connection != null) {
+        if (current != null && !reopened(current) && current.connection != null) {
             this.heartbeat.beat();
         }
+    }
+
+    /** Replaces a link whose thread could not start, or ended with an error. */
+    private synchronized boolean reopened(Link current) {
+        boolean ended = current == this.link && !current.thread.isAlive() && !isClosed();
+        if (ended) {
+            lost();
+            open();
+        }
+        return ended;
     }
 
     @Override
     public void drop() {
         SubscriptionHeartbeat.warn();
-        lost(); // before another link can subscribe
         Link old = this.link;
-        if (this.left.get() < MOST_LEFT && old != null) {
-            this.left.incrementAndGet();
+        if (old != null) {
             old.left = true;
+            lost(); // before another link can subscribe
             this.away = true;
             open();
-        }
-        else {
-            this.deaf = true;
-            logger.warn("{} connections of this client were left already, as they carry nothing and it cannot close "
-                    + "them; this one is kept, and messages are found by the safety poll until it carries something",
-                    MOST_LEFT);
+            old.disconnect();
         }
     }
 
-    /** Reports all topics as unsubscribed. */
     private void lost() {
-        this.wanted.forEach((topic, listener) -> {
-            if (listener instanceof SubscriptionListener subscriptions) {
-                subscriptions.onChannelUnsubscribed(bytes(topic.getTopic()), 0);
-            }
-        });
+        this.wanted.values().forEach(PartitionSubscription::lost);
     }
 
-    private void failed(RuntimeException failure) {
+    private void failed(Throwable failure) {
         if (!isClosed() && !this.away) {
             this.away = true;
             logger.warn("Cannot subscribe to {}; trying again every {}, meanwhile messages are found by the safety "
@@ -227,40 +212,21 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         }
     }
 
-    /** Records a message; a late one shows that the connection is not lost after all. */
-    private void received() {
-        this.heartbeat.received();
-        if (this.deaf) {
-            this.deaf = false;
-            this.wanted.forEach((topic, listener) -> {
-                if (listener instanceof SubscriptionListener subscriptions) {
-                    subscriptions.onChannelSubscribed(bytes(topic.getTopic()), 0);
-                }
-            });
-        }
-    }
-
     private boolean isClosed() {
         return this.closed.getCount() == 0;
-    }
-
-    private static Topic topic(byte[] channel, byte @Nullable [] pattern) {
-        return (pattern != null && pattern.length > 0) ? Topic.pattern(text(pattern)) : Topic.channel(text(channel));
     }
 
     private static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static String text(byte[] bytes) {
-        return new String(bytes, StandardCharsets.UTF_8);
-    }
-
     /** Runs the subscribed thread, on one connection after another. */
     private final class Link implements MessageListener, SubscriptionListener {
 
+        private final Thread thread = new Thread(this::run, "delayqueue-subscription");
+
         /** Topics that this connection has subscribed to. */
-        private final Set<Topic> subscribed = ConcurrentHashMap.newKeySet();
+        private final Set<String> subscribed = ConcurrentHashMap.newKeySet();
 
         /** Set while the connection is subscribed, or about to be. */
         private volatile @Nullable RedisConnection connection;
@@ -268,7 +234,9 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         /** Whether another link has replaced this one. */
         private volatile boolean left;
 
-        private volatile boolean ended;
+        private Link() {
+            this.thread.setDaemon(true);
+        }
 
         private void run() {
             while (!isOver()) {
@@ -278,10 +246,11 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
                     // Needs the same right: after a rejected subscription, Jedis returns
                     // a connection to the pool with an answer still to come.
                     fresh.publish(control, new byte[0]);
-                    this.connection = fresh;
-                    fresh.subscribe(this, control);
+                    RedisConnection ours = JEDIS ? JedisSockets.closable(fresh) : fresh;
+                    this.connection = ours;
+                    ours.subscribe(this, control);
                     pause();
-                    while (!isOver() && fresh.isSubscribed()) {
+                    while (!isOver() && ours.isSubscribed()) {
                         pause(); // for a client that does not block
                     }
                 }
@@ -292,14 +261,9 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
                 }
                 this.connection = null;
                 if (!this.left) {
-                    BlockingSubscription.this.deaf = false;
                     lost();
                     pause();
                 }
-            }
-            this.ended = true;
-            if (this.left) {
-                BlockingSubscription.this.left.decrementAndGet();
             }
             logger.debug("The subscription has ended");
         }
@@ -308,43 +272,52 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
             return this.left || isClosed();
         }
 
+        /** Ends the thread of a client whose sockets can be closed. */
+        private void disconnect() {
+            RedisConnection ours = this.connection;
+            if (ours != null && JEDIS) {
+                JedisSockets.close(ours);
+            }
+        }
+
         @Override
         public void onMessage(Message message, byte @Nullable [] pattern) {
-            adjust();
-            if (this.left) {
-                return;
-            }
-            received();
-            MessageListener listener = BlockingSubscription.this.wanted.get(topic(message.getChannel(), pattern));
-            if (listener != null) {
-                listener.onMessage(message, pattern);
+            byte[] topic = (pattern != null && pattern.length > 0) ? pattern : message.getChannel();
+            PartitionSubscription queue = received(topic);
+            if (queue != null) {
+                queue.received(message.getBody());
             }
         }
 
         @Override
         public void onChannelSubscribed(byte[] channel, long count) {
-            onSubscribed(Topic.channel(text(channel)), channel, count);
+            confirmed(channel);
         }
 
         @Override
         public void onPatternSubscribed(byte[] pattern, long count) {
-            onSubscribed(Topic.pattern(text(pattern)), pattern, count);
+            confirmed(pattern);
         }
 
-        private void onSubscribed(Topic topic, byte[] name, long count) {
+        private void confirmed(byte[] topic) {
+            PartitionSubscription queue = received(topic);
+            if (queue != null) {
+                if (BlockingSubscription.this.away) {
+                    BlockingSubscription.this.away = false;
+                    logger.info("Subscribed to {} again", BlockingSubscription.this.wanted.keySet());
+                }
+                queue.confirmed();
+            }
+        }
+
+        /** Returns the queue of a topic; {@code null} if none, or not to be notified. */
+        private @Nullable PartitionSubscription received(byte[] topic) {
             adjust();
             if (this.left) {
-                return;
+                return null;
             }
-            received();
-            MessageListener listener = BlockingSubscription.this.wanted.get(topic);
-            if (listener != null && BlockingSubscription.this.away) {
-                BlockingSubscription.this.away = false;
-                logger.info("Subscribed to {} again", BlockingSubscription.this.wanted.keySet());
-            }
-            if (listener instanceof SubscriptionListener subscriptions) {
-                subscriptions.onChannelSubscribed(name, count);
-            }
+            BlockingSubscription.this.heartbeat.received();
+            return BlockingSubscription.this.wanted.get(new String(topic, StandardCharsets.UTF_8));
         }
 
         /** Applies the topics that are wanted; called by the subscribed thread. */
@@ -358,24 +331,74 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
                 subscription.close();
                 return;
             }
-            Set<Topic> wanted = BlockingSubscription.this.wanted.keySet();
-            List<Topic> more = wanted.stream().filter((topic) -> !this.subscribed.contains(topic)).toList();
-            List<Topic> less = this.subscribed.stream().filter((topic) -> !wanted.contains(topic)).toList();
+            boolean patterns = BlockingSubscription.this.mode == WakeUpMode.KEYSPACE;
+            Set<String> wanted = Set.copyOf(BlockingSubscription.this.wanted.keySet());
+            List<String> more = wanted.stream().filter((topic) -> !this.subscribed.contains(topic)).toList();
+            List<String> less = this.subscribed.stream().filter((topic) -> !wanted.contains(topic)).toList();
             this.subscribed.addAll(more);
             less.forEach(this.subscribed::remove);
-            send(more, false, subscription::subscribe);
-            send(more, true, subscription::pSubscribe);
-            send(less, false, subscription::unsubscribe);
-            send(less, true, subscription::pUnsubscribe);
+            send(more, patterns ? subscription::pSubscribe : subscription::subscribe);
+            send(less, patterns ? subscription::pUnsubscribe : subscription::unsubscribe);
         }
 
-        private static void send(Collection<Topic> topics, boolean patterns, Consumer<byte[][]> command) {
-            byte[][] names = topics.stream()
-                .filter((topic) -> patterns == topic instanceof PatternTopic)
-                .map((topic) -> bytes(topic.getTopic()))
-                .toArray(byte[][]::new);
-            if (names.length > 0) {
-                command.accept(names);
+        private static void send(List<String> topics, Consumer<byte[][]> command) {
+            if (!topics.isEmpty()) {
+                command.accept(topics.stream().map(BlockingSubscription::bytes).toArray(byte[][]::new));
+            }
+        }
+
+    }
+
+    /**
+     * Gives access to the sockets of Jedis, whose classes may be absent. The connections
+     * of Spring Data hide them, except of a client made without a pool.
+     */
+    private static final class JedisSockets {
+
+        private static final int SLOTS = 16_384;
+
+        /** Returns a connection whose socket can be closed; else the same one. */
+        static RedisConnection closable(RedisConnection connection) {
+            if (connection.getNativeConnection() instanceof RedisClusterClient cluster) {
+                return new JedisConnection(
+                        new OneSocket(cluster.getConnectionFromSlot(ThreadLocalRandom.current().nextInt(SLOTS))));
+            }
+            return (connection.getNativeConnection() instanceof RedisClient client)
+                    ? new JedisConnection(new OneSocket(client.getPool().getResource())) : connection;
+        }
+
+        static void close(RedisConnection connection) {
+            Object client = connection.getNativeConnection();
+            try {
+                if (client instanceof OneSocket one) {
+                    one.socket.forceDisconnect();
+                }
+                else if (client instanceof Jedis jedis) {
+                    jedis.getConnection().forceDisconnect();
+                }
+            }
+            catch (IOException ex) {
+                logger.debug("Cannot close the socket", ex);
+            }
+        }
+
+    }
+
+    /** Subscribes on one connection of a pool, which it returns afterwards. */
+    private static final class OneSocket extends UnifiedJedis {
+
+        private final Connection socket;
+
+        @SuppressWarnings("deprecation") // as Spring Data does
+        OneSocket(Connection socket) {
+            super(socket);
+            this.socket = socket;
+        }
+
+        @Override
+        public void subscribe(BinaryJedisPubSub listener, byte[]... channels) {
+            try (this.socket) {
+                listener.proceed(this.socket, channels);
             }
         }
 

@@ -16,11 +16,6 @@ import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.data.redis.connection.Message;
-import org.springframework.data.redis.connection.MessageListener;
-import org.springframework.data.redis.connection.SubscriptionListener;
-import org.springframework.data.redis.listener.Topic;
-
 /**
  * Notifies the listeners of one partition of each message that Redis publishes, and makes
  * them poll after every subscription, as they may have missed messages before.
@@ -29,7 +24,7 @@ import org.springframework.data.redis.listener.Topic;
  * notifies, and records the server's confirmation. One thread subscribes, and alone
  * touches that state.
  */
-final class PartitionSubscription implements MessageListener, SubscriptionListener {
+final class PartitionSubscription {
 
     private static final Pattern BODY = Pattern
         .compile("\\+(?<in>\\d{1,15})|k(?<next>\\d{0,15}):(?<load>\\d{1,6}):(?<node>[A-Za-z0-9]{1,40})|v");
@@ -38,7 +33,7 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
 
     private final Partition partition;
 
-    private final Topic topic;
+    private final String topic;
 
     private final List<WakeUps.Listener> listeners = new CopyOnWriteArrayList<>();
 
@@ -60,7 +55,7 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
      * @param later runs a task after a short while, so that the many notifications of
      * Redis itself are passed on as one; {@code null} if scripts publish
      */
-    public PartitionSubscription(Partition partition, Topic topic, @Nullable Consumer<Runnable> later) {
+    PartitionSubscription(Partition partition, String topic, @Nullable Consumer<Runnable> later) {
         this.partition = partition;
         this.topic = topic;
         this.later = later;
@@ -70,11 +65,11 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
         return this.partition;
     }
 
-    Topic topic() {
+    String topic() {
         return this.topic;
     }
 
-    public void add(WakeUps.Listener listener) {
+    void add(WakeUps.Listener listener) {
         this.listeners.add(listener);
     }
 
@@ -119,19 +114,30 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
         this.leaving = leaving;
     }
 
-    void tell(WakeUpSignal signal) {
+    /** Records that the server confirmed; called by the connection's threads. */
+    void confirmed() {
+        this.confirmed = true;
+        poll();
+    }
+
+    /** Makes the listeners poll, as they may have missed messages. */
+    void poll() {
+        publish(WakeUpSignal.POLL_NOW);
+    }
+
+    private void publish(WakeUpSignal signal) {
         this.listeners.forEach((listener) -> listener.heard(signal));
     }
 
-    @Override
-    public void onMessage(Message message, byte @Nullable [] pattern) {
+    /** Handles a message; called by the connection's threads. */
+    void received(byte[] body) {
         if (this.later == null) {
-            tell(signalOf(message.getBody()));
+            publish(signalOf(body));
         }
-        else if (Arrays.equals(message.getBody(), ZADD) && this.pausing.compareAndSet(false, true)) {
+        else if (Arrays.equals(body, ZADD) && this.pausing.compareAndSet(false, true)) {
             this.later.accept(() -> {
                 this.pausing.set(false);
-                tell(WakeUpSignal.LOOK);
+                poll();
             });
         }
     }
@@ -140,44 +146,22 @@ final class PartitionSubscription implements MessageListener, SubscriptionListen
      * Parses a message of a script, in the forms that prelude.lua lists; any other is a
      * signal to poll.
      */
-    public static WakeUpSignal signalOf(byte[] body) {
+    static WakeUpSignal signalOf(byte[] body) {
         Matcher text = BODY.matcher(new String(body, StandardCharsets.ISO_8859_1));
         if (!text.matches()) {
-            return WakeUpSignal.LOOK;
+            return WakeUpSignal.POLL_NOW;
         }
         String in = text.group("in");
         String node = text.group("node");
         if (in != null) {
-            return WakeUpSignal.due(Duration.ofMillis(Long.parseLong(in)));
+            return WakeUpSignal.dueIn(Duration.ofMillis(Long.parseLong(in)));
         }
         if (node == null) {
-            return WakeUpSignal.VACANT;
+            return WakeUpSignal.NO_PRIMARY;
         }
         String next = text.group("next");
-        return WakeUpSignal.kept(next.isEmpty() ? null : Duration.ofMillis(Long.parseLong(next)),
-                new WakeUpSignal.Keeper(node, Integer.parseInt(text.group("load"))));
-    }
-
-    @Override
-    public void onChannelSubscribed(byte[] channel, long count) {
-        this.confirmed = true;
-        tell(WakeUpSignal.LOOK);
-    }
-
-    @Override
-    public void onPatternSubscribed(byte[] pattern, long count) {
-        this.confirmed = true;
-        tell(WakeUpSignal.LOOK);
-    }
-
-    @Override
-    public void onChannelUnsubscribed(byte[] channel, long count) {
-        lost();
-    }
-
-    @Override
-    public void onPatternUnsubscribed(byte[] pattern, long count) {
-        lost();
+        return WakeUpSignal.primaryPolled(next.isEmpty() ? null : Duration.ofMillis(Long.parseLong(next)),
+                new WakeUpSignal.PrimaryPoller(node, Integer.parseInt(text.group("load"))));
     }
 
 }

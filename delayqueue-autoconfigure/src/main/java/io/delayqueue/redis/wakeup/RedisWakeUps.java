@@ -3,7 +3,6 @@ package io.delayqueue.redis.wakeup;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -15,7 +14,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisKeys;
-import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
@@ -26,8 +24,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.listener.ChannelTopic;
-import org.springframework.data.redis.listener.PatternTopic;
 
 /**
  * Subscribes to wake-ups by Redis' pub/sub. One connection serves all queues of the
@@ -35,11 +31,6 @@ import org.springframework.data.redis.listener.PatternTopic;
  * publishes its own only. A queue's subscription and the connection are closed a little
  * after the last listener leaves, so that receiving in a loop does not reconnect each
  * time.
- * <p>
- * After a lost connection Spring Data subscribes again and reports that, which wakes all
- * listeners, as they may have missed messages. Spring Data does not recover if Redis is
- * away at the first subscription; then this class retries all subscriptions until they
- * succeed.
  * <p>
  * Ends its connection with the application's life cycle, before the connection factory
  * ends; a restart renews the subscriptions that have listeners.
@@ -53,15 +44,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private static final Logger logger = LoggerFactory.getLogger(RedisWakeUps.class);
 
-    /** Pause while Redis is away; constant, so that wake-ups resume soon after. */
-    private static final Duration RETRY = Duration.ofMillis(500);
-
-    /** Longest pause while Redis answers and rejects the subscription. */
-    private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
-
     private static final Duration STOP_LIMIT = Duration.ofSeconds(2);
-
-    private static final Duration SUBSCRIPTION_LIMIT = Duration.ofSeconds(5);
 
     private static final Duration LINGER = Duration.ofSeconds(30);
 
@@ -91,13 +74,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     });
 
     private @Nullable TopicSubscription line;
-
-    private boolean away;
-
-    private Duration pause = RETRY;
-
-    /** One retry serves all queues, as they share the connection that failed. */
-    private boolean retryPlanned;
 
     private volatile boolean running = true;
 
@@ -134,7 +110,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         submit(() -> {
             ofQueue.stay();
             if (ofQueue.isSubscribed()) {
-                alarm.heard(WakeUpSignal.LOOK); // as others do when they are subscribed
+                alarm.heard(WakeUpSignal.POLL_NOW); // as others do when they are
+                                                    // subscribed
             }
             else {
                 subscribe(ofQueue);
@@ -155,7 +132,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     @Override
-    public boolean tellsOfKeepers() {
+    public boolean announcesPrimaryPollers() {
         return this.mode == WakeUpMode.CHANNEL;
     }
 
@@ -202,64 +179,28 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     private void subscribe(PartitionSubscription queue) {
-        if (!this.running || this.retryPlanned || queue.isSubscribed() || queue.isEmpty()) {
-            return;
-        }
-        try {
+        if (this.running && !queue.isSubscribed() && !queue.isEmpty()) {
             if (this.line == null) {
-                this.line = connect(queue);
+                this.line = connect();
             }
-            this.line.add(queue.topic(), queue);
+            this.line.add(queue);
             queue.subscribed(true);
-            this.pause = RETRY;
-            if (this.away) {
-                this.away = false;
-                logger.info("Subscribed to the wake-ups of queue '{}' again", queue.partition());
-            }
-        }
-        catch (RuntimeException ex) {
-            subscribeAllLater(queue, ex);
         }
     }
 
-    private TopicSubscription connect(PartitionSubscription queue) {
-        if (!RedisScriptExecutor.isLettuce(this.factory)) {
-            return new BlockingSubscription(this.factory, this.redis.controlChannel(), this.thread, this.period);
-        }
-        LettuceConnectionFactory lettuce = (LettuceConnectionFactory) this.factory;
-        if (this.mode == WakeUpMode.KEYSPACE && RedisScriptExecutor.isLettuceCluster(this.factory)) {
-            return new ClusterSubscription(lettuce, this.thread, this.period);
-        }
-        // If the server is away, Spring Data would log a stack trace each time.
-        this.redis.run(RedisScripts.STATISTICS, queue.partition()).join();
-        return new ContainerSubscription(lettuce, new LossObserver(), RETRY, SUBSCRIPTION_LIMIT, this.period);
+    private TopicSubscription connect() {
+        return RedisScriptExecutor.isLettuce(this.factory)
+                ? new LettuceSubscription((LettuceConnectionFactory) this.factory, this.mode, this.thread, this.period)
+                : new BlockingSubscription(this.factory, this.mode, this.redis.controlChannel(), this.thread,
+                        this.period);
     }
 
     private PartitionSubscription listenersOf(Partition partition) {
         RedisKeys keys = this.redis.keysOf(partition);
         if (this.mode == WakeUpMode.KEYSPACE) {
-            return new PartitionSubscription(partition, PatternTopic.of(keys.keyspacePattern()),
-                    (task) -> later(task, KEYSPACE_PAUSE));
+            return new PartitionSubscription(partition, keys.keyspacePattern(), (task) -> later(task, KEYSPACE_PAUSE));
         }
-        return new PartitionSubscription(partition, ChannelTopic.of(keys.wake()), null);
-    }
-
-    /** Retries on a new container, as one whose subscription failed is not usable. */
-    private void subscribeAllLater(PartitionSubscription queue, RuntimeException failure) {
-        if (!this.away) {
-            this.away = true;
-            logger.warn("Cannot subscribe to the wake-ups of queue '{}'; trying again, meanwhile its messages are "
-                    + "found by the safety poll: {}", queue.partition(), failure.toString());
-        }
-        disconnect();
-        if (!(failure instanceof CompletionException)) {
-            // The server answers and rejects the subscription, which may last.
-            this.pause = (this.pause.compareTo(LONGEST_RETRY) < 0) ? this.pause.multipliedBy(2) : LONGEST_RETRY;
-        }
-        this.retryPlanned = later(() -> {
-            this.retryPlanned = false;
-            subscribeAll();
-        }, this.pause) != null;
+        return new PartitionSubscription(partition, keys.wake(), null);
     }
 
     private void unsubscribe(PartitionSubscription queue) {
@@ -269,18 +210,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             disconnect();
         }
         else if (subscribed && this.line != null) {
-            this.line.remove(queue.topic());
+            this.line.remove(queue);
         }
-    }
-
-    /** Subscribes again if the server confirms nothing, as the client asks only once. */
-    private void checkReconnected() {
-        this.alarms.values()
-            .stream()
-            .filter((queue) -> queue.isSubscribed() && !queue.isConfirmed())
-            .findFirst()
-            .ifPresent((queue) -> subscribeAllLater(queue,
-                    new IllegalStateException("The server has not subscribed this client again")));
     }
 
     private void subscribeAll() {
@@ -333,33 +264,6 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         this.alarms.clear();
         submit(this::disconnect);
         submit(this.thread::shutdown);
-    }
-
-    /** Handles a lost connection; called by the client's threads. */
-    private final class LossObserver implements SubscriptionMonitor.Observer {
-
-        @Override
-        public boolean isOurs(String topic) {
-            return RedisWakeUps.this.alarms.values()
-                .stream()
-                .anyMatch((queue) -> queue.topic().getTopic().equals(topic));
-        }
-
-        @Override
-        public void lost() {
-            RedisWakeUps.this.alarms.values().forEach(PartitionSubscription::lost);
-        }
-
-        @Override
-        public void dropped() {
-            submit(SubscriptionHeartbeat::warn);
-        }
-
-        @Override
-        public void reconnected() {
-            later(RedisWakeUps.this::checkReconnected, SUBSCRIPTION_LIMIT);
-        }
-
     }
 
 }

@@ -20,7 +20,7 @@ final class CachedLayout {
     final AtomicReference<@Nullable Known> known = new AtomicReference<>();
 
     /** The latest layout reported by a partition other than the first one. */
-    final AtomicReference<@Nullable PartitionLayout> told = new AtomicReference<>();
+    final AtomicReference<@Nullable PartitionLayout> reported = new AtomicReference<>();
 
     final AtomicReference<@Nullable CompletableFuture<PartitionLayout>> reading = new AtomicReference<>();
 
@@ -30,9 +30,9 @@ final class CachedLayout {
 
     PartitionLayout latest() {
         Known known = this.known.get();
-        PartitionLayout told = this.told.get();
+        PartitionLayout reported = this.reported.get();
         PartitionLayout read = (known != null) ? known.partitions() : PartitionLayout.ONE;
-        return (told != null && told.version() > read.version()) ? told : read;
+        return (reported != null && reported.version() > read.version()) ? reported : read;
     }
 
     /**

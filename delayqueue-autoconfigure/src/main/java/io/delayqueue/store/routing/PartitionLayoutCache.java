@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
@@ -22,12 +21,12 @@ import io.delayqueue.ResumeResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.BackgroundLog;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.StaleLayoutException;
-import io.delayqueue.store.UncertainEffects;
 import io.delayqueue.store.routing.CachedLayout.Known;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -142,12 +141,12 @@ public final class PartitionLayoutCache {
      * @param refusal the failure of the call
      */
     CompletableFuture<PartitionLayout> read(QueueName queue, Throwable refusal) {
-        StaleLayoutException.recordedIn(refusal).ifPresent((told) -> tell(queue, told));
+        StaleLayoutException.recordedIn(refusal).ifPresent((reported) -> report(queue, reported));
         return read(queue);
     }
 
-    private void tell(QueueName queue, PartitionLayout told) {
-        entry(queue).told.accumulateAndGet(told,
+    private void report(QueueName queue, PartitionLayout reported) {
+        entry(queue).reported.accumulateAndGet(reported,
                 (before, now) -> (before == null || before.version() < now.version()) ? now : before);
     }
 
@@ -156,15 +155,14 @@ public final class PartitionLayoutCache {
      * started.
      */
     private static Throwable withoutEffect(QueueName queue, Throwable failure) {
-        Throwable cause = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
-                : failure;
+        Throwable cause = FailureEffects.unwrap(failure);
         if (cause instanceof DelayQueueException known && known.effect() == Effect.NONE) {
             return known;
         }
         return new StoreUnavailableException(
                 "The partitions of queue '%s' cannot be read, so nothing was changed; reading them failed by: %s"
                     .formatted(queue, cause.getMessage()),
-                Effect.NONE, UncertainEffects.beneath(cause));
+                Effect.NONE, FailureEffects.beneath(cause));
     }
 
     /**
@@ -174,7 +172,7 @@ public final class PartitionLayoutCache {
      * has lost its record, for example in a failover: the layout is recorded there again,
      * including a pause.
      */
-    public void noticed(Partition partition, int version) {
+    public void onVersion(Partition partition, int version) {
         QueueName queue = partition.queue();
         Known known = entry(queue).known.get();
         if (known == null || version > known.partitions().version()) {
@@ -188,7 +186,7 @@ public final class PartitionLayoutCache {
 
     private CompletableFuture<PartitionLayout> readFrom(Partition partition) {
         return this.records.read(partition).thenCompose((recorded) -> {
-            recorded.ifPresent((told) -> tell(partition.queue(), told));
+            recorded.ifPresent((reported) -> report(partition.queue(), reported));
             return read(partition.queue());
         });
     }
@@ -217,7 +215,8 @@ public final class PartitionLayoutCache {
     }
 
     /**
-     * Changes the number of partitions, for all processes. n@return the previous number
+     * Changes the number of partitions, for all processes.
+     * @return the previous number
      */
     public CompletableFuture<Integer> repartition(QueueName queue, int count) {
         return change(queue, (before) -> (before.count() == count) ? before : before.next(count))
@@ -349,8 +348,8 @@ public final class PartitionLayoutCache {
         inPassing(queue, read(queue));
     }
 
-    private static void inPassing(QueueName queue, CompletableFuture<?> look) {
-        look.whenComplete((done, failure) -> {
+    private static void inPassing(QueueName queue, CompletableFuture<?> read) {
+        read.whenComplete((done, failure) -> {
             if (failure != null) {
                 logger.debug("Cannot read or restore the partitions of queue '{}'; tried again when there is occasion",
                         queue, failure);

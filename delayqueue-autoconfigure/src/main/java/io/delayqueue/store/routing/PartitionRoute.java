@@ -13,13 +13,13 @@ import io.delayqueue.store.PartitionTarget;
  * Holds the targets to try for a message in order: those that may hold it already, and
  * last the one that stores it otherwise. Messages with the same route share calls.
  *
- * @param homes the targets, at least one
+ * @param targets the targets, at least one
  */
-public record PartitionRoute(List<PartitionTarget> homes) {
+public record PartitionRoute(List<PartitionTarget> targets) {
 
     /** Returns the queue. */
     public QueueName queue() {
-        return this.homes.get(0).queue();
+        return this.targets.get(0).queue();
     }
 
     /**
@@ -28,11 +28,11 @@ public record PartitionRoute(List<PartitionTarget> homes) {
      */
     static PartitionRoute of(QueueName queue, PartitionLayout partitions, NewMessage message) {
         if (message.unique() || partitions.counts().size() == 1) {
-            return new PartitionRoute(List.of(partitions.home(queue, message.routingKey())));
+            return new PartitionRoute(List.of(partitions.target(queue, message.routingKey())));
         }
-        List<PartitionTarget> homes = new ArrayList<>(partitions.homes(queue, message.routingKey()));
-        Collections.reverse(homes);
-        return new PartitionRoute(homes);
+        List<PartitionTarget> targets = new ArrayList<>(partitions.targets(queue, message.routingKey()));
+        Collections.reverse(targets);
+        return new PartitionRoute(targets);
     }
 
 }

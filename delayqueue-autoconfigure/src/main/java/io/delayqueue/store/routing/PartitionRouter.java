@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -29,6 +28,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -37,7 +37,6 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.StaleLayoutException;
-import io.delayqueue.store.UncertainEffects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,11 +65,11 @@ public final class PartitionRouter {
 
     private final QueueRegistrar notes;
 
-    public PartitionRouter(DelayQueueStore ports) {
+    public PartitionRouter(StoreComponents ports) {
         this.store = ports.messages();
         this.inspector = ports.inspector();
         this.table = ports.partitions();
-        this.notes = ports.notes();
+        this.notes = ports.registrar();
     }
 
     /** Returns all partitions that may hold messages, by this version or a later one. */
@@ -90,13 +89,13 @@ public final class PartitionRouter {
     }
 
     /** Handles the layout version that a claim returned. */
-    public void noticed(Partition partition, int version) {
-        this.table.noticed(partition, version);
+    public void onVersion(Partition partition, int version) {
+        this.table.onVersion(partition, version);
     }
 
     /** Returns the routes of messages, in their order. */
     public CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages) {
-        this.notes.note(queue);
+        this.notes.register(queue);
         return this.table.of(queue).thenApply((partitions) -> {
             if (partitions.counts().equals(PartitionLayout.ONE.counts())) {
                 PartitionRoute only = new PartitionRoute(
@@ -109,12 +108,12 @@ public final class PartitionRouter {
 
     /** Stores one message. */
     public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
-        this.notes.note(queue);
+        this.notes.register(queue);
         if (message.unique()) {
             // Most messages are of this kind, and never rejected for their target.
             return this.table.of(queue)
                 .thenCompose(
-                        (partitions) -> this.store.schedule(partitions.home(queue, message.id()), List.of(message)))
+                        (partitions) -> this.store.schedule(partitions.target(queue, message.id()), List.of(message)))
                 .thenApply((results) -> results.get(0));
         }
         return this.table.of(queue)
@@ -136,15 +135,16 @@ public final class PartitionRouter {
     }
 
     public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
-        return search(queue, id, (home) -> this.store.cancel(home, id), CancelResult.NOT_FOUND::equals);
+        return search(queue, id, (target) -> this.store.cancel(target, id), CancelResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
-        return search(queue, id, (home) -> this.store.reschedule(home, id, due), RescheduleResult.NOT_FOUND::equals);
+        return search(queue, id, (target) -> this.store.reschedule(target, id, due),
+                RescheduleResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
-        return search(queue, id, (home) -> this.inspector.find(home, id), Optional::isEmpty);
+        return search(queue, id, (target) -> this.inspector.find(target, id), Optional::isEmpty);
     }
 
     /**
@@ -162,32 +162,32 @@ public final class PartitionRouter {
     }
 
     private CompletableFuture<RedriveResult> sendAgain(QueueName queue, PartitionLayout partitions, String letterId) {
-        List<PartitionTarget> places = List.copyOf(places(queue, partitions, Lease.idOf(letterId)));
-        return ask(places, 0,
-                (home) -> this.inspector.buried(home.partition(), letterId)
-                    .thenApply((found) -> found.map((message) -> new Buried(home.partition(), letterId, message))),
+        List<PartitionTarget> targets = List.copyOf(targets(queue, partitions, Lease.idOf(letterId)));
+        return query(targets, 0, (target) -> this.inspector.deadLetteredMessage(target.partition(), letterId)
+            .thenApply((found) -> found.map((message) -> new DeadLettered(target.partition(), letterId, message))),
                 Optional::isEmpty)
             .thenCompose((found) -> found.map(this::sendAgain)
                 .orElseGet(() -> CompletableFuture.completedFuture(RedriveResult.NOT_FOUND)));
     }
 
-    private CompletableFuture<RedriveResult> sendAgain(Buried buried) {
-        QueueName queue = buried.partition().queue();
-        if (buried.message().envelope().length == 0) {
+    private CompletableFuture<RedriveResult> sendAgain(DeadLettered deadLettered) {
+        QueueName queue = deadLettered.partition().queue();
+        if (deadLettered.message().envelope().length == 0) {
             return CompletableFuture.completedFuture(RedriveResult.EMPTY);
         }
         // A send would follow a message that is leased and cancelled, and does not detect
         // one in another group.
-        return find(queue, buried.message().id())
+        return find(queue, deadLettered.message().id())
             .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
-                    : schedule(queue, buried.message()).handle((sent, failure) -> settle(buried, sent, failure))
+                    : schedule(queue, deadLettered.message())
+                        .handle((sent, failure) -> settle(deadLettered, sent, failure))
                         .thenCompose(Function.identity()));
     }
 
     /**
      * Removes the dead letter if the message is stored, even if too few replicas have it.
      */
-    private CompletableFuture<RedriveResult> settle(Buried buried, @Nullable SendResult sent,
+    private CompletableFuture<RedriveResult> settle(DeadLettered deadLettered, @Nullable SendResult sent,
             @Nullable Throwable failure) {
         if (failure != null && !isStored(failure)) {
             return CompletableFuture.failedFuture(failure);
@@ -195,7 +195,7 @@ public final class PartitionRouter {
         if (sent != null && sent.outcome() == SendOutcome.KEPT) {
             return CompletableFuture.completedFuture(RedriveResult.ID_IN_USE);
         }
-        return this.store.purge(buried.partition(), buried.letterId()).handle((purged, left) -> {
+        return this.store.purge(deadLettered.partition(), deadLettered.letterId()).handle((purged, left) -> {
             if (left != null) {
                 throw new StoreUnavailableException(
                         "The message of the dead letter is stored again, but its letter may still be there",
@@ -208,23 +208,22 @@ public final class PartitionRouter {
     }
 
     private static boolean isStored(Throwable failure) {
-        Throwable reason = (failure.getCause() != null && failure instanceof CompletionException) ? failure.getCause()
-                : failure;
+        Throwable reason = FailureEffects.unwrap(failure);
         return reason instanceof DelayQueueException known && known.effect() == Effect.STORED;
     }
 
     /** Removes a dead letter from whichever partition holds it. */
     public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
         return this.table.read(queue)
-            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
-                    (home) -> this.store.purge(home.partition(), letterId), (purged) -> !purged));
+            .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(letterId))), 0,
+                    (target) -> this.store.purge(target.partition(), letterId), (purged) -> !purged));
     }
 
     /** Finds a dead letter in any partition. */
     public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String letterId) {
         return this.table.read(queue)
-            .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, Lease.idOf(letterId))), 0,
-                    (home) -> this.inspector.deadLetter(home.partition(), letterId), Optional::isEmpty));
+            .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(letterId))), 0,
+                    (target) -> this.inspector.deadLetter(target.partition(), letterId), Optional::isEmpty));
     }
 
     /** Returns the total counts of all partitions. */
@@ -252,7 +251,7 @@ public final class PartitionRouter {
             Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
         return persist(queue,
                 () -> this.table.of(queue)
-                    .thenCompose((partitions) -> ask(List.copyOf(places(queue, partitions, id)), 0, call, absent)),
+                    .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, id)), 0, call, absent)),
                 0, false);
     }
 
@@ -264,28 +263,28 @@ public final class PartitionRouter {
                 return CompletableFuture.completedFuture(answer);
             }
             if (repeats == MOST_REPEATS || !StaleLayoutException.isCauseOf(failure)) {
-                return CompletableFuture.<T>failedFuture(UncertainEffects.keep(doubtful, failure));
+                return CompletableFuture.<T>failedFuture(FailureEffects.keep(doubtful, failure));
             }
-            boolean doubt = doubtful || UncertainEffects.isIn(failure);
+            boolean doubt = doubtful || FailureEffects.isIn(failure);
             return this.table.read(queue, failure)
-                .exceptionallyCompose((unread) -> CompletableFuture.failedFuture(UncertainEffects.keep(doubt, unread)))
+                .exceptionallyCompose((unread) -> CompletableFuture.failedFuture(FailureEffects.keep(doubt, unread)))
                 .thenCompose((read) -> persist(queue, call, repeats + 1, doubt));
         }).thenCompose(Function.identity());
     }
 
-    private static Set<PartitionTarget> places(QueueName queue, PartitionLayout partitions, String id) {
-        Set<PartitionTarget> places = new LinkedHashSet<>(partitions.homes(queue, id));
-        partitions.all(queue).forEach((partition) -> places.add(new PartitionTarget(partition, partitions.version())));
-        return places;
+    private static Set<PartitionTarget> targets(QueueName queue, PartitionLayout partitions, String id) {
+        Set<PartitionTarget> targets = new LinkedHashSet<>(partitions.targets(queue, id));
+        partitions.all(queue).forEach((partition) -> targets.add(new PartitionTarget(partition, partitions.version())));
+        return targets;
     }
 
-    private static <T> CompletableFuture<T> ask(List<PartitionTarget> places, int next,
+    private static <T> CompletableFuture<T> query(List<PartitionTarget> targets, int next,
             Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
-        CompletableFuture<T> answer = call.apply(places.get(next));
-        if (next == places.size() - 1) {
+        CompletableFuture<T> answer = call.apply(targets.get(next));
+        if (next == targets.size() - 1) {
             return answer;
         }
-        return answer.thenCompose((found) -> absent.test(found) ? ask(places, next + 1, call, absent)
+        return answer.thenCompose((found) -> absent.test(found) ? query(targets, next + 1, call, absent)
                 : CompletableFuture.completedFuture(found));
     }
 
@@ -296,7 +295,7 @@ public final class PartitionRouter {
      * @param letterId its id
      * @param message the message to send
      */
-    private record Buried(Partition partition, String letterId, NewMessage message) {
+    private record DeadLettered(Partition partition, String letterId, NewMessage message) {
     }
 
     /**
@@ -328,19 +327,20 @@ public final class PartitionRouter {
             if (pending.isEmpty()) {
                 return CompletableFuture.completedFuture(null);
             }
-            PartitionTarget home = route.homes().get(next);
+            PartitionTarget target = route.targets().get(next);
             List<NewMessage> asked = pending.stream().map(this.messages::get).toList();
-            boolean last = next == route.homes().size() - 1;
+            boolean last = next == route.targets().size() - 1;
             CompletableFuture<List<Integer>> unanswered = last
-                    ? PartitionRouter.this.store.schedule(home, asked).thenApply((results) -> note(pending, results))
-                    : PartitionRouter.this.store.scheduleIfHeld(home, asked)
-                        .thenApply((results) -> noteHeld(pending, results));
+                    ? PartitionRouter.this.store.schedule(target, asked)
+                        .thenApply((results) -> record(pending, results))
+                    : PartitionRouter.this.store.scheduleIfHeld(target, asked)
+                        .thenApply((results) -> recordHeld(pending, results));
             return unanswered.handle((left, failure) -> {
                 if (failure == null) {
                     return go(route, next + 1, left, repeats);
                 }
                 if (repeats < MOST_REPEATS && StaleLayoutException.isCauseOf(failure)) {
-                    this.doubtful |= UncertainEffects.isIn(failure);
+                    this.doubtful |= FailureEffects.isIn(failure);
                     return again(pending, failure, repeats + 1);
                 }
                 fail(pending, failure);
@@ -349,18 +349,18 @@ public final class PartitionRouter {
         }
 
         private void fail(List<Integer> pending, Throwable failure) {
-            Throwable told = UncertainEffects.keep(this.doubtful, failure);
-            pending.forEach((position) -> this.answers[position] = new RoutedSendResult(null, told));
+            Throwable failed = FailureEffects.keep(this.doubtful, failure);
+            pending.forEach((position) -> this.answers[position] = new RoutedSendResult(null, failed));
         }
 
-        private List<Integer> note(List<Integer> asked, List<SendResult> results) {
+        private List<Integer> record(List<Integer> asked, List<SendResult> results) {
             for (int i = 0; i < asked.size(); i++) {
                 this.answers[asked.get(i)] = new RoutedSendResult(results.get(i), null);
             }
             return List.of();
         }
 
-        private List<Integer> noteHeld(List<Integer> asked, List<Optional<SendResult>> results) {
+        private List<Integer> recordHeld(List<Integer> asked, List<Optional<SendResult>> results) {
             List<Integer> left = new ArrayList<>();
             for (int i = 0; i < asked.size(); i++) {
                 if (results.get(i).isPresent()) {

@@ -52,7 +52,7 @@ public final class QueueRegistrar {
     }
 
     /** Registers a queue that this process uses. */
-    public void note(QueueName queue) {
+    public void register(QueueName queue) {
         long now = this.nanoTime.getAsLong();
         AtomicLong known = this.nextNotes.get(queue);
         if (known == null) {

@@ -62,7 +62,7 @@ public final class UnconsumedQueueCheck {
 
     private static final Logger logger = LoggerFactory.getLogger(UnconsumedQueueCheck.class);
 
-    private final DelayQueueStore ports;
+    private final StoreComponents ports;
 
     private final QueueInspector inspector;
 
@@ -89,7 +89,7 @@ public final class UnconsumedQueueCheck {
      * @param consumed the queues consumed through this process other than by listeners
      * @param nanoTime the monotonic clock
      */
-    public UnconsumedQueueCheck(DelayQueueStore ports, QueueInspector inspector, Directories directories,
+    public UnconsumedQueueCheck(StoreComponents ports, QueueInspector inspector, Directories directories,
             RemoteConsumerQueues consumed, LongSupplier nanoTime) {
         this.ports = ports;
         this.inspector = inspector;
@@ -115,7 +115,7 @@ public final class UnconsumedQueueCheck {
         if (now - next < 0 || !this.nextSearch.compareAndSet(next, now + PERIOD.toNanos())) {
             return;
         }
-        if (this.ports.messages().waits()) {
+        if (this.ports.messages().isBlocking()) {
             Thread thread = new Thread(this::search, "delayqueue-unconsumed");
             thread.setDaemon(true);
             thread.start();

@@ -17,7 +17,7 @@ class AcknowledgementBatcherTests {
     private final TestBed bed = new TestBed();
 
     private final AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(),
-            this.bed.context, new LeaseRenewer(this.bed.queue(), this.bed.context));
+            this.bed.runtime, new LeaseRenewer(this.bed.queue(), this.bed.runtime));
 
     private long now() {
         return this.bed.clock.getAsLong();
@@ -34,37 +34,37 @@ class AcknowledgementBatcherTests {
     }
 
     @Test
-    void theFirstAndAFullBatchAreToBePlannedFor() {
+    void theFirstMessageAndAFullBatchNeedATurn() {
         for (int i = 1; i <= MessageStore.BATCH_LIMIT + 1; i++) {
             assertThat(this.acknowledgements.add(lease("m" + i))).as("number %d", i)
                 .isEqualTo(i == 1 || i == MessageStore.BATCH_LIMIT);
         }
-        assertThat(this.acknowledgements.lingers(now())).isZero();
+        assertThat(this.acknowledgements.timeUntilFlush(now())).isZero();
         assertThat(this.acknowledgements.accept(this.acknowledgements.send())).isTrue();
 
-        assertThat(this.acknowledgements.lingers(now())).isNull();
+        assertThat(this.acknowledgements.timeUntilFlush(now())).isNull();
         assertThat(this.acknowledgements.add(lease("next"))).isTrue();
-        assertThat(this.acknowledgements.lingers(now())).isEqualTo(TestBed.LINGER);
+        assertThat(this.acknowledgements.timeUntilFlush(now())).isEqualTo(TestBed.LINGER);
     }
 
     @Test
     void eachBatchWaitsAsLong() {
         for (int i = 0; i < 3; i++) {
             this.acknowledgements.add(lease("m" + i));
-            assertThat(this.acknowledgements.lingers(now())).isEqualTo(TestBed.LINGER);
+            assertThat(this.acknowledgements.timeUntilFlush(now())).isEqualTo(TestBed.LINGER);
             this.bed.clock.advance(TestBed.LINGER);
-            assertThat(this.acknowledgements.lingers(now())).isZero();
+            assertThat(this.acknowledgements.timeUntilFlush(now())).isZero();
             this.acknowledgements.accept(this.acknowledgements.send());
         }
     }
 
     @Test
-    void whatWasRefusedWaitsForNobody() {
+    void rejectedMessagesDoNotWait() {
         this.acknowledgements.add(lease("bad"));
         this.bed.store.poison = "bad";
         assertThat(this.acknowledgements.accept(this.acknowledgements.send())).isFalse();
 
-        assertThat(this.acknowledgements.lingers(now())).isZero();
+        assertThat(this.acknowledgements.timeUntilFlush(now())).isZero();
     }
 
 }

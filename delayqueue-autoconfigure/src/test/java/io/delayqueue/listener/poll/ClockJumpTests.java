@@ -2,6 +2,7 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 
+import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.store.Lease;
 import org.junit.jupiter.api.Test;
 
@@ -26,16 +27,16 @@ class ClockJumpTests {
     private void claimTwo() {
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         assertThat(this.bed.handled).isEmpty();
     }
 
     @Test
-    void whatIsHeldAndNotStartedIsNotStartedAfterAJumpThatIsLongerThanItsLease() {
+    void anUnstartedMessageIsNotStartedAfterAJumpThatIsLongerThanItsLease() {
         claimTwo();
 
         this.bed.store.step(TestBed.LEASE);
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         this.bed.handleOnce(this.loop);
         this.bed.handleOnce(this.loop);
 
@@ -44,11 +45,11 @@ class ClockJumpTests {
     }
 
     @Test
-    void whatIsLeftOfALeaseIsShorterByAJump() {
+    void theRestOfALeaseIsShorterByAJump() {
         claimTwo();
 
         this.bed.store.step(TestBed.LEASE.minusSeconds(10));
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         this.bed.clock.advance(Duration.ofSeconds(11));
         this.bed.runHandlers();
 
@@ -60,7 +61,7 @@ class ClockJumpTests {
         claimTwo();
 
         this.bed.store.step(TestBed.LEASE.minusSeconds(10));
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         this.bed.clock.advance(Duration.ofSeconds(9));
         this.bed.runHandlers();
 
@@ -74,14 +75,14 @@ class ClockJumpTests {
         claimTwo();
 
         this.bed.store.step(TestBed.LEASE.minusSeconds(3));
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         this.bed.runHandlers();
 
         assertThat(this.bed.handled).isEmpty();
     }
 
     @Test
-    void aRenewalThatWasSentBeforeTheJumpWasNoticedDoesNotCount() {
+    void aRenewalThatWasSentBeforeTheJumpWasDetectedDoesNotCount() {
         long now = this.bed.clock.getAsLong();
         InFlightMessage lease = lease();
 
@@ -98,7 +99,7 @@ class ClockJumpTests {
         claimTwo();
 
         this.bed.store.step(Duration.ofHours(-1));
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         this.bed.runHandlers();
 
         assertThat(this.bed.handled).containsExactlyInAnyOrder("a", "b");
@@ -106,26 +107,27 @@ class ClockJumpTests {
 
     @Test
     void aRenewalAfterTheJumpCounts() {
-        LeaseRenewer keeper = new LeaseRenewer(this.bed.queue(), this.bed.context);
+        LeaseRenewer renewer = new LeaseRenewer(this.bed.queue(), this.bed.runtime);
         InFlightMessage lease = lease();
-        keeper.add(lease);
+        renewer.add(lease);
 
-        keeper.jumped(Duration.ofMinutes(1));
+        renewer.jumped(Duration.ofMinutes(1));
         assertThat(lease.isLive(this.bed.clock.getAsLong())).isFalse();
         this.bed.clock.advance(TestBed.LEASE.dividedBy(2));
-        this.bed.store.messages.get("a").leasedUntil = TestClock.START.plus(TestBed.LEASE.multipliedBy(2));
-        keeper.renew();
+        this.bed.store.messages.get("a").leasedUntil = ManualNanoClock.START.plus(TestBed.LEASE.multipliedBy(2));
+        renewer.renew();
 
         assertThat(lease.isLive(this.bed.clock.getAsLong())).isTrue();
     }
 
     private InFlightMessage lease() {
         this.bed.store.add("a", Duration.ZERO);
-        TestBed.look(this.loop);
+        TestBed.poll(this.loop);
         return new InFlightMessage(
                 this.bed.store.messages.get("a")
-                    .lease(new Lease(TestBed.QUEUE, "a", "7"), TestClock.START.plus(TestBed.LEASE)),
-                new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(), TestClock.START),
+                    .lease(new Lease(TestBed.QUEUE, "a", "7"), ManualNanoClock.START.plus(TestBed.LEASE)),
+                new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(),
+                        ManualNanoClock.START),
                 TestBed.LEASE);
     }
 

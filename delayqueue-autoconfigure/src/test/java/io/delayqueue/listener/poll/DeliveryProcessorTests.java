@@ -6,21 +6,17 @@ import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.Delivery;
-import io.delayqueue.HandlerTimeoutException;
 import io.delayqueue.PayloadConversionException;
-import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.fixtures.LogCapture;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.fixtures.store.ListenerFakeStore;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.Lease;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +35,7 @@ class DeliveryProcessorTests {
 
     private final LogCapture log = new LogCapture();
 
-    private FakeStore.Entry message;
+    private ListenerFakeStore.Entry message;
 
     @BeforeEach
     void addMessage() {
@@ -67,7 +63,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void acknowledgesWhatItsHandlerHandled() {
+    void acknowledgesAHandledMessage() {
         handle();
 
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
@@ -76,7 +72,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void triesAgainAfterAGrowingWaitAndThenLetsItDieOnce() {
+    void retriesAfterAGrowingWaitAndThenDeadLettersOnce() {
         handlerThrows(new IllegalStateException("boom"));
         PollLoop loop = this.bed.loop();
         this.bed.handleOnce(loop);
@@ -92,15 +88,15 @@ class DeliveryProcessorTests {
         assertThat(this.bed.handled).hasSize(3);
         assertThat(this.bed.events)
             .containsExactly(new DeadLetterEvent("orders", "m", "m~3", 3, "java.lang.IllegalStateException: boom"));
-        DeadLetterReason death = this.bed.store.dead.get("m~3");
+        DeadLetterRequest death = this.bed.store.dead.get("m~3");
         assertThat(death.failed()).isTrue();
         assertThat(death.cause()).startsWith("java.lang.IllegalStateException: boom").contains("\tat ");
-        assertThat(death.dueAt()).isEqualTo(TestClock.START.plusSeconds(3).plus(TestBed.LINGER));
+        assertThat(death.dueAt()).isEqualTo(ManualNanoClock.START.plusSeconds(3).plus(TestBed.LINGER));
         assertThat(statistics()).isEqualTo(new ListenerStatistics(0, 3, 2, 1, 0, 0, 0, 0));
     }
 
     @Test
-    void saysWhatFollowsFromAFailure() {
+    void logsTheConsequenceOfAFailure() {
         handlerThrows(new IllegalStateException("boom"));
         this.bed.maxAttempts = 2;
         PollLoop loop = this.bed.loop();
@@ -113,12 +109,12 @@ class DeliveryProcessorTests {
         assertThat(this.log.lines(Level.ERROR)).hasSize(1)
             .first()
             .asString()
-            .startsWith("Message 'm' of queue 'orders' is dead after attempt 2");
+            .startsWith("Message 'm' of queue 'orders' is dead-lettered on attempt 2");
         assertThat(this.log.at(Level.ERROR).findFirst().orElseThrow().getThrowableProxy()).isNotNull();
     }
 
     @Test
-    void keepsOnlySoMuchOfAStack() {
+    void boundsTheStackTraceThatItStores() {
         handlerThrows(new IllegalStateException("x".repeat(10_000)));
         this.bed.maxAttempts = 1;
         handle();
@@ -136,7 +132,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void doesNotTryAgainAfterWhatIsFinal() {
+    void doesNotRetryAfterAFinalException() {
         this.bed.noRetryFor = Set.of(IOException.class);
         handlerThrows(new FileNotFoundException("gone"));
         handle();
@@ -145,7 +141,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void looksIntoMereWrappersForWhatIsFinal() {
+    void findsFinalExceptionsInWrappers() {
         this.bed.noRetryFor = Set.of(IOException.class);
         handlerThrows(new UndeclaredThrowableException(new CompletionException(new IOException("gone"))));
         handle();
@@ -154,7 +150,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void triesAgainAfterAnExceptionWhoseCauseIsFinal() {
+    void retriesAfterAnExceptionWhoseCauseIsFinal() {
         this.bed.noRetryFor = Set.of(IOException.class);
         handlerThrows(new IllegalStateException(new IOException("a part of it")));
         handle();
@@ -164,20 +160,20 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void letsAMessageDieAtOnceThatItsHandlerCannotRead() {
+    void deadLettersAnUnreadableMessageAtOnce() {
         this.bed.handler = (message, delivery) -> {
             throw new PayloadConversionException("The payload cannot be read as Order: at line 1", null);
         };
         handle();
 
-        DeadLetterReason death = this.bed.store.dead.get("m~1");
+        DeadLetterRequest death = this.bed.store.dead.get("m~1");
         assertThat(death.failed()).isFalse();
         assertThat(death.cause()).contains("cannot be read as Order");
         assertThat(statistics()).isEqualTo(new ListenerStatistics(0, 0, 0, 1, 0, 0, 0, 0));
     }
 
     @Test
-    void triesAgainWhenReadingFailsByAnError() {
+    void retriesWhenReadingFailsByAnError() {
         this.bed.handler = (message, delivery) -> {
             throw new OutOfMemoryError("just now");
         };
@@ -188,63 +184,26 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void goesOnWhenAListenerForADeathThrows() {
+    void continuesWhenAListenerOfADeadLetterThrows() {
         handlerThrows(new IllegalStateException("boom"));
         this.bed.maxAttempts = 1;
-        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
+        ListenerRuntime runtime = this.bed.with().events((event) -> {
             throw new IllegalStateException("listener");
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
-                TestBed.PARTITIONS, null, this.bed.context.settings(), this.bed.clock);
-        PollLoop loop = TestBed.loop(this.bed.queue(), context);
+        }).build();
+        PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
         this.bed.handleOnce(loop);
         this.bed.store.add("next", Duration.ZERO);
         this.bed.handleOnce(loop);
 
         assertThat(this.bed.store.dead).hasSize(2);
-        assertThat(this.log.lines(Level.WARN)).anyMatch((line) -> line.contains("A listener for the dead letter"));
-    }
-
-    @Test
-    void givesBackAtTheHandlersWishWithoutBurningAnAttempt() {
-        this.bed.handler = (message, delivery) -> () -> {
-            delivery.deadLetter("no");
-            delivery.retryAfter(Duration.ofMinutes(5));
-            return null;
-        };
-        handle();
-
-        assertThat(this.bed.store.calls).contains("release [m] in PT5M").doesNotContain("acknowledge [m]");
-        assertThat(this.message.failures).isZero();
-    }
-
-    @Test
-    void letsAMessageDieAtTheHandlersWish() {
-        this.bed.handler = (message, delivery) -> () -> {
-            delivery.deadLetter("account closed");
-            return null;
-        };
-        handle();
-
-        assertThat(this.bed.store.dead)
-            .containsExactlyEntriesOf(Map.of("m~1", new DeadLetterReason("account closed", false, TestClock.START)));
-        assertThat(this.bed.events).containsExactly(new DeadLetterEvent("orders", "m", "m~1", 0, "account closed"));
-    }
-
-    @Test
-    void takesAHandlerThatThrowsForFailedWhateverItWished() {
-        this.bed.handler = (message, delivery) -> () -> {
-            delivery.retryAfter(Duration.ofMinutes(5));
-            throw new IllegalStateException("boom");
-        };
-        handle();
-
-        assertThat(this.bed.store.calls).contains("retry m in PT1S");
+        assertThat(this.log.lines(Level.WARN))
+            .anyMatch((line) -> line.contains("A listener of DeadLetterEvent failed"));
     }
 
     @Test
     void doesNotStartAHandlerAfterTheLocalEndOfTheLease() {
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(TestBed.LEASE);
         this.bed.runHandlers();
 
@@ -257,7 +216,7 @@ class DeliveryProcessorTests {
     void recordsNoStartAfterTheLocalEndOfTheLease() {
         this.message.suspect = true;
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(TestBed.LEASE);
         this.bed.runHandlers();
 
@@ -268,7 +227,7 @@ class DeliveryProcessorTests {
     void countsTheLeaseFromBeforeTheClaimWasSent() {
         PollLoop loop = this.bed.loop();
         this.bed.store.during("claim", () -> this.bed.clock.advance(Duration.ofSeconds(2)));
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(Duration.ofSeconds(28));
         this.bed.runHandlers();
 
@@ -276,7 +235,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void looksAtTheLeaseOnceMoreRightBeforeTheHandler() {
+    void checksTheLeaseOnceMoreRightBeforeTheHandler() {
         this.bed.handler = (message, delivery) -> {
             this.bed.clock.advance(TestBed.LEASE);
             return () -> {
@@ -291,10 +250,10 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void dropsWhatExpiresBeforeItsHandlerStarts() {
-        this.message.expiresAt = TestClock.START.plusSeconds(2);
+    void dropsAMessageThatExpiresBeforeItsHandlerStarts() {
+        this.message.expiresAt = ManualNanoClock.START.plusSeconds(2);
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(Duration.ofSeconds(2));
         this.bed.runHandlers();
 
@@ -304,22 +263,23 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void keepsADeadLetterOfWhatExpiresIfAsked() {
-        this.message.expiresAt = TestClock.START.plusSeconds(2);
-        this.bed.expiredPolicy = ExpiryPolicy.DEAD_LETTER;
+    void deadLettersAnExpiredMessageIfConfigured() {
+        this.message.expiresAt = ManualNanoClock.START.plusSeconds(2);
+        this.bed.expiryPolicy = ExpiryPolicy.DEAD_LETTER;
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(Duration.ofSeconds(2));
         this.bed.runHandlers();
 
-        assertThat(this.bed.store.dead.get("m~1")).isEqualTo(new DeadLetterReason("expired", false, TestClock.START));
+        assertThat(this.bed.store.dead.get("m~1"))
+            .isEqualTo(new DeadLetterRequest("expired", false, ManualNanoClock.START));
     }
 
     @Test
-    void handlesWhatHasNotExpiredYet() {
-        this.message.expiresAt = TestClock.START.plusSeconds(2);
+    void handlesAMessageThatHasNotExpiredYet() {
+        this.message.expiresAt = ManualNanoClock.START.plusSeconds(2);
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(Duration.ofMillis(1999));
         this.bed.runHandlers();
 
@@ -327,7 +287,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void recordsTheStartOfASuspectBeforeItsHandler() {
+    void recordsTheStartOfARedeliveredMessageBeforeItsHandler() {
         this.message.suspect = true;
         this.bed.handler = (message, delivery) -> {
             this.bed.store.calls.add("read");
@@ -339,21 +299,21 @@ class DeliveryProcessorTests {
         handle();
 
         assertThat(this.bed.store.calls).containsSubsequence("claim 1", "start m", "read", "handle", "acknowledge [m]");
-        assertThat(statistics().lapsed()).isOne();
+        assertThat(statistics().redelivered()).isOne();
     }
 
     @Test
-    void doesNotHandleASuspectWhoseStartIsTurnedAway() {
+    void doesNotHandleARedeliveredMessageWhoseStartIsRejected() {
         this.message.suspect = true;
         this.bed.store.during("start", () -> this.message.token = "another");
         handle();
 
         assertThat(this.bed.handled).isEmpty();
-        assertThat(statistics().refused()).isOne();
+        assertThat(statistics().leasesLost()).isOne();
     }
 
     @Test
-    void doesNotHandleASuspectWhoseStartMayNotBeRecorded() {
+    void doesNotHandleARedeliveredMessageWhoseStartMayNotBeRecorded() {
         this.message.suspect = true;
         this.bed.store.fail("start");
         handle();
@@ -363,7 +323,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void letsAMessageDieThatLapsedTooOftenWithoutHandlingIt() {
+    void deadLettersAMessageThatLapsedTooOftenWithoutHandlingIt() {
         this.message.suspect = true;
         this.message.lapses = 3;
         handle();
@@ -374,7 +334,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void letsAMessageDieWhoseFailuresReachALoweredMaximum() {
+    void deadLettersAMessageWhoseFailuresReachALoweredMaximum() {
         this.message.failures = 3;
         handle();
 
@@ -385,7 +345,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void tellsOfASettlementThatIsTurnedAway() {
+    void logsARejectedSettlement() {
         handlerThrows(new IllegalStateException("boom"));
         PollLoop loop = this.bed.loop();
         this.bed.store.during("retry", () -> this.message.token = "another");
@@ -401,14 +361,15 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void settlesAgainWhileTheLeaseLastsAndTakesNoFailureOfTheStoreForOneOfTheHandler() {
+    void retriesSettlementsWhileTheLeaseLastsAndCountsNoFailureOfTheHandler() {
         handlerThrows(new IllegalStateException("boom"));
         this.bed.store.fail("retry");
         handle();
 
         assertThat(this.bed.store.count("retry")).isGreaterThan(5);
         assertThat(this.bed.timer.pauses.get(0)).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
-        assertThat(Duration.between(TestClock.START, this.bed.clock.instant())).isLessThanOrEqualTo(TestBed.LEASE);
+        assertThat(Duration.between(ManualNanoClock.START, this.bed.clock.instant()))
+            .isLessThanOrEqualTo(TestBed.LEASE);
         assertThat(this.log.lines(Level.WARN)).hasSize(1)
             .first()
             .asString()
@@ -422,7 +383,7 @@ class DeliveryProcessorTests {
         this.bed.store.fail("retry");
         this.bed.store.during("retry", () -> {
             if (this.bed.store.count("retry") == 3) {
-                this.bed.store.mend();
+                this.bed.store.recover();
             }
         });
         handle();
@@ -432,70 +393,7 @@ class DeliveryProcessorTests {
     }
 
     @Test
-    void tellsTheHandlerWhatItWorksOn() {
-        this.message.failures = 1;
-        this.message.lapses = 2;
-        List<Delivery> seen = new ArrayList<>();
-        List<Duration> late = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
-            seen.add(delivery);
-            late.add(delivery.lateness());
-            return null;
-        };
-        PollLoop loop = this.bed.loop();
-        this.bed.clock.advance(Duration.ofSeconds(1));
-        loop.turn();
-        this.bed.clock.advance(Duration.ofMillis(500));
-        this.bed.runHandlers();
-
-        Delivery delivery = seen.get(0);
-        assertThat(delivery.queue()).isEqualTo("orders");
-        assertThat(delivery.id()).isEqualTo("m");
-        assertThat(delivery.attempt()).isEqualTo(2);
-        assertThat(delivery.lapses()).isEqualTo(2);
-        assertThat(delivery.dueAt()).isEqualTo(TestClock.START);
-        assertThat(late).containsExactly(Duration.ofMillis(1500));
-    }
-
-    @Test
-    void prolongsALeaseForTheHandler() {
-        List<Boolean> answers = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
-            answers.add(delivery.extend(Duration.ofMinutes(10)));
-            this.bed.clock.advance(Duration.ofMinutes(9));
-            answers.add(delivery.isLeased());
-            this.message.token = "another";
-            answers.add(delivery.extend(Duration.ofMinutes(10)));
-            answers.add(delivery.isLeased());
-            return null;
-        };
-        handle();
-
-        assertThat(answers).containsExactly(true, true, false, false);
-    }
-
-    @Test
-    void tellsTheHandlerWhenTheStoreDoesNotProlong() {
-        this.bed.store.fail("extend");
-        handle();
-        this.bed.store.add("n", Duration.ZERO);
-        List<Throwable> thrown = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
-            try {
-                delivery.extend(Duration.ofMinutes(10));
-            }
-            catch (RuntimeException ex) {
-                thrown.add(ex);
-            }
-            return null;
-        };
-        handle();
-
-        assertThat(thrown).hasSize(1).first().isInstanceOf(StoreUnavailableException.class);
-    }
-
-    @Test
-    void namesTheMessageToTheLogAndForgetsItAfterwards() {
+    void putsTheMessageIntoTheMdcAndRemovesItAfterwards() {
         MDC.put("delayqueue.id", "outer");
         List<String> seen = new ArrayList<>();
         this.bed.handler = (message, delivery) -> () -> {
@@ -514,159 +412,6 @@ class DeliveryProcessorTests {
         finally {
             MDC.remove("delayqueue.id");
         }
-    }
-
-    @Test
-    void interruptsAHandlerThatTakesTooLongAndTakesItForFailed() {
-        this.bed.timeout = Duration.ofSeconds(10);
-        this.bed.handler = (message, delivery) -> () -> {
-            this.bed.timer.advance(Duration.ofSeconds(11));
-            assertThat(Thread.currentThread().isInterrupted()).isTrue();
-            throw new InterruptedException();
-        };
-        handle();
-
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(this.bed.store.count("retry")).isOne();
-        assertThat(this.log.lines(Level.WARN)).hasSize(1)
-            .first()
-            .asString()
-            .contains(HandlerTimeoutException.class.getSimpleName())
-            .contains("10 s");
-    }
-
-    @Test
-    void letsAHandlerSucceedThatReturnsAfterItsTimeout() {
-        this.bed.timeout = Duration.ofSeconds(10);
-        this.bed.handler = (message, delivery) -> () -> {
-            this.bed.timer.advance(Duration.ofSeconds(11));
-            return null;
-        };
-        handle();
-
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(this.bed.store.messages).isEmpty();
-        assertThat(statistics().handled()).isOne();
-    }
-
-    @Test
-    void interruptsNothingOnceTheHandlerHasReturned() {
-        this.bed.timeout = Duration.ofSeconds(10);
-        handle();
-        assertThat(this.bed.timer.isEmpty()).isTrue();
-
-        InFlightMessage held = new InFlightMessage(
-                this.message.lease(new Lease(TestBed.QUEUE, "m", "9"), TestClock.START),
-                new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(), TestClock.START),
-                TestBed.LEASE);
-        HandlerTimeout timeout = HandlerTimeout.start(held, Duration.ofSeconds(1), this.bed.timer);
-        timeout.returned();
-        this.bed.timer.advance(Duration.ofSeconds(2));
-        assertThat(Thread.interrupted()).isFalse();
-        assertThat(timeout.end()).isTrue();
-    }
-
-    @Test
-    void leavesNoInterruptThatAHandlerSetBehind() {
-        this.bed.handler = (message, delivery) -> () -> {
-            Thread.currentThread().interrupt();
-            return null;
-        };
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-
-        assertThat(Thread.interrupted()).isFalse();
-    }
-
-    @Test
-    void waitsForTheFutureOfAHandlerWithoutItsThread() {
-        CompletableFuture<String> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> future;
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-        loop.turn();
-        assertThat(this.bed.store.calls).containsExactly("claim 1");
-        assertThat(statistics().running()).isOne();
-
-        future.complete("done");
-        assertThat(this.bed.handlers).hasSize(1);
-        this.bed.runHandlers();
-        this.bed.settle(loop);
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
-        assertThat(statistics().running()).isZero();
-    }
-
-    @Test
-    void takesTheFailureOfAFutureForTheHandlers() {
-        this.bed.handler = (message, delivery) -> () -> CompletableFuture.supplyAsync(() -> {
-            throw new IllegalStateException("boom");
-        }, Runnable::run);
-        handle();
-
-        assertThat(this.log.lines(Level.WARN)).hasSize(1)
-            .first()
-            .asString()
-            .endsWith("is due again in 1 s: java.lang.IllegalStateException: boom");
-    }
-
-    @Test
-    void cancelsAFutureThatTakesTooLong() {
-        this.bed.timeout = Duration.ofSeconds(10);
-        CompletableFuture<String> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> future;
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-
-        this.bed.timer.advance(Duration.ofSeconds(11));
-        assertThat(future).isNotDone();
-        this.bed.runHandlers();
-
-        assertThat(future).isCancelled();
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(this.bed.store.calls).containsExactly("claim 1", "retry m in PT1S");
-        assertThat(this.log.lines(Level.WARN)).hasSize(1)
-            .first()
-            .asString()
-            .contains(HandlerTimeoutException.class.getSimpleName());
-    }
-
-    @Test
-    void takesACancelledFutureForFailed() {
-        CompletableFuture<String> future = new CompletableFuture<>();
-        future.cancel(true);
-        this.bed.handler = (message, delivery) -> () -> future;
-        handle();
-
-        assertThat(this.bed.store.count("retry")).isOne();
-        assertThat(this.log.lines(Level.WARN).get(0)).contains(CancellationException.class.getSimpleName());
-    }
-
-    @Test
-    void letsAMessageDieThoughTheHandlerGivesNoReason() {
-        this.bed.handler = (message, delivery) -> () -> {
-            delivery.deadLetter(new IllegalStateException().getMessage());
-            return null;
-        };
-        handle();
-
-        assertThat(this.bed.store.dead).containsOnlyKeys("m~1");
-        assertThat(this.bed.store.dead.get("m~1").cause()).isEqualTo(HandlerDelivery.NO_REASON);
-        assertThat(this.bed.events).hasSize(1);
-    }
-
-    @Test
-    void failsAHandlerThatWishesForNoDelay() {
-        this.bed.handler = (message, delivery) -> () -> {
-            delivery.retryAfter(null);
-            return null;
-        };
-        handle();
-
-        assertThat(this.bed.store.calls).contains("retry m in PT1S");
-        assertThat(this.log.lines(Level.WARN)).first().asString().contains("NullPointerException: delay");
     }
 
 }

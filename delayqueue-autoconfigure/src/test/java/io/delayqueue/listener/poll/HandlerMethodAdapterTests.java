@@ -17,8 +17,10 @@ import java.util.concurrent.CompletionStage;
 import io.delayqueue.DelayQueueHeaders;
 import io.delayqueue.Delivery;
 import io.delayqueue.PayloadConversionException;
+import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -57,33 +59,35 @@ class HandlerMethodAdapterTests {
 
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 
-    private final HandlerPermits handlers = new HandlerPermits();
+    private final HandlerDispatcher dispatcher = new HandlerDispatcher();
 
     private final TestBed bed = new TestBed();
 
     private MessageHandler handler(String name) {
-        Method method = Arrays.stream(HandlerPermits.class.getMethods())
+        Method method = Arrays.stream(HandlerDispatcher.class.getMethods())
             .filter((candidate) -> candidate.getName().equals(name))
             .findFirst()
             .orElseThrow();
-        return handler(this.handlers, method);
+        return handler(this.dispatcher, method);
     }
 
     private MessageHandler handler(Object bean, Method method) {
         LocalValidatorFactoryBean validator = new LocalValidatorFactoryBean();
         validator.afterPropertiesSet();
-        return new HandlerMethodFactory(this.codec, validator, null).create(bean, method, method, null);
+        return new HandlerMethodFactory(this.codec, validator, MessageObservations.NONE).create(bean, method, method,
+                null);
     }
 
     private ClaimedMessage message(byte[] envelope) {
-        return new ClaimedMessage(new Lease(TestBed.QUEUE, "m", "1"), TestClock.START, 2, 0, false, null, null,
+        return new ClaimedMessage(new Lease(TestBed.QUEUE, "m", "1"), ManualNanoClock.START, 2, 0, false, null, null,
                 envelope);
     }
 
     private Delivery delivery(ClaimedMessage message) {
         long now = this.bed.clock.getAsLong();
-        return new HandlerDelivery(new InFlightMessage(message, new InFlightMessage.Times(now, now, TestClock.START),
-                Duration.ofSeconds(30)), this.bed.queue(), this.bed.context);
+        return new HandlerDelivery(new InFlightMessage(message,
+                new InFlightMessage.Times(now, now, ManualNanoClock.START), Duration.ofSeconds(30)), this.bed.queue(),
+                this.bed.runtime);
     }
 
     private CompletionStage<?> call(String name, Object payload) throws Throwable {
@@ -93,7 +97,7 @@ class HandlerMethodAdapterTests {
 
     private List<Object> received(String name, Object payload) throws Throwable {
         call(name, payload);
-        return this.handlers.received;
+        return this.dispatcher.received;
     }
 
     @Test
@@ -141,7 +145,7 @@ class HandlerMethodAdapterTests {
     }
 
     @Test
-    void readsJsonForWhoeverAsksForAnything() throws Throwable {
+    void readsJsonForAnObjectParameter() throws Throwable {
         assertThat(received("anything", new Order(3, "tea")).get(0)).isInstanceOf(JsonNode.class);
         assertThat(received("anyMessage", new Order(3, "tea")).get(1)).isInstanceOf(JsonNode.class);
         assertThat(received("rawMessage", new Order(3, "tea")).get(2)).isInstanceOf(JsonNode.class);
@@ -162,8 +166,8 @@ class HandlerMethodAdapterTests {
     void passesHeadersOfTheSenderAndItsOwn() throws Throwable {
         received("headers", "x");
 
-        assertThat(this.handlers.received).containsExactly(7, "m", 3, TestClock.START, "orders", "sender", "none",
-                Optional.empty());
+        assertThat(this.dispatcher.received).containsExactly(7, "m", 3, ManualNanoClock.START, "orders", "sender",
+                "none", Optional.empty());
     }
 
     @Test
@@ -173,8 +177,8 @@ class HandlerMethodAdapterTests {
 
         assertThat(headers).containsOnlyKeys("tries", "id", "timestamp", DelayQueueHeaders.ATTEMPT,
                 DelayQueueHeaders.DUE_AT, DelayQueueHeaders.ID, DelayQueueHeaders.QUEUE);
-        assertThat(((MessageHeaders) this.handlers.received.get(1)).getId()).isNull();
-        assertThat(((MessageHeaders) this.handlers.received.get(1)).getTimestamp()).isNull();
+        assertThat(((MessageHeaders) this.dispatcher.received.get(1)).getId()).isNull();
+        assertThat(((MessageHeaders) this.dispatcher.received.get(1)).getTimestamp()).isNull();
     }
 
     @Test
@@ -205,7 +209,7 @@ class HandlerMethodAdapterTests {
 
         handler("headers").prepare(message, delivery(message)).invoke();
 
-        assertThat(this.handlers.received).startsWith(7, "m", 3);
+        assertThat(this.dispatcher.received).startsWith(7, "m", 3);
     }
 
     @Test
@@ -218,17 +222,17 @@ class HandlerMethodAdapterTests {
                     .doesNotContain("4711", "secret");
                 assertThat(FailureSummary.cause(ex)).doesNotContain("4711", "secret");
             });
-        assertThat(this.handlers.received).hasSize(1);
+        assertThat(this.dispatcher.received).hasSize(1);
     }
 
     @Test
     void refusesAPayloadOfAnotherShapeBeforeTheHandler() {
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> prepare("order", "tea"));
-        assertThat(this.handlers.received).isEmpty();
+        assertThat(this.dispatcher.received).isEmpty();
     }
 
     @Test
-    void refusesWhatIsNoMessageBeforeTheHandler() {
+    void refusesInvalidEnvelopesBeforeTheHandler() {
         ClaimedMessage message = message("tea".getBytes(StandardCharsets.UTF_8));
         assertThatExceptionOfType(PayloadConversionException.class)
             .isThrownBy(() -> handler("nothing").prepare(message, delivery(message)));
@@ -240,7 +244,7 @@ class HandlerMethodAdapterTests {
     }
 
     @Test
-    void throwsWhatTheMethodThrew() {
+    void throwsTheExceptionOfTheMethod() {
         assertThatExceptionOfType(IOException.class).isThrownBy(() -> call("failing", "x")).withMessage("boom");
     }
 
@@ -251,7 +255,7 @@ class HandlerMethodAdapterTests {
     }
 
     @Test
-    void readsWhatASubclassSaysThatATypeVariableStandsFor() throws Throwable {
+    void readsTheTypeThatASubclassGivesToATypeVariable() throws Throwable {
         OrderHandler bean = new OrderHandler();
         ClaimedMessage message = message(this.codec.write(new Order(3, "tea"), Map.of()));
         handler(bean, Base.class.getMethod("handle", Object.class)).prepare(message, delivery(message)).invoke();
@@ -306,7 +310,7 @@ class HandlerMethodAdapterTests {
 
     }
 
-    static class HandlerPermits {
+    static class HandlerDispatcher {
 
         final List<Object> received = new ArrayList<>();
 

@@ -7,6 +7,9 @@ import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.Delivery;
+import io.delayqueue.fixtures.LogCapture;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.fixtures.store.ListenerFakeStore;
 import io.delayqueue.store.ClaimRequest;
 import org.junit.jupiter.api.Test;
 
@@ -22,25 +25,25 @@ class LeaseRenewerTests {
 
     private final TestBed bed = new TestBed();
 
-    private final LeaseRenewer keeper = new LeaseRenewer(this.bed.queue(), this.bed.context);
+    private final LeaseRenewer renewer = new LeaseRenewer(this.bed.queue(), this.bed.runtime);
 
     private InFlightMessage hold(String id) {
-        FakeStore.Entry entry = this.bed.store.add(id, Duration.ZERO);
+        ListenerFakeStore.Entry entry = this.bed.store.add(id, Duration.ZERO);
         long now = this.bed.clock.getAsLong();
         List<InFlightMessage> leases = new ArrayList<>();
-        this.bed.store.claim(TestBed.QUEUE, new ClaimRequest(1, TestBed.LEASE, this.bed.expiredPolicy))
+        this.bed.store.claim(TestBed.QUEUE, new ClaimRequest(1, TestBed.LEASE, this.bed.expiryPolicy))
             .thenAccept((claim) -> claim.messages()
                 .forEach((message) -> leases.add(new InFlightMessage(message,
                         new InFlightMessage.Times(now, now, claim.now()), TestBed.LEASE))));
         assertThat(entry.token).isNotNull();
-        this.keeper.add(leases.get(0));
+        this.renewer.add(leases.get(0));
         return leases.get(0);
     }
 
     @Test
     void renewsEachLeaseWhenAThirdOfItIsOver() {
         hold("m");
-        this.keeper.start();
+        this.renewer.start();
 
         this.bed.timer.advance(ROUND.multipliedBy(2).minusMillis(50));
         assertThat(this.bed.store.count("extend")).isZero();
@@ -51,15 +54,15 @@ class LeaseRenewerTests {
     }
 
     @Test
-    void keepsALeaseForAsLongAsItIsHeld() {
+    void renewsALeaseForAsLongAsItIsHeld() {
         InFlightMessage lease = hold("m");
-        this.keeper.start();
+        this.renewer.start();
 
         this.bed.timer.advance(TestBed.LEASE.multipliedBy(10));
         assertThat(lease.isLive(this.bed.clock.getAsLong())).isTrue();
         assertThat(this.bed.store.messages.get("m").leasedUntil).isAfter(this.bed.clock.instant());
 
-        this.keeper.remove(lease);
+        this.renewer.remove(lease);
         long renewals = this.bed.store.count("extend");
         this.bed.timer.advance(TestBed.LEASE);
         assertThat(this.bed.store.count("extend")).isEqualTo(renewals);
@@ -67,12 +70,12 @@ class LeaseRenewerTests {
     }
 
     @Test
-    void countsARenewedLeaseFromBeforeTheStoreWasAsked() {
+    void countsARenewedLeaseFromBeforeTheCall() {
         InFlightMessage lease = hold("m");
         this.bed.clock.advance(ROUND.multipliedBy(2));
         long sentAt = this.bed.clock.getAsLong();
         this.bed.store.during("extend", () -> this.bed.clock.advance(Duration.ofSeconds(1)));
-        this.keeper.renew();
+        this.renewer.renew();
 
         assertThat(lease.nanosLeft(sentAt)).isEqualTo(TestBed.LEASE.toNanos());
     }
@@ -84,40 +87,40 @@ class LeaseRenewerTests {
         }
         this.bed.clock.advance(ROUND.multipliedBy(2));
         this.bed.store.calls.clear();
-        this.keeper.renew();
+        this.renewer.renew();
 
         assertThat(this.bed.store.calls).extracting((call) -> call.split(",").length).containsExactly(100, 50);
     }
 
     @Test
-    void doesNotAskTwiceBeforeAnAnswer() {
+    void doesNotRenewTwiceBeforeAnAnswer() {
         InFlightMessage lease = hold("m");
         CompletableFuture<Void> answer = this.bed.store.stall("extend");
         this.bed.clock.advance(ROUND.multipliedBy(2));
-        this.keeper.renew();
-        this.keeper.renew();
+        this.renewer.renew();
+        this.renewer.renew();
         assertThat(this.bed.store.count("extend")).isOne();
 
         answer.complete(null);
         assertThat(lease.nanosLeft(this.bed.clock.getAsLong())).isEqualTo(TestBed.LEASE.toNanos());
         this.bed.clock.advance(ROUND.multipliedBy(2));
-        this.keeper.renew();
+        this.renewer.renew();
         assertThat(this.bed.store.count("extend")).isEqualTo(2);
     }
 
     @Test
-    void tellsOfALeaseThatIsLostOnce() {
+    void logsALostLeaseOnce() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.runtime);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             this.bed.clock.advance(ROUND.multipliedBy(2));
             assertThat(delivery.isLeased()).isTrue();
-            this.keeper.renew();
-            this.keeper.renew();
+            this.renewer.renew();
+            this.renewer.renew();
 
             assertThat(delivery.isLeased()).isFalse();
-            assertThat(this.bed.counters.snapshot().refused()).isOne();
+            assertThat(this.bed.counters.snapshot().leasesLost()).isOne();
             assertThat(log.lines(Level.WARN)).hasSize(1)
                 .first()
                 .asString()
@@ -128,65 +131,66 @@ class LeaseRenewerTests {
 
     /** Simulates a process that was suspended: one message, one line and one count. */
     @Test
-    void tellsOfALeaseThatIsLostOnceThoughItsSettlementIsRefusedToo() {
+    void logsALostLeaseOnceThoughItsSettlementIsRejectedToo() {
         InFlightMessage handled = hold("a");
         InFlightMessage failed = hold("b");
         this.bed.store.messages.values().forEach((entry) -> entry.token = "another");
         try (LogCapture log = new LogCapture()) {
             this.bed.clock.advance(ROUND.multipliedBy(2));
-            this.keeper.renew();
-            assertThat(this.bed.counters.snapshot().refused()).isEqualTo(2);
+            this.renewer.renew();
+            assertThat(this.bed.counters.snapshot().leasesLost()).isEqualTo(2);
 
-            AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.context,
-                    this.keeper);
+            AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.runtime,
+                    this.renewer);
             acknowledgements.add(handled);
             acknowledgements.accept(acknowledgements.send());
-            new LeaseSettler(this.bed.queue(), this.bed.context).retry(failed, new IllegalStateException("boom"));
+            new DeliveryProcessor(this.bed.queue(), this.bed.runtime, (message, acknowledge) -> {
+            }).retry(failed, new IllegalStateException("boom"));
 
-            assertThat(this.bed.counters.snapshot().refused()).isEqualTo(2);
+            assertThat(this.bed.counters.snapshot().leasesLost()).isEqualTo(2);
             assertThat(log.lines(Level.WARN)).hasSize(2);
         }
     }
 
     @Test
-    void takesNoOffenceAtARenewalThatCrossesASettlement() {
+    void ignoresARenewalThatCrossesASettlement() {
         InFlightMessage lease = hold("m");
         this.bed.clock.advance(ROUND.multipliedBy(2));
         this.bed.store.during("extend", () -> {
             lease.settling(true);
             this.bed.store.messages.remove("m");
         });
-        this.keeper.renew();
+        this.renewer.renew();
 
         assertThat(lease.isLive(this.bed.clock.getAsLong())).isTrue();
-        assertThat(this.bed.counters.snapshot().refused()).isZero();
+        assertThat(this.bed.counters.snapshot().leasesLost()).isZero();
     }
 
     @Test
-    void triesAgainSoonAfterTheStoreFailed() {
+    void retriesSoonAfterTheStoreFailed() {
         InFlightMessage lease = hold("m");
-        this.keeper.start();
+        this.renewer.start();
         this.bed.store.fail("extend");
         this.bed.timer.advance(ROUND.multipliedBy(3).plusMillis(50));
         assertThat(this.bed.store.count("extend")).isEqualTo(2);
-        this.bed.store.mend();
+        this.bed.store.recover();
         this.bed.timer.advance(ROUND);
 
         assertThat(lease.isLive(this.bed.clock.getAsLong())).isTrue();
         assertThat(this.bed.store.messages.get("m").leasedUntil)
-            .isAfter(TestClock.START.plus(TestBed.LEASE).plusSeconds(10));
+            .isAfter(ManualNanoClock.START.plus(TestBed.LEASE).plusSeconds(10));
     }
 
     @Test
     void anOutageIsOverWhenThereIsNothingLeftToRenew() {
         InFlightMessage lease = hold("m");
-        this.keeper.start();
+        this.renewer.start();
         this.bed.store.fail("extend");
         try (LogCapture log = new LogCapture()) {
             this.bed.timer.advance(ROUND.multipliedBy(3));
             assertThat(log.lines(Level.WARN)).anyMatch((line) -> line.startsWith("Cannot renew leases of"));
 
-            this.keeper.remove(lease);
+            this.renewer.remove(lease);
             this.bed.timer.advance(ROUND);
             assertThat(log.lines(Level.INFO)).anyMatch((line) -> line.startsWith("The store answers again"));
         }
@@ -195,7 +199,7 @@ class LeaseRenewerTests {
     @Test
     void leavesALeaseToRunOutWhoseHandlerTimedOut() {
         InFlightMessage lease = hold("m");
-        this.keeper.start();
+        this.renewer.start();
         HandlerTimeout.start(lease, ROUND, this.bed.timer).returned();
         this.bed.timer.advance(TestBed.LEASE.plusSeconds(1));
 
@@ -204,34 +208,34 @@ class LeaseRenewerTests {
     }
 
     @Test
-    void renewsWhatIsFinishedButNotAcknowledged() {
+    void renewsMessagesThatAreFinishedButNotAcknowledged() {
         InFlightMessage lease = hold("m");
-        lease.begin();
-        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.context,
-                this.keeper);
+        lease.tryStart();
+        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.runtime,
+                this.renewer);
         acknowledgements.add(lease);
         this.bed.clock.advance(ROUND.multipliedBy(2));
-        this.keeper.renew();
+        this.renewer.renew();
         assertThat(this.bed.store.count("extend")).isOne();
 
         acknowledgements.accept(acknowledgements.send());
         this.bed.clock.advance(ROUND.multipliedBy(2));
-        this.keeper.renew();
+        this.renewer.renew();
         assertThat(this.bed.store.count("extend")).isOne();
     }
 
     @Test
-    void tellsOnceOfALeaseThatTheHandlerCannotProlong() {
+    void logsOnceALeaseThatTheHandlerCannotExtend() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.runtime);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             assertThat(delivery.extend(TestBed.LEASE)).isFalse();
             assertThat(delivery.extend(TestBed.LEASE)).isFalse();
             this.bed.clock.advance(ROUND.multipliedBy(2));
-            this.keeper.renew();
+            this.renewer.renew();
 
-            assertThat(this.bed.counters.snapshot().refused()).isOne();
+            assertThat(this.bed.counters.snapshot().leasesLost()).isOne();
             assertThat(log.lines(Level.WARN)).hasSize(1);
         }
     }

@@ -4,26 +4,28 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs due tasks when its clock is moved, on the thread that moves it. */
-final class ManualTimer implements Timer {
+import io.delayqueue.fixtures.ManualNanoClock;
 
-    private final TestClock clock;
+/** Runs due tasks when its clock is moved, on the thread that moves it. */
+final class ManualTimer implements LoopTimer {
+
+    private final ManualNanoClock clock;
 
     private final List<Task> tasks = new ArrayList<>();
 
     final List<Duration> pauses = new ArrayList<>();
 
-    ManualTimer(TestClock clock) {
+    ManualTimer(ManualNanoClock clock) {
         this.clock = clock;
     }
 
     @Override
-    public Scheduled after(Duration delay, Runnable task) {
+    public Runnable after(Duration delay, Runnable task) {
         return add(new Task(this.clock.getAsLong() + Nanos.of(delay), null, task));
     }
 
     @Override
-    public Scheduled every(Duration period, Runnable task) {
+    public Runnable every(Duration period, Runnable task) {
         return add(new Task(this.clock.getAsLong() + Nanos.of(period), period, task));
     }
 
@@ -33,7 +35,7 @@ final class ManualTimer implements Timer {
         this.clock.advance(duration);
     }
 
-    private Scheduled add(Task task) {
+    private Runnable add(Task task) {
         this.tasks.add(task);
         return () -> this.tasks.remove(task);
     }

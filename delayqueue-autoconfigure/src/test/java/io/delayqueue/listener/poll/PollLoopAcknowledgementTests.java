@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
+import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.store.WakeUpSignal;
 import org.junit.jupiter.api.Test;
 
@@ -24,31 +25,31 @@ class PollLoopAcknowledgementTests {
     void sendsTheClaimWithoutWaitingForTheAcknowledgement() {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(TestBed.LINGER);
-        loop.heard(WakeUpSignal.LOOK);
+        loop.onWakeUp(WakeUpSignal.POLL_NOW);
         CompletableFuture<Void> acknowledged = this.bed.store.stall("acknowledge");
 
-        assertThat(loop.turn()).as("nothing to do before the answer").isNull();
+        assertThat(loop.runOnce()).as("nothing to do before the answer").isNull();
         assertThat(this.bed.store.calls).endsWith("acknowledge [m]", "claim 2");
         acknowledged.complete(null);
-        assertThat(loop.turn()).isNotNull();
+        assertThat(loop.runOnce()).isNotNull();
         assertThat(this.bed.store.calls).endsWith("acknowledge [m]", "claim 2");
     }
 
     @Test
-    void acknowledgesWhatIsFinishedThoughThereIsNoRoomToClaim() {
+    void acknowledgesFinishedMessagesWithoutPermitsToClaim() {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
-        loop.turn();
+        loop.runOnce();
         loop.pause(true);
 
         this.bed.handlers.poll().run();
-        loop.turn();
+        loop.runOnce();
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "acknowledge [a, b]");
     }
@@ -58,10 +59,10 @@ class PollLoopAcknowledgementTests {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.turn();
+        loop.runOnce();
         this.bed.store.during("claim", this.bed::runHandlers);
 
-        TestBed.look(loop);
+        TestBed.poll(loop);
         assertThat(this.bed.store.count("acknowledge")).isZero();
 
         // Would wait for a safety poll if the ring had been missed.
@@ -71,7 +72,7 @@ class PollLoopAcknowledgementTests {
     }
 
     @Test
-    void takesRoomAtOnceThoughAcknowledgementsWaitAlready() {
+    void claimsAtOnceThoughAcknowledgementsWaitAlready() {
         this.bed.concurrency = 2;
         Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
         this.bed.handler = (message,
@@ -95,14 +96,14 @@ class PollLoopAcknowledgementTests {
     void sendsAcknowledgementsAgainWhileTheirLeaseLasts() {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
         this.bed.store.fail("acknowledge");
-        loop.turn();
+        loop.runOnce();
         this.bed.clock.advance(TestBed.LINGER);
 
-        assertThat(loop.turn()).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
-        this.bed.store.mend();
+        assertThat(loop.runOnce()).isBetween(Duration.ofMillis(80), Duration.ofMillis(120));
+        this.bed.store.recover();
         this.bed.settle(loop);
 
         assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
@@ -114,14 +115,14 @@ class PollLoopAcknowledgementTests {
         try (LogCapture log = new LogCapture()) {
             PollLoop loop = this.bed.loop();
             this.bed.store.add("m", Duration.ZERO);
-            loop.turn();
+            loop.runOnce();
             this.bed.runHandlers();
             this.bed.store.fail("acknowledge");
             this.bed.settle(loop);
             this.bed.clock.advance(TestBed.LEASE);
             loop.pause(true);
-            loop.turn();
-            loop.turn();
+            loop.runOnce();
+            loop.runOnce();
 
             assertThat(this.bed.store.count("acknowledge")).isEqualTo(2);
             assertThat(log.lines(Level.WARN)).hasSize(1);
@@ -130,16 +131,16 @@ class PollLoopAcknowledgementTests {
     }
 
     @Test
-    void tellsOfAnAcknowledgementThatCameTooLate() {
+    void logsAnAcknowledgementThatCameTooLate() {
         try (LogCapture log = new LogCapture()) {
             PollLoop loop = this.bed.loop();
             this.bed.store.add("m", Duration.ZERO);
-            loop.turn();
+            loop.runOnce();
             this.bed.runHandlers();
             this.bed.clock.advance(TestBed.LEASE);
             this.bed.settle(loop);
 
-            assertThat(this.bed.counters.snapshot().refused()).isOne();
+            assertThat(this.bed.counters.snapshot().leasesLost()).isOne();
             assertThat(log.lines(Level.WARN)).containsExactly(
                     "Message 'm' of queue 'orders' outlived its lease on attempt 1, so that it may be handled "
                             + "again; here it was handled (or a reconnect has sent its " + "acknowledgement twice)");

@@ -2,6 +2,7 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 
+import io.delayqueue.fixtures.ManualNanoClock;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,11 +12,12 @@ class PollLoopStatusTests {
 
     private static final Duration POLL = Duration.ofSeconds(5);
 
-    private final TestClock clock = new TestClock();
+    private final ManualNanoClock clock = new ManualNanoClock();
 
     private boolean failing;
 
-    private final Alarm alarm = new Alarm(this::turn, Runnable::run, new ManualTimer(this.clock), this.clock);
+    private final TurnScheduler scheduler = new TurnScheduler(this::turn, Runnable::run, new ManualTimer(this.clock),
+            this.clock);
 
     private Duration turn() {
         if (this.failing) {
@@ -25,31 +27,31 @@ class PollLoopStatusTests {
     }
 
     @Test
-    void aLoopIsAliveForTwoSafetyPollsAndAMercyAfterItsLastTurn() {
-        this.alarm.start();
-        assertThat(state().silence()).isZero();
+    void aLoopIsAliveForTwoSafetyPollsAndTheToleranceAfterItsLastTurn() {
+        this.scheduler.start();
+        assertThat(state().sinceLastTurn()).isZero();
 
         this.clock.advance(POLL.multipliedBy(2).plusSeconds(10));
         assertThat(state().isAlive()).isTrue();
         this.clock.advance(Duration.ofNanos(1));
         assertThat(state().isAlive()).isFalse();
 
-        this.alarm.ring();
+        this.scheduler.requestTurn();
         assertThat(state().isAlive()).isTrue();
     }
 
     @Test
-    void aTurnThatFailsIsNone() {
-        this.alarm.start();
+    void aFailedTurnDoesNotCount() {
+        this.scheduler.start();
         this.failing = true;
         this.clock.advance(Duration.ofMinutes(1));
-        this.alarm.ring();
+        this.scheduler.requestTurn();
 
         assertThat(state().isAlive()).isFalse();
     }
 
     private PollLoopStatus state() {
-        return new PollLoopStatus(TestBed.QUEUE, this.alarm.silence(), POLL);
+        return new PollLoopStatus(TestBed.QUEUE, this.scheduler.sinceLastTurn(), POLL);
     }
 
 }

@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.LogCapture;
+import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.store.ClaimResult;
 import org.junit.jupiter.api.Test;
 
@@ -20,7 +22,7 @@ class PollLoopStopTests {
     private final TestBed bed = new TestBed();
 
     @Test
-    void handlesNothingOfAClaimThatAStopOvertakes() {
+    void handlesNoMessageOfAClaimThatAStopOvertakes() {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
         this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
@@ -31,7 +33,7 @@ class PollLoopStopTests {
     }
 
     @Test
-    void givesBackAtAStopWhatTheClaimUnderWayBrings() {
+    void releasesAtAStopTheMessagesOfAPendingClaim() {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
         this.bed.store.add("a", Duration.ZERO);
@@ -43,11 +45,11 @@ class PollLoopStopTests {
 
         assertThat(this.bed.store.calls).hasSize(2).last().asString().startsWith("release [").contains("a", "b");
         assertThat(this.bed.handled).isEmpty();
-        assertThat(this.bed.store.messages.get("a").dueAt).isEqualTo(TestClock.START);
+        assertThat(this.bed.store.messages.get("a").dueAt).isEqualTo(ManualNanoClock.START);
     }
 
     @Test
-    void givesBackAtAStopWhatNoHandlerHasBegunWith() {
+    void releasesUnstartedMessagesAtAStop() {
         this.bed.concurrency = 2;
         PollLoop[] stopping = new PollLoop[1];
         this.bed.store.add("a", Duration.ZERO);
@@ -59,7 +61,7 @@ class PollLoopStopTests {
         };
         PollLoop loop = this.bed.loop();
         stopping[0] = loop;
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
 
         TestBed.turns(loop);
@@ -76,7 +78,7 @@ class PollLoopStopTests {
         this.bed.handler = (message, delivery) -> () -> future;
         this.bed.store.add("m", Duration.ZERO);
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
         CompletableFuture<Void> end = loop.start(this.bed.store);
         this.bed.store.calls.clear();
@@ -99,7 +101,7 @@ class PollLoopStopTests {
             return future;
         };
         PollLoop loop = this.bed.loop();
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
         try (LogCapture log = new LogCapture()) {
             loop.stop(Duration.ZERO);
@@ -110,12 +112,24 @@ class PollLoopStopTests {
                 .startsWith(
                         "1 handler of listener 'listener' on queue 'orders' did not end within the shutdown timeout");
         }
-        assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(TestClock.START.plus(TestBed.LEASE));
+        assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(ManualNanoClock.START.plus(TestBed.LEASE));
 
         late.forEach(Runnable::run);
         this.bed.runHandlers();
 
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+    }
+
+    /** Stops a loop whose handlers were called; returns the warnings. */
+    private List<String> warningsOfAStop() {
+        PollLoop loop = this.bed.loop();
+        loop.runOnce();
+        this.bed.runHandlers();
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.turns(loop);
+            return log.lines(Level.WARN);
+        }
     }
 
     @Test
@@ -124,27 +138,15 @@ class PollLoopStopTests {
         this.bed.handler = (message, delivery) -> CompletableFuture::new;
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-        try (LogCapture log = new LogCapture()) {
-            loop.stop(Duration.ZERO);
-            TestBed.turns(loop);
-            assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().startsWith("2 handlers of listener");
-        }
+
+        assertThat(warningsOfAStop()).hasSize(1).first().asString().startsWith("2 handlers of listener");
     }
 
     @Test
-    void anAcknowledgementThatAStopDoesNotAwaitIsNoHandlerThatOutlivesIt() {
+    void aPendingAcknowledgementIsNoHandlerThatOutlivesTheStop() {
         this.bed.store.add("m", Duration.ZERO);
-        PollLoop loop = this.bed.loop();
-        loop.turn();
-        this.bed.runHandlers();
-        try (LogCapture log = new LogCapture()) {
-            loop.stop(Duration.ZERO);
-            TestBed.turns(loop);
-            assertThat(log.lines(Level.WARN)).isEmpty();
-        }
+
+        assertThat(warningsOfAStop()).isEmpty();
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
     }
 
@@ -158,7 +160,7 @@ class PollLoopStopTests {
         this.bed.timer.advance(Duration.ofSeconds(12));
         loop.stop(Duration.ofSeconds(2));
         this.bed.timer.advance(Duration.ofMillis(1900));
-        this.bed.store.mend();
+        this.bed.store.recover();
         this.bed.timer.advance(Duration.ofMillis(200));
         assertThat(end).isDone();
         assertThat(this.bed.store.messages).isEmpty();
@@ -180,26 +182,35 @@ class PollLoopStopTests {
     }
 
     @Test
-    void aKeeperThatIsStoppedDuringATurnResigns() {
-        PrimaryPartitions kept = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
+    void aPrimaryPollerThatIsStoppedDuringATurnResigns() {
+        PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
         AtomicReference<Runnable> hook = new AtomicReference<>();
-        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
-        }, this.bed.context.threads(), this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(),
-                TestBed.PARTITIONS, kept, this.bed.context.settings(), () -> {
-                    Runnable task = hook.getAndSet(null);
-                    if (task != null) {
-                        task.run();
-                    }
-                    return this.bed.clock.getAsLong();
-                });
-        PollLoop loop = TestBed.loop(this.bed.queue(), context);
+        ListenerRuntime runtime = this.bed.with().primaryPartitions(primaryPartitions).nanoTime(() -> {
+            Runnable task = hook.getAndSet(null);
+            if (task != null) {
+                task.run();
+            }
+            return this.bed.clock.getAsLong();
+        }).build();
+        PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
         CompletableFuture<Void> end = loop.start(this.bed.store);
-        assertThat(kept.count()).isOne();
+        assertThat(primaryPartitions.count()).isOne();
         // Another thread stops it while a turn that began before reads the clock.
         hook.set(() -> loop.stop(Duration.ofSeconds(20)));
         loop.pause(false);
         assertThat(end).isDone();
         assertThat(this.bed.store.calls).contains("resign orders");
+    }
+
+    /** P12: partitions may become known while the listener stops. */
+    @Test
+    void aLoopThatIsStoppedBeforeItsStartRunsNoTurn() {
+        PollLoop loop = this.bed.loop();
+        loop.stop(Duration.ZERO);
+
+        assertThat(loop.start(this.bed.store)).isCompleted();
+        assertThat(this.bed.store.calls).isEmpty();
+        assertThat(this.bed.store.listeners).isEmpty();
     }
 
 }

@@ -9,7 +9,8 @@ import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.fixtures.LogCapture;
+import io.delayqueue.store.QueueEventListener;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,10 +29,10 @@ class PollLoopTests {
         this.bed.store.add("later", Duration.ofSeconds(3));
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.turn()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(loop.runOnce()).isEqualTo(Duration.ofSeconds(3));
 
         this.bed.clock.advance(Duration.ofSeconds(3));
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
         assertThat(this.bed.handled).containsExactly("later");
     }
@@ -42,16 +43,14 @@ class PollLoopTests {
         this.bed.store.add("now", Duration.ZERO);
         TestBed bed = this.bed;
         bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
-        ListenerRuntime context = new ListenerRuntime(bed.store, (event) -> {
-        }, (task) -> {
+        ListenerRuntime runtime = bed.with().executor((task) -> {
             bed.clock.advance(Duration.ofMillis(700));
             task.run();
-        }, bed.timer, bed.context.outage(), bed.context.clocks(), TestBed.PARTITIONS, null, bed.context.settings(),
-                bed.clock);
-        PollLoop loop = TestBed
-            .loop(new ListenerEndpoint("listener", TestBed.QUEUE, settings(2), bed.handler, bed.counters), context);
+        }).build();
+        PollLoop loop = TestBed.loop(new PartitionListener("listener", TestBed.QUEUE, settings(2), bed.handler,
+                bed.counters, QueueEventListener.NONE), runtime);
 
-        assertThat(loop.turn()).isEqualTo(Duration.ofMillis(2300));
+        assertThat(loop.runOnce()).isEqualTo(Duration.ofMillis(2300));
     }
 
     private ListenerSettings settings(int concurrency) {
@@ -60,25 +59,25 @@ class PollLoopTests {
     }
 
     @Test
-    void tellsOfTheDeathsThatAClaimCaused() {
+    void publishesTheDeadLettersOfAClaim() {
         DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
         this.bed.store.buried.add(death);
 
-        this.bed.loop().turn();
+        this.bed.loop().runOnce();
         this.bed.runHandlers();
 
         assertThat(this.bed.events).containsExactly(death);
-        assertThat(this.bed.counters.snapshot().dead()).isEqualTo(1);
+        assertThat(this.bed.counters.snapshot().deadLettered()).isEqualTo(1);
     }
 
     @Test
-    void looksAgainAtTheSafetyPollWhenTheQueueIsEmptyOrFarFromDue() {
+    void pollsAgainAtTheSafetyPollWhenTheQueueIsEmptyOrFarFromDue() {
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.turn()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+        assertThat(loop.runOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
 
         this.bed.store.add("tomorrow", Duration.ofDays(1));
-        assertThat(loop.turn()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+        assertThat(loop.runOnce()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
     }
 
     @Test
@@ -92,9 +91,9 @@ class PollLoopTests {
                 delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
         PollLoop loop = this.bed.loop();
 
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
-        loop.turn();
+        loop.runOnce();
         assertThat(this.bed.store.calls).containsExactly("claim 3");
 
         running.get("m0").complete(null);
@@ -106,7 +105,7 @@ class PollLoopTests {
     }
 
     @Test
-    void claimsAheadForQuickHandlersAndGivesBackWhatWaitsTooLong() {
+    void prefetchesForQuickHandlersAndReleasesMessagesThatWaitTooLong() {
         for (int i = 0; i < 300; i++) {
             this.bed.store.add("m" + i, Duration.ZERO);
         }
@@ -118,19 +117,19 @@ class PollLoopTests {
         };
         PollLoop loop = this.bed.loop();
         for (int i = 0; i < 10; i++) {
-            TestBed.look(loop);
+            TestBed.poll(loop);
             this.bed.runHandlers();
         }
         // One per millisecond: five are handled while the next are claimed.
         assertThat(this.bed.store.calls).contains("claim 6").doesNotContain("claim 7");
 
         quick[0] = false;
-        loop.turn();
+        loop.runOnce();
         this.bed.runHandlers();
         this.bed.settle(loop);
         this.bed.store.calls.clear();
-        this.bed.clock.advance(HandlerPermits.STALL);
-        loop.turn();
+        this.bed.clock.advance(HandlerDispatcher.STALL);
+        loop.runOnce();
 
         assertThat(this.bed.store.calls).hasSize(1).first().asString().startsWith("release [");
     }
@@ -143,10 +142,10 @@ class PollLoopTests {
         }
         PollLoop loop = this.bed.loop();
 
-        assertThat(loop.turn()).isZero();
-        loop.turn();
+        assertThat(loop.runOnce()).isZero();
+        loop.runOnce();
         this.bed.runHandlers();
-        loop.turn();
+        loop.runOnce();
 
         assertThat(this.bed.store.calls.stream().map((call) -> call.split(" ")[0] + " " + call.split("m").length))
             .containsExactly("claim 2", "claim 2", "acknowledge 101", "acknowledge 51");
@@ -154,25 +153,27 @@ class PollLoopTests {
     }
 
     @Test
-    void givesThePermitsOfAShortClaimBack() {
+    void returnsTheUnusedPermitsOfAClaim() {
         this.bed.concurrency = 2;
         PollLoop loop = this.bed.loop();
-        loop.turn();
-        TestBed.look(loop);
+        loop.runOnce();
+        TestBed.poll(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
     }
 
     /** Creates a loop that only the alarm wakes, and that handles on its own thread. */
     private PollLoop sleepyLoop() {
-        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
-                null, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofDays(1), null, false), this.bed.clock);
-        return TestBed.loop(this.bed.queue(), context);
+        ListenerRuntime runtime = this.bed.with()
+            .executor(Runnable::run)
+            .settings(new ListenerRuntimeSettings(Duration.ZERO, Duration.ofDays(1), null, false,
+                    HandlerExecutorSettings.DEFAULT))
+            .build();
+        return TestBed.loop(this.bed.queue(), runtime);
     }
 
     @Test
-    void looksAgainAtOnceAfterAWakeUpDuringItsClaim() {
+    void pollsAgainAtOnceAfterAWakeUpDuringItsClaim() {
         CompletableFuture<Void> answer = this.bed.store.stall("claim");
         PollLoop loop = sleepyLoop();
         loop.start(this.bed.store);
@@ -217,14 +218,14 @@ class PollLoopTests {
     }
 
     @Test
-    void triesAgainWithGrowingPausesWhileTheStoreIsAwayButNeverLongOnes() {
+    void retriesWithGrowingButShortPausesWhileTheStoreIsAway() {
         this.bed.concurrency = 2;
         this.bed.store.fail("claim");
         PollLoop loop = this.bed.loop();
         List<Duration> pauses = new ArrayList<>();
 
         for (int i = 0; i < 10; i++) {
-            Duration pause = loop.turn();
+            Duration pause = loop.runOnce();
             pauses.add(pause);
             this.bed.clock.advance(pause);
         }
@@ -236,46 +237,44 @@ class PollLoopTests {
         assertThat(this.bed.store.calls).hasSize(10).first().isEqualTo("claim 2");
         assertThat(this.bed.store.calls.subList(1, 10)).containsOnly("claim 1");
 
-        this.bed.store.mend();
-        assertThat(loop.turn()).isGreaterThan(Duration.ofSeconds(3));
+        this.bed.store.recover();
+        assertThat(loop.runOnce()).isGreaterThan(Duration.ofSeconds(3));
         this.bed.store.fail("claim");
-        assertThat(TestBed.look(loop)).isLessThan(Duration.ofMillis(150));
+        assertThat(TestBed.poll(loop)).isLessThan(Duration.ofMillis(150));
     }
 
     @Test
-    void warnsOnceForAllQueuesThatAStoreIsAwayAndTellsWhenItIsBack() {
+    void warnsOnceForAllQueuesOfAnOutageAndLogsItsEnd() {
         try (LogCapture log = new LogCapture()) {
             PollLoop one = this.bed.loop();
             PollLoop other = this.bed.loop();
             this.bed.store.fail("claim");
-            one.turn();
-            other.turn();
-            one.turn();
+            one.runOnce();
+            other.runOnce();
+            one.runOnce();
             assertThat(log.lines(Level.WARN)).hasSize(1).first().asString().contains("'orders'");
 
             this.bed.clock.advance(Duration.ofSeconds(61));
-            other.turn();
+            other.runOnce();
             assertThat(log.lines(Level.WARN)).hasSize(2);
 
-            this.bed.store.mend();
-            one.turn();
+            this.bed.store.recover();
+            one.runOnce();
             assertThat(log.lines(Level.INFO)).hasSize(1);
         }
     }
 
     @Test
-    void goesOnAfterAnyError() {
+    void continuesAfterAnyError() {
         boolean[] broken = { false };
-        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
-        }, Runnable::run, this.bed.timer, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS,
-                null, this.bed.context.settings(), () -> {
-                    if (broken[0]) {
-                        broken[0] = false;
-                        throw new StackOverflowError("a bug");
-                    }
-                    return this.bed.clock.getAsLong();
-                });
-        PollLoop loop = TestBed.loop(this.bed.queue(), context);
+        ListenerRuntime runtime = this.bed.with().executor(Runnable::run).nanoTime(() -> {
+            if (broken[0]) {
+                broken[0] = false;
+                throw new StackOverflowError("a bug");
+            }
+            return this.bed.clock.getAsLong();
+        }).build();
+        PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
         try (LogCapture log = new LogCapture()) {
             broken[0] = true;
             loop.start(this.bed.store);
@@ -289,15 +288,15 @@ class PollLoopTests {
 
     @Test
     void hasATurnInEachSafetyPollWhateverBecomesOfItsPlan() {
-        Timer forgetful = new Timer() {
+        LoopTimer forgetful = new LoopTimer() {
 
             @Override
-            public Scheduled after(Duration delay, Runnable task) {
+            public Runnable after(Duration delay, Runnable task) {
                 throw new OutOfMemoryError("no memory for another task");
             }
 
             @Override
-            public Scheduled every(Duration period, Runnable task) {
+            public Runnable every(Duration period, Runnable task) {
                 return PollLoopTests.this.bed.timer.every(period, task);
             }
 
@@ -307,10 +306,8 @@ class PollLoopTests {
             }
 
         };
-        ListenerRuntime context = new ListenerRuntime(this.bed.store, (event) -> {
-        }, Runnable::run, forgetful, this.bed.context.outage(), this.bed.context.clocks(), TestBed.PARTITIONS, null,
-                this.bed.context.settings(), this.bed.clock);
-        TestBed.loop(this.bed.queue(), context).start(this.bed.store);
+        ListenerRuntime runtime = this.bed.with().executor(Runnable::run).timer(forgetful).build();
+        TestBed.loop(this.bed.queue(), runtime).start(this.bed.store);
         this.bed.store.add("m", Duration.ZERO);
 
         this.bed.timer.advance(TestBed.SAFETY_POLL);
@@ -325,12 +322,12 @@ class PollLoopTests {
             throw new StackOverflowError("a bug");
         });
         for (int i = 0; i < 3; i++) {
-            this.bed.clock.advance(loop.turn());
+            this.bed.clock.advance(loop.runOnce());
         }
         this.bed.store.during("claim", () -> {
         });
-        loop.turn();
-        TestBed.look(loop);
+        loop.runOnce();
+        TestBed.poll(loop);
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 1", "claim 1", "claim 1", "claim 2");
     }
 
@@ -339,7 +336,7 @@ class PollLoopTests {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
         loop.pause(true);
-        loop.turn();
+        loop.runOnce();
         assertThat(this.bed.store.calls).isEmpty();
 
         loop.pause(false);
@@ -348,16 +345,16 @@ class PollLoopTests {
     }
 
     @Test
-    void givesMessagesBackForWhichThereIsNoThread() {
+    void releasesMessagesForWhichThereIsNoThread() {
         this.bed.concurrency = 2;
         this.bed.rejecting = true;
         this.bed.store.add("m", Duration.ZERO);
         PollLoop loop = this.bed.loop();
 
-        Duration pause = loop.turn();
+        Duration pause = loop.runOnce();
         assertThat(pause).isLessThan(Duration.ofMillis(150));
         this.bed.clock.advance(pause);
-        TestBed.look(loop);
+        TestBed.poll(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "release [m] as before", "claim 2",
                 "release [m] as before");
@@ -365,14 +362,14 @@ class PollLoopTests {
     }
 
     @Test
-    void saysOnceAMinuteThatItsExecutorRejectsHandlers() {
+    void logsOnceAMinuteThatItsExecutorRejectsHandlers() {
         try (LogCapture log = new LogCapture()) {
             this.bed.rejecting = true;
             this.bed.store.add("m", Duration.ZERO);
             PollLoop loop = this.bed.loop();
             for (int i = 0; i < 3; i++) {
-                this.bed.clock.advance(loop.turn());
-                TestBed.look(loop);
+                this.bed.clock.advance(loop.runOnce());
+                TestBed.poll(loop);
             }
             assertThat(log.lines(Level.WARN)).hasSize(1)
                 .first()
@@ -380,7 +377,7 @@ class PollLoopTests {
                 .startsWith("The executor rejects the handlers of listener 'listener' on queue 'orders'");
 
             this.bed.clock.advance(Duration.ofMinutes(1));
-            TestBed.look(loop);
+            TestBed.poll(loop);
             assertThat(log.lines(Level.WARN)).hasSize(2);
         }
     }

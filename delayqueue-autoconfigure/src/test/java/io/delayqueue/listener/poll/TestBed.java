@@ -6,21 +6,28 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.fixtures.store.ListenerFakeStore;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.QueueEventListener;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.DelayQueueStore;
 import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.StoreComponents;
+import org.awaitility.Awaitility;
+
+import org.springframework.context.ApplicationEventPublisher;
 
 import static org.mockito.Mockito.mock;
 
@@ -39,9 +46,9 @@ public final class TestBed {
 
     static final Duration SAFETY_POLL = Duration.ofSeconds(5);
 
-    final TestClock clock = new TestClock();
+    final ManualNanoClock clock = new ManualNanoClock();
 
-    public final FakeStore store = new FakeStore(this.clock);
+    public final ListenerFakeStore store = new ListenerFakeStore(this.clock);
 
     final ManualTimer timer = new ManualTimer(this.clock);
 
@@ -61,7 +68,7 @@ public final class TestBed {
 
     int maxAttempts = 3;
 
-    ExpiryPolicy expiredPolicy = ExpiryPolicy.DROP;
+    ExpiryPolicy expiryPolicy = ExpiryPolicy.DROP;
 
     Set<Class<? extends Throwable>> noRetryFor = Set.of();
 
@@ -71,12 +78,10 @@ public final class TestBed {
     };
 
     /** The layouts of queues that were never partitioned. */
-    static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0,
-            () -> 0);
+    public static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE,
+            (queue) -> 0, () -> 0);
 
-    public final ListenerRuntime context = new ListenerRuntime(this.store, (event) -> this.events.add(event),
-            this::execute, this.timer, new StoreOutageLog(this.clock), new ClockJumpDetector(), PARTITIONS, null,
-            new ListenerRuntimeSettings(Duration.ofSeconds(20), SAFETY_POLL, null, false), this.clock);
+    public final ListenerRuntime runtime = with().build();
 
     private void execute(Runnable task) {
         if (this.rejecting) {
@@ -85,47 +90,57 @@ public final class TestBed {
         this.handlers.add(task);
     }
 
+    /** Returns a builder of a runtime, whose defaults are those of this bed. */
+    RuntimeBuilder with() {
+        return new RuntimeBuilder();
+    }
+
+    /** Returns an executor that runs turns in the calling thread and logs at once. */
+    static HandlerExecutor executor(Executor handlers) {
+        return new HandlerExecutor(handlers, false, null, Runnable::run);
+    }
+
     public static ListenerSettings settings() {
         return new TestBed().listenerSettings();
     }
 
     public ListenerSettings listenerSettings() {
         return new ListenerSettings(this.concurrency, LEASE, this.timeout, this.maxAttempts, 3,
-                new RetryPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(1), 0), this.expiredPolicy, true,
+                new BackoffPolicy(Duration.ofSeconds(1), 2, Duration.ofMinutes(1), 0), this.expiryPolicy, true,
                 this.noRetryFor);
     }
 
-    public ListenerEndpoint queue() {
-        return new ListenerEndpoint("listener", QUEUE, listenerSettings(), this.handler, this.counters);
+    public PartitionListener queue() {
+        return new PartitionListener("listener", QUEUE, listenerSettings(), this.handler, this.counters,
+                QueueEventListener.NONE);
     }
 
     public PollLoop loop() {
-        return loop(queue(), this.context);
+        return loop(queue(), this.runtime);
     }
 
-    public static PollLoop loop(ListenerEndpoint queue, ListenerRuntime context) {
-        return new PollLoop(queue, context,
-                new HandlerPermits(queue.settings().concurrency(), context.threads(), context.nanoTime()));
+    public static PollLoop loop(PartitionListener queue, ListenerRuntime runtime) {
+        return new PollLoop(queue, runtime,
+                new HandlerDispatcher(queue.settings().concurrency(), runtime.executor(), runtime.nanoTime()));
     }
 
-    public DelayQueueStore ports() {
+    public StoreComponents ports() {
         return ports(this.store);
     }
 
     /** Returns the store for a lifecycle, which never calls the inspector. */
-    public DelayQueueStore ports(WakeUps wakeUps) {
-        return new DelayQueueStore(this.store, mock(MessageInspector.class), wakeUps, PARTITIONS);
+    public StoreComponents ports(WakeUps wakeUps) {
+        return new StoreComponents(this.store, mock(MessageInspector.class), wakeUps, PARTITIONS);
     }
 
     /** Waits for another thread, for half a minute at most. */
     public static void await(BooleanSupplier condition) {
-        long start = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(30)) {
-                throw new AssertionError("Not so within 30 s");
-            }
-            Thread.onSpinWait();
-        }
+        Awaitility.await()
+            .pollInSameThread()
+            .pollDelay(Duration.ZERO)
+            .pollInterval(Duration.ofMillis(1))
+            .atMost(Duration.ofSeconds(30))
+            .until(condition::getAsBoolean);
     }
 
     /** Runs handlers until none waits. */
@@ -137,45 +152,106 @@ public final class TestBed {
 
     /** Claims, handles and settles due messages once, including acknowledgements. */
     public void handleOnce(PollLoop loop) {
-        look(loop);
+        poll(loop);
         runHandlers();
         settle(loop);
     }
 
     /** Advances time a little, so that the loop acknowledges handled messages. */
     void settle(PollLoop loop) {
-        loop.turn();
+        loop.runOnce();
         this.clock.advance(LINGER);
-        loop.turn();
+        loop.runOnce();
     }
 
     /** Runs turns while the next is due at once, as until the end of a stop. */
     static void turns(PollLoop loop) {
         Duration wait = Duration.ZERO;
         while (wait != null && wait.isZero()) {
-            wait = loop.turn();
+            wait = loop.runOnce();
         }
     }
 
     /** Creates an alarm without a loop, which counts its requested turns. */
-    Alarm alarm(AtomicInteger turns) {
-        Alarm alarm = new Alarm(() -> {
+    TurnScheduler scheduler(AtomicInteger turns) {
+        TurnScheduler scheduler = new TurnScheduler(() -> {
             turns.incrementAndGet();
             return null;
         }, Runnable::run, this.timer, this.clock);
-        alarm.start();
+        scheduler.start();
         turns.set(0);
-        return alarm;
+        return scheduler;
     }
 
-    Alarm alarm() {
-        return alarm(new AtomicInteger());
+    TurnScheduler turnScheduler() {
+        return scheduler(new AtomicInteger());
     }
 
     /** Makes the loop poll now, regardless of its schedule. */
-    static Duration look(PollLoop loop) {
-        loop.heard(WakeUpSignal.LOOK);
-        return loop.turn();
+    static Duration poll(PollLoop loop) {
+        loop.onWakeUp(WakeUpSignal.POLL_NOW);
+        return loop.runOnce();
+    }
+
+    /** Builds a runtime; the defaults are those of the bed. */
+    final class RuntimeBuilder {
+
+        private ApplicationEventPublisher events = (event) -> TestBed.this.events.add(event);
+
+        private HandlerExecutor executor = TestBed.executor(TestBed.this::execute);
+
+        private LoopTimer timer = TestBed.this.timer;
+
+        private PartitionLayoutCache partitions = PARTITIONS;
+
+        private PrimaryPartitions primaryPartitions;
+
+        private ListenerRuntimeSettings settings = new ListenerRuntimeSettings(Duration.ofSeconds(20), SAFETY_POLL,
+                null, false, HandlerExecutorSettings.DEFAULT);
+
+        private LongSupplier nanoTime = TestBed.this.clock;
+
+        RuntimeBuilder events(ApplicationEventPublisher events) {
+            this.events = events;
+            return this;
+        }
+
+        RuntimeBuilder executor(Executor handlers) {
+            this.executor = TestBed.executor(handlers);
+            return this;
+        }
+
+        RuntimeBuilder timer(LoopTimer timer) {
+            this.timer = timer;
+            return this;
+        }
+
+        RuntimeBuilder partitions(PartitionLayoutCache partitions) {
+            this.partitions = partitions;
+            return this;
+        }
+
+        RuntimeBuilder primaryPartitions(PrimaryPartitions primaryPartitions) {
+            this.primaryPartitions = primaryPartitions;
+            return this;
+        }
+
+        RuntimeBuilder settings(ListenerRuntimeSettings settings) {
+            this.settings = settings;
+            return this;
+        }
+
+        RuntimeBuilder nanoTime(LongSupplier nanoTime) {
+            this.nanoTime = nanoTime;
+            return this;
+        }
+
+        ListenerRuntime build() {
+            return new ListenerRuntime(TestBed.this.store, this.events, this.executor, this.timer,
+                    new StoreOutageLog(TestBed.this.clock, Runnable::run), new ClockJumpLog(), this.partitions,
+                    this.primaryPartitions, this.settings, this.nanoTime);
+        }
+
     }
 
 }

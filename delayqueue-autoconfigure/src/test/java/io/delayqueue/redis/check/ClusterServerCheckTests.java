@@ -2,15 +2,15 @@ package io.delayqueue.redis.check;
 
 import java.time.Duration;
 
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisCluster;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.wakeup.WakeUpMode;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisCluster;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
@@ -159,7 +159,8 @@ class ClusterServerCheckTests {
     }
 
     private static LettuceConnectionFactory lettuce(LettuceClientConfigurationBuilder configuration) {
-        return Connections.started(new LettuceConnectionFactory(Connections.at(cluster), configuration.build()));
+        return ConnectionFactories
+            .started(new LettuceConnectionFactory(ConnectionFactories.at(cluster), configuration.build()));
     }
 
     private boolean checkByLettuce() {
@@ -173,7 +174,7 @@ class ClusterServerCheckTests {
     }
 
     private static boolean checkByJedis(WakeUpMode mode) {
-        JedisConnectionFactory factory = Connections.jedis(cluster);
+        JedisConnectionFactory factory = ConnectionFactories.jedis(cluster);
         try {
             return check(factory, mode, LIMIT);
         }

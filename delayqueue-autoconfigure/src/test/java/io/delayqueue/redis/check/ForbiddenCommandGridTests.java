@@ -21,18 +21,20 @@ import java.util.regex.Pattern;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.redis.Audit;
-import io.delayqueue.redis.Connections;
-import io.delayqueue.redis.PinnedTimeRunner;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
+import io.delayqueue.fixtures.store.RightsScenes;
+import io.delayqueue.fixtures.store.RightsStage;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScriptExecutor;
-import io.delayqueue.redis.RightsScenes;
-import io.delayqueue.redis.RightsStage;
 import io.delayqueue.redis.check.RightsCalls.Call;
 import io.delayqueue.redis.check.RightsCalls.User;
 import io.delayqueue.redis.script.RedisKeys;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
@@ -40,8 +42,6 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +59,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-import static io.delayqueue.redis.RightsStage.QUEUE;
+import static io.delayqueue.fixtures.store.RightsStage.QUEUE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -87,20 +87,20 @@ class ForbiddenCommandGridTests {
     private static final Set<String> OTHERS = Set.of("evalsha", "eval", "info", "config|resetstat", "config", "ping",
             "script|load", "script", "client|setinfo", "client", "hello", "dump", "restore", "flushdb");
 
-    private static final byte[] DUMP = ScriptReplies
+    private static final byte[] DUMP = ScriptCodec
         .bytes("local r = {} for i, k in ipairs(KEYS) do r[i] = redis.call('DUMP', k) end return r");
 
-    private static final byte[] RESTORE = ScriptReplies.bytes("redis.call('DEL', unpack(KEYS)) "
+    private static final byte[] RESTORE = ScriptCodec.bytes("redis.call('DEL', unpack(KEYS)) "
             + "for i, k in ipairs(KEYS) do if ARGV[i] ~= '' then redis.call('RESTORE', k, 0, ARGV[i]) end end");
 
     /** The wake mark and the keeper are hints, or go by themselves. */
-    private static final byte[] SAME = ScriptReplies.bytes("for i, k in ipairs(KEYS) do "
-            + "if i ~= 3 and i ~= 23 and (redis.call('DUMP', k) or '') ~= ARGV[i] then return 0 end end return 1");
+    private static final byte[] SAME = ScriptCodec.bytes("for i, k in ipairs(KEYS) do "
+            + "if i ~= 3 and i ~= 15 and (redis.call('DUMP', k) or '') ~= ARGV[i] then return 0 end end return 1");
 
     /** Keys of the namespace stand behind those of the queue. */
-    private static final int NODES = RepairCommands.KEEPER + 2;
+    private static final int NODES = RepairCommands.PRIMARY + 2;
 
-    private static final int SEEN = RepairCommands.KEEPER + 3;
+    private static final int SEEN = RepairCommands.PRIMARY + 3;
 
     /** A version of the partitions that nobody refuses. */
     private static final int LATEST = 99;
@@ -130,11 +130,11 @@ class ForbiddenCommandGridTests {
                                                                                   // be
                                                                                   // read
         server.commands().aclSetuser(USER, AclSetuserArgs.Builder.on().nopass().allKeys().allChannels().allCommands());
-        admin = Connections.started(new LettuceConnectionFactory(server.host(), server.port()));
+        admin = ConnectionFactories.started(new LettuceConnectionFactory(server.host(), server.port()));
         RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
         configuration.setUsername(USER);
         configuration.setPassword("any");
-        user = Connections.started(new LettuceConnectionFactory(configuration));
+        user = ConnectionFactories.started(new LettuceConnectionFactory(configuration));
         ours = access(admin);
         theirs = access(user);
         List<byte[]> all = new ArrayList<>(List.of(new RedisKeys(NAMESPACE, QUEUE).all()));
@@ -276,7 +276,7 @@ class ForbiddenCommandGridTests {
                 damage.add("nodes that are never forgotten: " + nodes);
             }
             try {
-                new Audit(admin, NAMESPACE, QUEUE).check();
+                new KeyInvariants(admin, NAMESPACE, QUEUE).check();
             }
             catch (AssertionError ex) {
                 if (!ex.getMessage().contains("I5")) { // a wake mark goes by itself
@@ -293,7 +293,7 @@ class ForbiddenCommandGridTests {
         /** The contents of what is leased and has a successor, or was cancelled. */
         private Set<String> superseded() {
             Set<String> contents = new TreeSet<>();
-            for (byte[] id : this.connection.hashCommands().hKeys(keys[RepairCommands.NEXT - 1])) {
+            for (byte[] id : this.connection.hashCommands().hKeys(keys[RepairCommands.SUCCESSORS - 1])) {
                 contents.addAll(contents(this.connection.hashCommands().hGet(keys[RepairCommands.MESSAGES - 1], id)));
             }
             return contents;
@@ -301,7 +301,7 @@ class ForbiddenCommandGridTests {
 
         private Set<String> fields(int key) {
             Set<String> names = new TreeSet<>();
-            this.connection.hashCommands().hKeys(keys[key - 1]).forEach((name) -> names.add(ScriptReplies.raw(name)));
+            this.connection.hashCommands().hKeys(keys[key - 1]).forEach((name) -> names.add(ScriptCodec.raw(name)));
             return names;
         }
 
@@ -309,7 +309,7 @@ class ForbiddenCommandGridTests {
             Set<String> names = new TreeSet<>();
             this.connection.zSetCommands()
                 .zRange(keys[key - 1], 0, -1)
-                .forEach((name) -> names.add(ScriptReplies.raw(name)));
+                .forEach((name) -> names.add(ScriptCodec.raw(name)));
             return names;
         }
 
@@ -340,7 +340,8 @@ class ForbiddenCommandGridTests {
         /** The contents of all messages, successors and dead letters. */
         private static Set<String> contents(List<byte[]> dump) {
             Set<String> contents = new TreeSet<>();
-            for (int key : new int[] { RepairCommands.MESSAGES, RepairCommands.NEXT, RepairCommands.LETTERS }) {
+            for (int key : new int[] { RepairCommands.MESSAGES, RepairCommands.SUCCESSORS,
+                    RepairCommands.DEAD_LETTERS }) {
                 contents.addAll(contents(dump.get(key - 1)));
             }
             return contents;
@@ -348,7 +349,7 @@ class ForbiddenCommandGridTests {
 
         private static Set<String> contents(byte @Nullable [] stored) {
             Set<String> contents = new TreeSet<>();
-            Matcher content = CONTENT.matcher((stored != null) ? ScriptReplies.raw(stored) : "");
+            Matcher content = CONTENT.matcher((stored != null) ? ScriptCodec.raw(stored) : "");
             while (content.find()) {
                 contents.add(content.group(1));
             }
@@ -357,7 +358,7 @@ class ForbiddenCommandGridTests {
 
         private static String record(List<byte[]> dump) {
             byte[] record = dump.get(RepairCommands.PARTITIONS - 1);
-            return (record != null) ? ScriptReplies.raw(record) : "";
+            return (record != null) ? ScriptCodec.raw(record) : "";
         }
 
     }
@@ -399,7 +400,7 @@ class ForbiddenCommandGridTests {
                 this.damage.add("never handed out: " + this.expected);
             }
             try {
-                new Audit(admin, NAMESPACE, QUEUE).checkNothingLeft();
+                new KeyInvariants(admin, NAMESPACE, QUEUE).checkNothingLeft();
             }
             catch (AssertionError ex) {
                 this.damage.add("left: " + ex.getMessage().replaceAll("\\s+", " "));
@@ -433,8 +434,8 @@ class ForbiddenCommandGridTests {
                 }
             }
             try (RedisConnection connection = admin.getConnection()) {
-                connection.hashCommands().hVals(keys[RepairCommands.LETTERS - 1]).forEach((letter) -> {
-                    Matcher content = CONTENT.matcher(ScriptReplies.raw(letter));
+                connection.hashCommands().hVals(keys[RepairCommands.DEAD_LETTERS - 1]).forEach((letter) -> {
+                    Matcher content = CONTENT.matcher(ScriptCodec.raw(letter));
                     if (content.find() && !content.group(1).startsWith("later-")) {
                         this.expected.remove(content.group(1));
                     }
@@ -446,11 +447,11 @@ class ForbiddenCommandGridTests {
         }
 
         private void handedOut(ClaimedMessage message) {
-            Matcher content = CONTENT.matcher(ScriptReplies.raw(message.envelope()));
+            Matcher content = CONTENT.matcher(ScriptCodec.raw(message.envelope()));
             assertThat(content.find()).isTrue();
             this.expected.remove(content.group(1));
             if (content.group(1).startsWith("later-") && (message.failures() > 0 || message.lapses() > 0
-                    || message.suspect() || message.expiresAt() != null)) {
+                    || message.redelivered() || message.expiresAt() != null)) {
                 this.damage.add("inherits: " + message);
             }
         }

@@ -19,9 +19,12 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
-import io.delayqueue.redis.Audit;
-import io.delayqueue.redis.Connections;
-import io.delayqueue.redis.PinnedTimeRunner;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScriptExecutor;
@@ -29,7 +32,7 @@ import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -37,9 +40,6 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -96,7 +96,7 @@ class ForbiddenCommandTests {
                 this.server.port());
         configuration.setUsername(this.namespace);
         configuration.setPassword("any");
-        this.connections = Connections.started(new LettuceConnectionFactory(configuration));
+        this.connections = ConnectionFactories.started(new LettuceConnectionFactory(configuration));
         this.redis = new RedisScriptExecutor(
                 new PinnedTimeRunner(RedisScriptExecutor.runner(this.connections, Duration.ofSeconds(30)), this.clock),
                 this.namespace);
@@ -174,7 +174,7 @@ class ForbiddenCommandTests {
         all.put("a message dies",
                 new Transition((test) -> test.leased(message("a", 0, OnDuplicate.KEEP, "g")),
                         (test, leases) -> test.store
-                            .deadLetter(leases.get(0), new DeadLetterReason("boom", true, Instant.EPOCH))
+                            .deadLetter(leases.get(0), new DeadLetterRequest("boom", true, Instant.EPOCH))
                             .join()));
         all.put("a lease is extended", new Transition((test) -> test.leased(plain("a", 0)),
                 (test, leases) -> test.store.extend(QUEUE, leases, LEASE.multipliedBy(2)).join()));
@@ -200,12 +200,12 @@ class ForbiddenCommandTests {
                 (test, none) -> test.store.reschedule(HOME, "a", DueTime.after(LEASE)).join()));
         all.put("a dead letter is brought back", new Transition((test) -> {
             List<Lease> leases = test.leased(message("a", 0, OnDuplicate.KEEP, "g"));
-            test.store.deadLetter(leases.get(0), new DeadLetterReason("boom", true, Instant.EPOCH)).join();
+            test.store.deadLetter(leases.get(0), new DeadLetterRequest("boom", true, Instant.EPOCH)).join();
             return leases;
-        }, (test, leases) -> test.store.redrive(HOME, leases.get(0).letterId()).join()));
+        }, (test, leases) -> test.store.redrive(HOME, leases.get(0).deadLetterId()).join()));
         all.put("dead letters are purged", new Transition((test) -> {
             List<Lease> leases = test.leased(plain("a", 0));
-            test.store.deadLetter(leases.get(0), new DeadLetterReason("boom", true, Instant.EPOCH)).join();
+            test.store.deadLetter(leases.get(0), new DeadLetterRequest("boom", true, Instant.EPOCH)).join();
             return leases;
         }, (test, leases) -> test.store.purgeOlderThan(QUEUE, Duration.ZERO).join()));
         return all;
@@ -335,7 +335,7 @@ class ForbiddenCommandTests {
             damages.add(command + ": only " + held() + " of " + atLeast + " are left");
         }
         try {
-            new Audit(this.connections, this.namespace, QUEUE).check();
+            new KeyInvariants(this.connections, this.namespace, QUEUE).check();
         }
         catch (AssertionError ex) {
             // A wake mark that cannot be removed goes by itself.

@@ -22,11 +22,12 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.Finding;
-import io.delayqueue.redis.DeadLetterCodec;
+import io.delayqueue.fixtures.InputMutator;
+import io.delayqueue.redis.DeadLetterContent;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.wakeup.WakeUpParsers;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.Partition;
@@ -35,7 +36,6 @@ import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.envelope.PayloadReader;
-import io.delayqueue.testing.Mutations;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,7 +71,7 @@ class ParserFuzzTests {
     @EnumSource
     @Timeout(value = 1, unit = TimeUnit.DAYS)
     void readsOrRefuses(Parser parser) {
-        Mutations mutations = new Mutations(parser.corpus, SEED);
+        InputMutator mutations = new InputMutator(parser.corpus, SEED);
         byte[][] current = new byte[1][];
         long[] count = new long[1];
         try {
@@ -168,7 +168,7 @@ class ParserFuzzTests {
 
             @Override
             void feed(byte[] input) {
-                String text = ScriptReplies.text(input);
+                String text = ScriptCodec.text(input);
                 try {
                     PartitionLayout partitions = PartitionLayout.parse(text);
                     assertThat(PartitionLayout.parse(partitions.text())).isEqualTo(partitions);
@@ -195,7 +195,7 @@ class ParserFuzzTests {
             @Override
             void feed(byte[] input) {
                 assertThat(WakeUpParsers.ofKeyspace(PARTITION, input))
-                    .hasSize(Arrays.equals(input, ScriptReplies.bytes("zadd")) ? 1 : 0);
+                    .hasSize(Arrays.equals(input, ScriptCodec.bytes("zadd")) ? 1 : 0);
             }
 
         },
@@ -205,7 +205,7 @@ class ParserFuzzTests {
             @Override
             void feed(byte[] input) {
                 try {
-                    DeadLetterCursor cursor = DeadLetterCursor.parse(ScriptReplies.text(input));
+                    DeadLetterCursor cursor = DeadLetterCursor.parse(ScriptCodec.text(input));
                     assertThat(Instant.ofEpochMilli(cursor.diedMillis())).isNotNull();
                 }
                 catch (IllegalArgumentException ex) {
@@ -221,12 +221,12 @@ class ParserFuzzTests {
 
             @Override
             void feed(byte[] input) {
-                DeadLetterCodec letter = DeadLetterCodec.parse(input);
+                DeadLetterContent letter = DeadLetterContent.parse(input);
                 assertThat(Instant.ofEpochMilli(letter.died())).isNotNull();
                 assertThat(Instant.ofEpochMilli(letter.due())).isNotNull();
                 assertThat(letter.cause().length() + letter.firstFailure().length())
-                    .isLessThanOrEqualTo(input.length + DeadLetterCodec.UNREADABLE.cause().length());
-                assertThat(letter.toMessage(ScriptReplies.name(input)).priority()).isBetween(MessageLimits.MIN_PRIORITY,
+                    .isLessThanOrEqualTo(input.length + DeadLetterContent.UNREADABLE.cause().length());
+                assertThat(letter.toMessage(ScriptCodec.name(input)).priority()).isBetween(MessageLimits.MIN_PRIORITY,
                         MessageLimits.MAX_PRIORITY);
             }
 
@@ -237,14 +237,14 @@ class ParserFuzzTests {
 
             @Override
             void feed(byte[] input) {
-                ScriptReplies.Attempts attempts = ScriptReplies.Attempts.of(input);
+                ScriptCodec.Attempts attempts = ScriptCodec.Attempts.of(input);
                 assertThat(attempts.failures()).isNotNegative();
                 assertThat(attempts.lapses()).isNotNegative();
-                assertThat(ScriptReplies.Details.of(input).lane()).isBetween(MessageLimits.MIN_PRIORITY,
+                assertThat(ScriptCodec.Details.of(input).lane()).isBetween(MessageLimits.MIN_PRIORITY,
                         MessageLimits.MAX_PRIORITY);
-                if (isScore(ScriptReplies.text(input))) {
-                    assertThat(Instant.ofEpochMilli(ScriptReplies.floor(input)))
-                        .isBeforeOrEqualTo(Instant.ofEpochMilli(ScriptReplies.ceil(input)));
+                if (isScore(ScriptCodec.text(input))) {
+                    assertThat(Instant.ofEpochMilli(ScriptCodec.floor(input)))
+                        .isBeforeOrEqualTo(Instant.ofEpochMilli(ScriptCodec.ceil(input)));
                 }
             }
 
@@ -259,10 +259,10 @@ class ParserFuzzTests {
 
             @Override
             void feed(byte[] input) {
-                String name = ScriptReplies.name(input);
+                String name = ScriptCodec.name(input);
                 assertThat(name).matches("[!-~]*");
-                assertThat(ScriptReplies.bytesOfName(name)).isEqualTo(input);
-                ScriptReplies.bytesOfName(ScriptReplies.text(input));
+                assertThat(ScriptCodec.bytesOfName(name)).isEqualTo(input);
+                ScriptCodec.bytesOfName(ScriptCodec.text(input));
             }
 
         },
@@ -274,20 +274,20 @@ class ParserFuzzTests {
             @Override
             void feed(byte[] input) {
                 DelayQueueException told = RedisExceptionTranslator.translate(RedisScripts.SEND,
-                        new IllegalStateException(ScriptReplies.text(input)), Duration.ofSeconds(1));
+                        new IllegalStateException(ScriptCodec.text(input)), Duration.ofSeconds(1));
                 assertThat(told.effect()).isNotNull();
             }
 
         },
 
-        KEY("shop:{orders}:messages", "shop:{orders:12}:scheduled:9", "shop:{orders:999}:keeper", "shop:a:{b}:wake",
-                "shop:x") {
+        KEY("shop:{orders}:messages", "shop:{orders:12}:scheduled:priorities", "shop:{orders:999}:primary",
+                "shop:a:{b}:wake", "shop:x") {
 
             private final KeyNameCheck names = new KeyNameCheck("shop", (queue) -> 3);
 
             @Override
             void feed(byte[] input) {
-                Finding finding = this.names.look(ScriptReplies.text(input));
+                Finding finding = this.names.check(ScriptCodec.text(input));
                 if (finding != null) {
                     assertThat(finding.commands()).allMatch(Parser::isOneCommand);
                 }
@@ -302,19 +302,20 @@ class ParserFuzzTests {
             void feed(byte[] all) {
                 // Each finding quotes it several times.
                 byte[] input = Arrays.copyOf(all, Math.min(all.length, 500));
-                String text = ScriptReplies.text(input);
+                String text = ScriptCodec.text(input);
                 InvariantChecks diagnosis = new InvariantChecks(PARTITION, new PartitionLayout(1, List.of(1, 4), true),
                         new RepairCommands(new RedisKeys("shop", PARTITION)), CODEC);
                 for (int number : new int[] { RepairCommands.MESSAGES, RepairCommands.DETAILS, RepairCommands.ATTEMPTS,
-                        RepairCommands.RENEWED, RepairCommands.NEXT, RepairCommands.HEADS, RepairCommands.FOLLOWERS }) {
+                        RepairCommands.TOKENS, RepairCommands.SUCCESSORS, RepairCommands.GROUP_HEADS,
+                        RepairCommands.WAITING }) {
                     for (String first : new @Nullable String[] { text, null }) {
-                        diagnosis.look(number, new StoredMessageState(17, text, input, "m", true, text, text, text,
+                        diagnosis.check(number, new StoredMessageState(17, text, input, "m", true, text, text, text,
                                 text, first, first, text, first == null, List.of()));
                     }
-                    diagnosis.look(number, new StoredMessageState(17, text, input, text, number % 2 == 0, text, null,
+                    diagnosis.check(number, new StoredMessageState(17, text, input, text, number % 2 == 0, text, null,
                             null, null, null, null, text, false, List.of()));
                 }
-                diagnosis.lookAtLetter(RepairCommands.LETTERS, text, input, input.length % 2 == 0);
+                diagnosis.checkDeadLetter(RepairCommands.DEAD_LETTERS, text, input, input.length % 2 == 0);
                 assertThat(diagnosis.findings())
                     .allSatisfy((finding) -> assertThat(finding.commands()).allMatch(Parser::isOneCommand));
             }

@@ -1,10 +1,10 @@
 package io.delayqueue.redis.check;
 
-import io.delayqueue.redis.Connections;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisCluster;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisCluster;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -41,7 +41,7 @@ class PersistenceCheckTests {
     }
 
     private static RedisConnectionFactory asFixture(RedisServer server) {
-        return Connections.started(new LettuceConnectionFactory(server.host(), server.port()));
+        return ConnectionFactories.started(new LettuceConnectionFactory(server.host(), server.port()));
     }
 
     @Test
@@ -68,7 +68,7 @@ class PersistenceCheckTests {
             RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());
             configuration.setUsername("shop");
             configuration.setPassword(RedisUser.PASSWORD);
-            check(Connections.started(new LettuceConnectionFactory(configuration)));
+            check(ConnectionFactories.started(new LettuceConnectionFactory(configuration)));
             assertThat(output).doesNotContain(WARNING).doesNotContain("WARN");
         }
     }
@@ -79,8 +79,8 @@ class PersistenceCheckTests {
             RedisServer safe = cluster.masters().get(0);
             RedisServer forgetful = cluster.masters().get(1);
             safe.commands().configSet("appendonly", "yes");
-            LettuceConnectionFactory connections = new LettuceConnectionFactory(Connections.at(cluster));
-            check(Connections.started(connections));
+            LettuceConnectionFactory connections = new LettuceConnectionFactory(ConnectionFactories.at(cluster));
+            check(ConnectionFactories.started(connections));
             assertThat(output).containsOnlyOnce(WARNING)
                 .contains(" at %s:%d".formatted(forgetful.host(), forgetful.port()))
                 .doesNotContain(" at %s:%d".formatted(safe.host(), safe.port()));

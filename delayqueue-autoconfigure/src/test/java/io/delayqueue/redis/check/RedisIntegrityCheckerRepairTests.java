@@ -10,10 +10,10 @@ import java.util.stream.Stream;
 
 import io.delayqueue.admin.Finding;
 import io.delayqueue.admin.Finding.Kind;
-import io.delayqueue.redis.Audit;
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.store.KeyInvariants;
 import io.delayqueue.redis.script.RedisKeys;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * sound queue; and nothing that a name holds is taken for more than a name.
  */
 @Tag("server")
-class RedisIntegrityCheckerRepairTests extends DoctorFixture {
+class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
 
     private static final int ROUNDS = 25;
 
@@ -37,11 +37,13 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
 
     /** Besides those of which each has its own findings. */
     private static final List<String> MORE = List.of("HDEL details g1", "HDEL details g2", "HSET details g2 ?",
-            "HSET details g3 5:0:9:g", "HDEL heads g", "HSET heads g g3", "HDEL messages g1", "HDEL messages g2",
-            "ZADD scheduled:9 5 g3", "DEL followers", "DEL scheduled", "ZREM leased leased", "HDEL messages leased",
-            "HSET next plain S?more", "HSET next leased S?", "HSET letters LETTER ?",
-            "ZADD scheduled:1 5 plain|ZREM scheduled plain|ZADD scheduled:2 5 plain", "HSET details plain 5:0:9:g",
-            "ZADD followers 0 other_000000000000005:g2", "DEL followers|ZADD followers 0 other_000000000000005:g2");
+            "HSET details g3 5:0:9:g", "HDEL group-heads g", "HSET group-heads g g3", "HDEL messages g1",
+            "HDEL messages g2", "ZADD scheduled:priorities 5 g3", "DEL waiting", "DEL scheduled", "ZREM leased leased",
+            "HDEL messages leased", "HSET successors plain S?more", "HSET successors leased S?",
+            "HSET dead-letters LETTER ?",
+            "ZADD scheduled:priorities 7000000000000005 plain|ZREM scheduled plain|ZADD scheduled:priorities 6000000000000005 plain",
+            "HSET details plain 5:0:9:g", "ZADD waiting 0 other_000000000000005:g2",
+            "DEL waiting|ZADD waiting 0 other_000000000000005:g2");
 
     static Stream<String> damages() {
         return Stream.concat(RedisIntegrityCheckerTests.damages().map((damage) -> (String) damage.get()[0]),
@@ -80,20 +82,20 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
         List<Finding> open = open();
         for (int round = 0; !open.isEmpty() && round < ROUNDS; round++) {
             List<Finding> chosen = random.nextBoolean() ? open : List.of(open.get(random.nextInt(open.size())));
-            chosen.forEach(DoctorFixture::repair);
+            chosen.forEach(IntegrityCheckFixture::repair);
             assertThat(content()).as(of + ": content after " + chosen).isEqualTo(content);
             open = open();
         }
-        List<Finding> left = this.doctor.examine("doctor").findings();
+        List<Finding> left = this.doctor.check("doctor").findings();
         assertThat(left).as(of).allMatch(RedisIntegrityCheckerRepairTests::isForPeople);
         assertThat(placesOfEach()).as(of + ": in one place").allSatisfy((id, places) -> assertThat(places).isOne());
         if (left.isEmpty()) {
-            new Audit(connections, this.namespace, QUEUE).check();
+            new KeyInvariants(connections, this.namespace, QUEUE).check();
         }
     }
 
     private List<Finding> open() {
-        return this.doctor.examine("doctor")
+        return this.doctor.check("doctor")
             .findings()
             .stream()
             .filter((finding) -> !finding.commands().isEmpty())
@@ -102,19 +104,20 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
 
     /** Commands would destroy something, or nothing is needed. */
     private static boolean isForPeople(Finding finding) {
-        boolean ofNext = finding.problem().contains("entry in next") || finding.problem().contains("in leased");
+        boolean ofSuccessors = finding.problem().contains("entry in successors")
+                || finding.problem().contains("in leased");
         boolean letter = finding.problem().startsWith("the dead letter cannot be read");
-        return finding.commands().isEmpty() && (ofNext || letter || finding.kind() == Kind.NOT_THE_HEAD);
+        return finding.commands().isEmpty() && (ofSuccessors || letter || finding.kind() == Kind.NOT_GROUP_HEAD);
     }
 
     /** Messages, letters and what follows leases. */
     private Map<String, String> content() {
         Map<String, String> content = new TreeMap<>();
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
-            for (String kind : List.of("messages", "letters", "next")) {
-                connection.hashCommands().hGetAll(ScriptReplies.bytes(key(QUEUE, kind))).forEach((id, value) -> {
-                    if (!kind.equals("next") || value[0] == 'S') {
-                        content.put(kind + " " + ScriptReplies.raw(id), ScriptReplies.raw(value));
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
+            for (String kind : List.of("messages", "dead-letters", "successors")) {
+                connection.hashCommands().hGetAll(ScriptCodec.bytes(key(QUEUE, kind))).forEach((id, value) -> {
+                    if (!kind.equals("successors") || value[0] == 'S') {
+                        content.put(kind + " " + ScriptCodec.raw(id), ScriptCodec.raw(value));
                     }
                 });
             }
@@ -124,15 +127,11 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
 
     private Map<String, Integer> placesOfEach() {
         Map<String, Integer> places = new TreeMap<>();
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
-            List<String> kinds = new ArrayList<>(List.of("scheduled", "leased", "followers"));
-            for (int lane = 0; lane <= 9; lane++) {
-                kinds.add("scheduled:" + lane);
-            }
-            for (String kind : kinds) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
+            for (String kind : List.of("scheduled", "scheduled:priorities", "leased", "waiting")) {
                 connection.zSetCommands()
-                    .zRange(ScriptReplies.bytes(key(QUEUE, kind)), 0, -1)
-                    .forEach((member) -> places.merge(ScriptReplies.raw(member).replaceFirst("^\\S* \\d*:", ""), 1,
+                    .zRange(ScriptCodec.bytes(key(QUEUE, kind)), 0, -1)
+                    .forEach((member) -> places.merge(ScriptCodec.raw(member).replaceFirst("^\\S* \\d*:", ""), 1,
                             Integer::sum));
             }
         }
@@ -140,7 +139,7 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
     }
 
     private void clear() {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             connection.keyCommands().del(new RedisKeys(this.namespace, QUEUE).all());
         }
     }
@@ -154,8 +153,8 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
 
         repairAll(new Random(1), "a lost head");
 
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
-            assertThat(connection.zSetCommands().zRange(ScriptReplies.bytes(key(QUEUE, "scheduled:9")), 0, -1))
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
+            assertThat(connection.zSetCommands().zRange(ScriptCodec.bytes(key(QUEUE, "scheduled:priorities")), 0, -1))
                 .hasSize(1);
         }
     }
@@ -166,21 +165,21 @@ class RedisIntegrityCheckerRepairTests extends DoctorFixture {
     void namesThatNobodyCouldHaveGivenAreFoundShownAndRepaired(String id) {
         run(List.of("HSET", key(QUEUE, "messages"), id, "-foreign{\"payload\":1}"));
 
-        List<Finding> findings = this.doctor.examine("doctor").findings();
+        List<Finding> findings = this.doctor.check("doctor").findings();
 
-        assertThat(findings).extracting(Finding::id).containsExactly(ScriptReplies.name(ScriptReplies.bytesOfRaw(id)));
+        assertThat(findings).extracting(Finding::id).containsExactly(ScriptCodec.name(ScriptCodec.bytesOfRaw(id)));
         assertThat(findings.toString()).matches("\\p{Print}+");
         assertThat(findings.get(0).commands().toString()).doesNotContain("$", "`", "!", ";");
-        findings.forEach(DoctorFixture::repair);
-        assertThat(this.doctor.examine("doctor").isSound()).isTrue();
+        findings.forEach(IntegrityCheckFixture::repair);
+        assertThat(this.doctor.check("doctor").isSound()).isTrue();
         assertThat(placesOfEach()).containsOnlyKeys(id);
     }
 
     @Test
     void whatWouldDestroyContentIsNotProposed() {
         fill();
-        damage("HSET letters LETTER ?|HSET next plain S?more");
-        List<Finding> findings = this.doctor.examine("doctor").findings();
+        damage("HSET dead-letters LETTER ?|HSET successors plain S?more");
+        List<Finding> findings = this.doctor.check("doctor").findings();
 
         assertThat(findings).extracting(Finding::kind)
             .containsExactlyInAnyOrder(Kind.UNREADABLE_ENTRY, Kind.NOT_LEASED);

@@ -35,35 +35,40 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * in each state; and what the doctor proposes repairs it.
  */
 @Tag("server")
-class RedisIntegrityCheckerTests extends DoctorFixture {
+class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
 
     static Stream<Arguments> damages() {
         return Stream.of( //
-                damage("ZREM scheduled plain", "MESSAGE_WITHOUT_PLACE plain"),
-                damage("ZREM scheduled:7 lane", "MESSAGE_WITHOUT_PLACE lane"),
-                damage("HDEL messages plain", "PLACE_WITHOUT_MESSAGE plain"),
-                damage("HDEL messages leased|HDEL next leased", "PLACE_WITHOUT_MESSAGE leased", "LEFTOVER leased"),
+                damage("ZREM scheduled plain", "UNSCHEDULED_MESSAGE plain"),
+                damage("ZREM scheduled:priorities lane", "UNSCHEDULED_MESSAGE lane"),
+                damage("HDEL messages plain", "MISSING_CONTENT plain"),
+                damage("HDEL messages leased|HDEL successors leased", "MISSING_CONTENT leased",
+                        "ORPHANED_ENTRY leased"),
                 damage("ZADD scheduled 5 leased", "SEVERAL_PLACES leased"),
                 damage("ZADD scheduled 5 lane", "SEVERAL_PLACES lane"),
-                damage("ZREM scheduled:7 lane|ZADD scheduled 5 lane", "WRONG_LANE lane"),
-                damage("HSET details ghost 5:0:7", "LEFTOVER ghost"),
-                damage("HSET attempts ghost 1:0:0:h:5:boom", "LEFTOVER ghost"),
-                damage("HSET renewed ghost 5", "LEFTOVER ghost"), damage("HSET next ghost C", "LEFTOVER ghost"),
-                damage("HSET renewed plain 5", "NOT_LEASED plain"), damage("HSET next plain C", "NOT_LEASED plain"),
+                damage("ZREM scheduled:priorities lane|ZADD scheduled 5 lane", "WRONG_LANE lane"),
+                damage("HSET details ghost 5:0:7", "ORPHANED_ENTRY ghost"),
+                damage("HSET attempts ghost 1:0:0:h:5:boom", "ORPHANED_ENTRY ghost"),
+                damage("HSET tokens ghost 5", "ORPHANED_ENTRY ghost"),
+                damage("HSET successors ghost C", "ORPHANED_ENTRY ghost"),
+                damage("HSET tokens plain 5", "NOT_LEASED plain"),
+                damage("HSET successors plain C", "NOT_LEASED plain"),
                 damage("ZADD scheduled +inf plain", "IMPOSSIBLE_TIME plain"),
                 damage("ZADD scheduled -5 plain", "IMPOSSIBLE_TIME plain"),
                 damage("ZADD leased 1e17 leased", "IMPOSSIBLE_TIME leased"),
                 damage("HSET attempts retried ?", "UNREADABLE_ENTRY retried"),
-                damage("HSET next leased ?", "UNREADABLE_ENTRY leased"),
-                damage("HSET renewed leased ?", "UNREADABLE_ENTRY leased"),
+                damage("HSET successors leased ?", "UNREADABLE_ENTRY leased"),
+                damage("HSET tokens leased ?", "UNREADABLE_ENTRY leased"),
                 damage("HSET details lane ?", "UNREADABLE_ENTRY lane", "WRONG_LANE lane"),
-                damage("ZADD followers 0 g_000000000000005:g2", "LOST_FOLLOWER g2"),
-                damage("ZADD followers 0 g_000000000000005:ghost", "PLACE_WITHOUT_MESSAGE ghost"),
-                damage("HSET heads other g1", "LOST_HEAD other"), damage("HSET heads other ghost", "LOST_HEAD other"),
-                damage("ZREM dead LETTER", "HALF_A_LETTER ID"), damage("HDEL letters LETTER", "HALF_A_LETTER ID"),
-                damage("SET wake 5", "WAKE_MARK null"),
-                damage("ZREM scheduled:7 lane|ZADD scheduled 5 lane|ZADD scheduled:2 6 lane", "SEVERAL_PLACES lane"),
-                damage("ZREM scheduled g1", "MESSAGE_WITHOUT_PLACE g1", "LOST_HEAD g"),
+                damage("ZADD waiting 0 g_000000000000005:g2", "STRANDED_IN_GROUP g2"),
+                damage("ZADD waiting 0 g_000000000000005:ghost", "MISSING_CONTENT ghost"),
+                damage("HSET group-heads other g1", "GROUP_HEAD_MISSING other"),
+                damage("HSET group-heads other ghost", "GROUP_HEAD_MISSING other"),
+                damage("ZREM dead-order LETTER", "INCOMPLETE_DEAD_LETTER ID"),
+                damage("HDEL dead-letters LETTER", "INCOMPLETE_DEAD_LETTER ID"), damage("SET wake 5", "WAKE_MARK null"),
+                damage("ZREM scheduled:priorities lane|ZADD scheduled 5 lane|ZADD scheduled:priorities 6000000000000006 lane",
+                        "SEVERAL_PLACES lane"),
+                damage("ZREM scheduled g1", "UNSCHEDULED_MESSAGE g1", "GROUP_HEAD_MISSING g"),
                 damage("ZADD scheduled 5 g2", "SEVERAL_PLACES g2"),
                 damage("DEL attempts|SET attempts ?", "WRONG_TYPE KEYattempts"));
     }
@@ -78,27 +83,28 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
         fill();
         damage(commands);
 
-        IntegrityReport examination = this.doctor.examine("doctor");
+        IntegrityReport examination = this.doctor.check("doctor");
 
         assertThat(examination.complete()).isTrue();
         assertThat(told(examination)).containsExactlyInAnyOrderElementsOf(
                 findings.stream().map((finding) -> finding.replace("ID", this.letter).replace("KEY", stem())).toList());
         for (int round = 0; round < 2; round++) { // one of two lanes first, then the
                                                   // right one
-            this.doctor.examine("doctor").findings().forEach(DoctorFixture::repair);
+            this.doctor.check("doctor").findings().forEach(IntegrityCheckFixture::repair);
         }
-        assertThat(told(this.doctor.examine("doctor"))).isEmpty();
+        assertThat(told(this.doctor.check("doctor"))).isEmpty();
     }
 
     @Test
     void groupsThatDoNotGoOnAreFound() {
         fill();
-        run(words("HDEL heads g"));
-        assertThat(told(this.doctor.examine("doctor"))).containsExactlyInAnyOrder("NOT_THE_HEAD g1", "LOST_FOLLOWER g2",
-                "LOST_FOLLOWER g3");
+        run(words("HDEL group-heads g"));
+        assertThat(told(this.doctor.check("doctor"))).containsExactlyInAnyOrder("NOT_GROUP_HEAD g1",
+                "STRANDED_IN_GROUP g2", "STRANDED_IN_GROUP g3");
 
-        run(words("HSET heads g ghost"));
-        assertThat(told(this.doctor.examine("doctor"))).containsExactlyInAnyOrder("NOT_THE_HEAD g1", "LOST_HEAD g");
+        run(words("HSET group-heads g ghost"));
+        assertThat(told(this.doctor.check("doctor"))).containsExactlyInAnyOrder("NOT_GROUP_HEAD g1",
+                "GROUP_HEAD_MISSING g");
     }
 
     @Test
@@ -107,7 +113,7 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
         run(words("HSET messages plain sabcdefg{\"payload\":\"secret"));
         run(words("HSET messages retried s"));
 
-        List<Finding> findings = this.doctor.examine("doctor").findings();
+        List<Finding> findings = this.doctor.check("doctor").findings();
 
         assertThat(findings).extracting(Finding::kind).containsOnly(Finding.Kind.UNREADABLE_MESSAGE);
         assertThat(findings).extracting(Finding::id).containsExactlyInAnyOrder("plain", "retried");
@@ -118,14 +124,14 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
     void aWakeMarkOfAnEmptyQueueIsFound() {
         run(words("SET wake 5 PX 100000"));
 
-        assertThat(told(this.doctor.examine("doctor"))).containsExactly("WAKE_MARK null");
+        assertThat(told(this.doctor.check("doctor"))).containsExactly("WAKE_MARK null");
     }
 
     @Test
     void aMessageThatIsNotAtHomeIsFound() {
         spread("2|1,4");
         PartitionLayout partitions = PartitionLayout.parse("2|1,4");
-        List<Partition> homes = partitions.homes(QUEUE.queue(), "astray")
+        List<Partition> homes = partitions.targets(QUEUE.queue(), "astray")
             .stream()
             .map(PartitionTarget::partition)
             .toList();
@@ -134,9 +140,9 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
             run(List.of("ZADD", key(partition, "scheduled"), "5", "astray"));
         }
 
-        List<Finding> findings = this.doctor.examine("doctor").findings();
+        List<Finding> findings = this.doctor.check("doctor").findings();
 
-        assertThat(findings).extracting(Finding::kind).containsOnly(Finding.Kind.NOT_AT_HOME);
+        assertThat(findings).extracting(Finding::kind).containsOnly(Finding.Kind.WRONG_PARTITION);
         assertThat(findings).hasSize(4 - homes.size())
             .noneMatch((finding) -> homes.contains(new Partition(QUEUE.queue(), finding.partition())));
     }
@@ -144,25 +150,25 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
     @Test
     void partitionsThatDisagreeAreFound() {
         spread("2|1,4");
-        assertThat(told(this.doctor.examine("doctor"))).isEmpty();
+        assertThat(told(this.doctor.check("doctor"))).isEmpty();
         run(List.of("SET", key(new Partition(QUEUE.queue(), 2), "partitions"), "1|1"));
 
-        IntegrityReport examination = this.doctor.examine("doctor");
+        IntegrityReport examination = this.doctor.check("doctor");
 
-        assertThat(told(examination)).containsExactly("RECORDS_DISAGREE null");
+        assertThat(told(examination)).containsExactly("PARTITION_LAYOUT_MISMATCH null");
         assertThat(examination.findings().get(0).partition()).isEqualTo(2);
-        examination.findings().forEach(DoctorFixture::repair);
-        assertThat(told(this.doctor.examine("doctor"))).isEmpty();
+        examination.findings().forEach(IntegrityCheckFixture::repair);
+        assertThat(told(this.doctor.check("doctor"))).isEmpty();
     }
 
     @Test
     void aRecordThatTheFirstPartitionHasLostOrCannotReadIsFound() {
         spread("2|1,4");
         run(List.of("DEL", key(QUEUE, "partitions")));
-        assertThat(told(this.doctor.examine("doctor"))).containsExactly("RECORDS_DISAGREE null");
+        assertThat(told(this.doctor.check("doctor"))).containsExactly("PARTITION_LAYOUT_MISMATCH null");
 
         run(List.of("SET", key(QUEUE, "partitions"), "?"));
-        assertThat(told(this.doctor.examine("doctor"))).contains("UNREADABLE_ENTRY null");
+        assertThat(told(this.doctor.check("doctor"))).contains("UNREADABLE_ENTRY null");
     }
 
     @Test
@@ -170,7 +176,7 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
         fill();
         spread("2|1,4");
         run(List.of("SET", this.namespace + ":other-namespace:{q}:messages", "1"));
-        assertThat(this.doctor.examineKeys().findings()).isEmpty();
+        assertThat(this.doctor.checkKeys().findings()).isEmpty();
         List<String> foreign = List.of(this.namespace + ":doctor:messages", this.namespace + ":{doctor}:scheduled:11",
                 this.namespace + ":{a b}:messages");
         foreign.forEach((key) -> run(List.of("SET", key, "1")));
@@ -180,7 +186,7 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
         run(List.of("SET", this.namespace + ":{doctor:4}:messages", "1"));
         run(List.of("SET", this.namespace + ":{doctor:4}:partitions", "1|1"));
 
-        IntegrityReport examination = this.doctor.examineKeys();
+        IntegrityReport examination = this.doctor.checkKeys();
 
         assertThat(examination.findings()).filteredOn((finding) -> finding.kind() == Finding.Kind.FOREIGN_KEY)
             .extracting(Finding::id)
@@ -205,7 +211,7 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
     private void keysFail(RuntimeException failure) {
         new RedisIntegrityChecker(this.redis, () -> {
             throw failure;
-        }, new EnvelopeCodec(JsonMapper.builder().build())).examineKeys();
+        }, new EnvelopeCodec(JsonMapper.builder().build())).checkKeys();
     }
 
     /** Neither the memory nor a single call grows with the number of messages. */
@@ -218,7 +224,7 @@ class RedisIntegrityCheckerTests extends DoctorFixture {
         }
         run(command);
 
-        IntegrityReport examination = this.doctor.examine("doctor");
+        IntegrityReport examination = this.doctor.check("doctor");
 
         assertThat(examination.examined()).isEqualTo(messages);
         assertThat(examination.findings()).hasSize(Math.min(messages, DelayQueueIntegrityChecker.MOST_FINDINGS));

@@ -17,15 +17,18 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.admin.IntegrityReport;
-import io.delayqueue.redis.Audit;
-import io.delayqueue.redis.Connections;
-import io.delayqueue.redis.PinnedTimeRunner;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.redis.script.ScriptArguments;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
@@ -38,9 +41,6 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -92,7 +92,7 @@ class RedisLargeMessagesTests {
 
     @BeforeAll
     static void connect() {
-        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        connections = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
     }
 
     @AfterAll
@@ -140,7 +140,7 @@ class RedisLargeMessagesTests {
         assertThat(claims.get(0).nextIn()).isZero();
         assertThat(claims).flatExtracting(ClaimResult::messages)
             .allSatisfy((message) -> assertThat(message.envelope()).hasSize(LARGE));
-        new Audit(connections, this.namespace, QUEUE).check();
+        new KeyInvariants(connections, this.namespace, QUEUE).check();
     }
 
     @Test
@@ -179,7 +179,7 @@ class RedisLargeMessagesTests {
     }
 
     private void assertSuccessorsWait() {
-        new Audit(connections, this.namespace, QUEUE).check();
+        new KeyInvariants(connections, this.namespace, QUEUE).check();
         Set<String> ids = new HashSet<>();
         for (ClaimResult claim = claim(); !claim.messages().isEmpty(); claim = claim()) {
             claim.messages().forEach((message) -> {
@@ -213,24 +213,24 @@ class RedisLargeMessagesTests {
         assertThat(examined()).hasSize(MESSAGES);
         assertThat(new RedisIntegrityChecker(this.redis, () -> connections,
                 new EnvelopeCodec(JsonMapper.builder().build()))
-            .examine(QUEUE.queue().value())).isEqualTo(new IntegrityReport(MESSAGES, List.of(), true));
+            .check(QUEUE.queue().value())).isEqualTo(new IntegrityReport(MESSAGES, List.of(), true));
     }
 
     private Set<String> examined() {
         Set<String> found = new HashSet<>();
-        byte[] cursor = ScriptReplies.bytes(0);
+        byte[] cursor = ScriptCodec.bytes(0);
         do {
             List<Object> reply = this.redis
-                .run(RedisScripts.EXAMINE, QUEUE, ScriptReplies.bytes(RepairCommands.MESSAGES), cursor,
-                        ScriptReplies.bytes(100))
+                .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(RepairCommands.MESSAGES), cursor,
+                        ScriptCodec.bytes(100))
                 .join();
             cursor = (byte[]) reply.get(1);
             List<?> facts = reply.subList(2, reply.size());
             assertThat(facts.stream().mapToInt((each) -> ((byte[]) ((List<?>) each).get(1)).length).sum())
                 .isLessThan(MEBIBYTE + 4 * LARGE);
-            facts.forEach((each) -> found.add(ScriptReplies.raw(((List<?>) each).get(0))));
+            facts.forEach((each) -> found.add(ScriptCodec.raw(((List<?>) each).get(0))));
         }
-        while (!ScriptReplies.text(cursor).equals("0"));
+        while (!ScriptCodec.text(cursor).equals("0"));
         return found;
     }
 
@@ -249,7 +249,7 @@ class RedisLargeMessagesTests {
         assertThat(claims).allSatisfy(
                 (claim) -> assertThat(claim.messages().stream().mapToInt((message) -> message.envelope().length).sum())
                     .isLessThan(MEBIBYTE + LARGE + MIXED * 100));
-        new Audit(connections, this.namespace, QUEUE).check();
+        new KeyInvariants(connections, this.namespace, QUEUE).check();
     }
 
     @Test
@@ -265,7 +265,7 @@ class RedisLargeMessagesTests {
         send(mixed(4, OnDuplicate.KEEP));
         byte[][] arguments = ScriptArguments.ofSend(HOME, mixed(4, OnDuplicate.KEEP));
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
-            LettuceConnectionFactory own = Connections.lettuce(server);
+            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
             try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
                 new RedisMessageStore(access).schedule(HOME, mixed(4, OnDuplicate.KEEP).subList(1, 2)).join();
                 server.commands().configResetstat();

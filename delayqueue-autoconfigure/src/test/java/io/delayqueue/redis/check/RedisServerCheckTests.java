@@ -14,7 +14,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.redis.script.RedisScript;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import org.junit.jupiter.api.Test;
@@ -104,8 +104,8 @@ class RedisServerCheckTests {
     }
 
     private static CompletableFuture<List<Object>> reply(String server, String denied, long time) {
-        return CompletableFuture.completedFuture(List.of(ScriptReplies.bytes(server), ScriptReplies.bytes(""),
-                ScriptReplies.bytes(denied), 0L, ScriptReplies.bytes(""), time));
+        return CompletableFuture.completedFuture(List.of(ScriptCodec.bytes(server), ScriptCodec.bytes(""),
+                ScriptCodec.bytes(denied), 0L, ScriptCodec.bytes(""), time));
     }
 
     private static boolean check(CompletableFuture<List<Object>> reply) {

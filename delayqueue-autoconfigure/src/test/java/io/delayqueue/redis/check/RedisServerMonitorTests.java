@@ -16,7 +16,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.script.RedisScript;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.ServerIssue;
@@ -127,7 +127,7 @@ class RedisServerMonitorTests {
 
     private static CompletableFuture<List<Object>> reply(String memory, String denied, long refused) {
         return CompletableFuture.completedFuture(
-                List.of(ScriptReplies.bytes(""), ScriptReplies.bytes(memory), ScriptReplies.bytes(denied), refused));
+                List.of(ScriptCodec.bytes(""), ScriptCodec.bytes(memory), ScriptCodec.bytes(denied), refused));
     }
 
     /** Of a cluster whose masters share the slots, in the order of their addresses. */

@@ -12,6 +12,8 @@ import java.util.stream.Stream;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.fixtures.store.RightsScenes;
+import io.delayqueue.fixtures.store.RightsStage;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisNodeRegistry;
@@ -19,12 +21,10 @@ import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisQueueRegistry;
 import io.delayqueue.redis.RedisScriptExecutor;
-import io.delayqueue.redis.RightsScenes;
-import io.delayqueue.redis.RightsStage;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ScriptReplies;
+import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.ClaimRequest;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -35,9 +35,9 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
-import static io.delayqueue.redis.RightsStage.HOME;
-import static io.delayqueue.redis.RightsStage.LEASE;
-import static io.delayqueue.redis.RightsStage.QUEUE;
+import static io.delayqueue.fixtures.store.RightsStage.HOME;
+import static io.delayqueue.fixtures.store.RightsStage.LEASE;
+import static io.delayqueue.fixtures.store.RightsStage.QUEUE;
 
 /**
  * Lists the calls that are tried in each state, at least one for each branch of a script.
@@ -94,9 +94,9 @@ final class RightsCalls {
         claim("claim one", new ClaimRequest(1, LEASE, ExpiryPolicy.DROP));
         claim("claim and bury", new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER));
         claim("claim and keep", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
-                new PrimaryPollerBid("node2", PrimaryPollerBid.Kind.CONFIRM, 0, HOUR)));
+                new PrimaryPollerBid("node2", PrimaryPollerBid.Kind.ACQUIRE, 0, HOUR)));
         claim("claim as the keeper", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
-                new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.HOLD, 0, HOUR)));
+                new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.RENEW, 0, HOUR)));
         this.calls.put("resign", (own, stage) -> own.store().resign(QUEUE, "node1"));
     }
 
@@ -110,7 +110,7 @@ final class RightsCalls {
         this.calls.put("retry", (own, stage) -> own.store().retry(first(stage), LEASE, "failed"));
         this.calls.put("release", (own, stage) -> own.store().release(QUEUE, stage.leases(), LEASE));
         this.calls.put("dead-letter", (own, stage) -> own.store()
-            .deadLetter(first(stage), new DeadLetterReason("failed", true, Instant.EPOCH)));
+            .deadLetter(first(stage), new DeadLetterRequest("failed", true, Instant.EPOCH)));
         this.calls.put("extend", (own, stage) -> own.store().extend(QUEUE, stage.leases(), HOUR.multipliedBy(2)));
         this.calls.put("start", (own, stage) -> own.store().start(first(stage)));
     }
@@ -150,15 +150,15 @@ final class RightsCalls {
         look("find", (redis) -> new RedisMessageInspector(redis, codec).find(HOME, "a"));
         look("statistics", (redis) -> new RedisMessageInspector(redis, codec).statistics(QUEUE));
         look("list dead letters", (redis) -> new RedisMessageInspector(redis, codec).deadLetters(QUEUE, null, 10));
-        look("horizon", (redis) -> new RedisQueueInspector(redis).horizon(QUEUE));
+        look("horizon", (redis) -> new RedisQueueInspector(redis).dueForecast(QUEUE));
         Stream.of(MessageSelection.values())
             .forEach((listing) -> look("list " + listing,
                     (redis) -> new RedisQueueInspector(redis).messages(QUEUE, listing, null, 10)));
-        look("survey", (redis) -> redis.run(RedisScripts.SURVEY, QUEUE));
-        for (int key : new int[] { RepairCommands.MESSAGES, RepairCommands.LEASED, RepairCommands.HEADS,
-                RepairCommands.LETTERS }) {
-            look("examine key " + key, (redis) -> redis.run(RedisScripts.EXAMINE, QUEUE, ScriptReplies.bytes(key),
-                    ScriptReplies.bytes(0), ScriptReplies.bytes(100)));
+        look("survey", (redis) -> redis.run(RedisScripts.INSPECT_PARTITION, QUEUE));
+        for (int key : new int[] { RepairCommands.MESSAGES, RepairCommands.LEASED, RepairCommands.GROUP_HEADS,
+                RepairCommands.DEAD_LETTERS }) {
+            look("examine key " + key, (redis) -> redis.run(RedisScripts.INSPECT_MESSAGES, QUEUE,
+                    ScriptCodec.bytes(key), ScriptCodec.bytes(0), ScriptCodec.bytes(100)));
         }
     }
 

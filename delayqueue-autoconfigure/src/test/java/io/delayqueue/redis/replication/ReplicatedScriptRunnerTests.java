@@ -17,17 +17,17 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisCluster;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.TcpProxy;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisCluster;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.TcpProxy;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.AfterEach;
@@ -81,7 +81,7 @@ class ReplicatedScriptRunnerTests {
         this.replica = RedisServer.start(RedisBinary.preferred(), "replicaof 127.0.0.1 " + this.line.port());
         this.resources.add(this.replica);
         await().until(() -> this.master.commands().info("replication").contains("state=online"));
-        this.connections = Connections.lettuce(this.master);
+        this.connections = ConnectionFactories.lettuce(this.master);
         this.resources.add(this.connections::destroy);
     }
 
@@ -217,7 +217,7 @@ class ReplicatedScriptRunnerTests {
     @Test
     void everyMasterOfAClusterWaitsForItsOwnReplica() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1)) {
-            LettuceConnectionFactory toCluster = Connections.lettuce(cluster);
+            LettuceConnectionFactory toCluster = ConnectionFactories.lettuce(cluster);
             RedisScriptExecutor redis = RedisScriptExecutor.to(toCluster, "dq", LIMIT, ONE);
             RedisMessageStore store = new RedisMessageStore(redis);
             List<CompletableFuture<?>> sends = new ArrayList<>();
@@ -263,22 +263,28 @@ class ReplicatedScriptRunnerTests {
         }
     }
 
+    /** A replica answers each send that it is the wrong server. */
     @Test
     void connectionsAreNotOpenedInAStorm() {
-        try (DedicatedConnections opened = new DedicatedConnections(this.connections)) {
-            long begun = System.nanoTime();
-            for (int i = 0; i < 3; i++) {
-                opened.open().close();
-            }
-            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThanOrEqualTo(Duration.ofMillis(200));
+        RedisMessageStore store = store(ONE);
+        send(store, "a");
+        this.master.commands().replicaof("127.0.0.1", this.replica.port());
+        long before = calls(this.master, "hello");
+        long begun = System.nanoTime();
+
+        for (int i = 0; i < 5; i++) {
+            assertThatThrownBy(() -> send(store, "b")).hasCauseInstanceOf(StoreUnavailableException.class);
         }
+
+        assertThat(calls(this.master, "hello") - before).isEqualTo(4);
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThanOrEqualTo(Duration.ofMillis(300));
     }
 
     @Test
     void aThreadThatCannotBeStartedFailsTheSendsOfItsTimeOnly() {
         AtomicBoolean exhausted = new AtomicBoolean(true);
-        RedisScriptExecutor redis = new RedisScriptExecutor(new ReplicatedScriptRunner(
-                new DedicatedConnections(this.connections), ONE, LIMIT, (task) -> new Thread(task, "connect") {
+        RedisScriptExecutor redis = new RedisScriptExecutor(
+                new ReplicatedScriptRunner(this.connections, ONE, LIMIT, (task) -> new Thread(task, "connect") {
                     @Override
                     public void start() {
                         if (exhausted.get()) {
@@ -343,7 +349,7 @@ class ReplicatedScriptRunnerTests {
 
     @Test
     void aClientThatIsNotLettuceIsRefused() {
-        JedisConnectionFactory jedis = Connections.jedis(this.master);
+        JedisConnectionFactory jedis = ConnectionFactories.jedis(this.master);
         assertThatThrownBy(() -> RedisScriptExecutor.to(jedis, "dq", LIMIT, ONE))
             .isInstanceOf(UnsuitableRedisException.class)
             .hasMessageContaining("delayqueue.durability.wait-replicas is 1");
@@ -357,7 +363,7 @@ class ReplicatedScriptRunnerTests {
     }
 
     private RedisMessageStore store(RedisCluster cluster) {
-        LettuceConnectionFactory toCluster = Connections.lettuce(cluster);
+        LettuceConnectionFactory toCluster = ConnectionFactories.lettuce(cluster);
         this.resources.add(toCluster::destroy);
         RedisScriptExecutor redis = RedisScriptExecutor.to(toCluster, "dq", LIMIT, ONE);
         this.resources.add(redis);

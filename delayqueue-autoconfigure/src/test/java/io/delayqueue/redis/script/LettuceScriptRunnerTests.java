@@ -15,7 +15,9 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScriptExecutor;
@@ -24,8 +26,6 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -49,7 +49,7 @@ class LettuceScriptRunnerTests {
 
     @Test
     void callsThatComeWhileConnectingAreSentInTheirOrder() {
-        LettuceConnectionFactory factory = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
         CountDownLatch all = new CountDownLatch(1);
         RedisConnectionFactory slow = slow(factory, all);
         RedisScriptExecutor redis = new RedisScriptExecutor(new LettuceScriptRunner(slow, Duration.ofSeconds(30)),

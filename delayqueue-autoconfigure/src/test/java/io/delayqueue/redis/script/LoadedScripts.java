@@ -1,10 +1,14 @@
 package io.delayqueue.redis.script;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** All scripts that there are, for tests elsewhere. */
+/** Gives tests of other packages the texts and digests of the scripts. */
 public final class LoadedScripts {
 
     private LoadedScripts() {
@@ -26,6 +30,23 @@ public final class LoadedScripts {
             throw new IllegalArgumentException("There is no script '%s'".formatted(name));
         }
         return script.sha();
+    }
+
+    /** Reads a script, and the parts of the prelude that it uses, from a directory. */
+    public static RedisScript read(Path directory, String name) {
+        // Earlier versions have one file in place of several.
+        Prelude prelude = Prelude
+            .read((file) -> Files.exists(directory.resolve(file + ".lua")) ? text(directory, file) : "");
+        return RedisScript.of(name, prelude.complete(text(directory, name)));
+    }
+
+    private static String text(Path directory, String name) {
+        try {
+            return Files.readString(directory.resolve(name + ".lua"));
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     private static Map<String, RedisScript> all() {

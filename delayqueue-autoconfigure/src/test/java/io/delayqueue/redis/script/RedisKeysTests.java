@@ -12,16 +12,19 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.redis.Audit;
-import io.delayqueue.redis.Connections;
-import io.delayqueue.redis.PinnedTimeRunner;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.KeyInvariants;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DeadLetterReason;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -30,9 +33,6 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.ManualClock;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -75,11 +75,11 @@ class RedisKeysTests {
     private final RedisMessageInspector inspector = new RedisMessageInspector(this.redis,
             new EnvelopeCodec(JsonMapper.builder().build()));
 
-    private final Audit audit = new Audit(connections, this.namespace, QUEUE);
+    private final KeyInvariants audit = new KeyInvariants(connections, this.namespace, QUEUE);
 
     @BeforeAll
     static void connect() {
-        connections = Connections.lettuce(RedisServer.shared(RedisBinary.preferred()));
+        connections = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
     }
 
     @AfterAll
@@ -93,10 +93,8 @@ class RedisKeysTests {
 
         assertThat(names).containsExactly("dq:{keys}:messages", "dq:{keys}:scheduled", "dq:{keys}:wake",
                 "dq:{keys}:partitions", "dq:{keys}:leased", "dq:{keys}:details", "dq:{keys}:attempts",
-                "dq:{keys}:renewed", "dq:{keys}:next", "dq:{keys}:dead", "dq:{keys}:letters", "dq:{keys}:scheduled:0",
-                "dq:{keys}:scheduled:1", "dq:{keys}:scheduled:2", "dq:{keys}:scheduled:3", "dq:{keys}:scheduled:5",
-                "dq:{keys}:scheduled:6", "dq:{keys}:scheduled:7", "dq:{keys}:scheduled:8", "dq:{keys}:scheduled:9",
-                "dq:{keys}:followers", "dq:{keys}:heads", "dq:{keys}:keeper");
+                "dq:{keys}:tokens", "dq:{keys}:successors", "dq:{keys}:dead-order", "dq:{keys}:dead-letters",
+                "dq:{keys}:scheduled:priorities", "dq:{keys}:waiting", "dq:{keys}:group-heads", "dq:{keys}:primary");
     }
 
     @Test
@@ -137,12 +135,12 @@ class RedisKeysTests {
         ClaimResult claim = claim();
 
         assertThat(claim.messages()).isEmpty();
-        assertThat(claim.buried()).singleElement().satisfies((death) -> {
+        assertThat(claim.deadLettered()).singleElement().satisfies((death) -> {
             assertThat(death.id()).isEqualTo("a");
             assertThat(death.reason()).isEqualTo("missing");
         });
-        String letterId = claim.buried().get(0).letterId();
-        assertThat(done(this.inspector.deadLetters(QUEUE, null, 10)).letters()).singleElement()
+        String letterId = claim.deadLettered().get(0).deadLetterId();
+        assertThat(done(this.inspector.deadLetters(QUEUE, null, 10)).deadLetters()).singleElement()
             .satisfies((letter) -> assertThat(letter.payload()).isNull());
         assertThat(done(this.store.redrive(PartitionTarget.first(QUEUE.queue()), letterId)))
             .isEqualTo(RedriveResult.EMPTY);
@@ -155,13 +153,13 @@ class RedisKeysTests {
     void aLetterThatNobodyCanReadCannotBeRedrivenAndIsKept() {
         send("a", Duration.ZERO);
         Lease lease = claim().messages().get(0).lease();
-        done(this.store.deadLetter(lease, new DeadLetterReason("why", true, ManualClock.START)));
-        hashSet("letters", lease.letterId(), "spoiled");
+        done(this.store.deadLetter(lease, new DeadLetterRequest("why", true, ManualClock.START)));
+        hashSet("dead-letters", lease.deadLetterId(), "spoiled");
 
-        RedriveResult result = done(this.store.redrive(PartitionTarget.first(QUEUE.queue()), lease.letterId()));
+        RedriveResult result = done(this.store.redrive(PartitionTarget.first(QUEUE.queue()), lease.deadLetterId()));
 
         assertThat(result).isEqualTo(RedriveResult.EMPTY);
-        assertThat(done(this.store.purge(QUEUE, lease.letterId()))).isTrue();
+        assertThat(done(this.store.purge(QUEUE, lease.deadLetterId()))).isTrue();
         this.audit.checkNothingLeft();
     }
 
@@ -169,7 +167,7 @@ class RedisKeysTests {
     @Test
     void aTokenOfNoLeaseEndsNothing() {
         send("a", Duration.ZERO);
-        hashSet("renewed", "a", "5");
+        hashSet("tokens", "a", "5");
 
         assertThat(done(this.store.acknowledge(QUEUE, List.of(new Lease(QUEUE, "a", "5"))))).containsExactly(false);
         assertThat(done(this.store.retry(new Lease(QUEUE, "a", "5"), LEASE, "boom"))).isFalse();
@@ -183,7 +181,7 @@ class RedisKeysTests {
     void aTokenThatIsNoNumberKeepsNothingFromComingBack(String token) {
         send("a", Duration.ZERO);
         claim();
-        hashSet("renewed", "a", token);
+        hashSet("tokens", "a", token);
         this.clock.advance(LEASE);
 
         assertThat(claim().messages()).extracting(ClaimedMessage::dueAt).containsExactly(ManualClock.START);
@@ -191,7 +189,7 @@ class RedisKeysTests {
 
     @Test
     void aForeignProducersMessageIsClaimed() {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
             connection.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(0), bytes("f"));
         }
@@ -205,10 +203,10 @@ class RedisKeysTests {
         send("a", Duration.ZERO);
         Lease lease = claim().messages().get(0).lease();
 
-        done(this.store.deadLetter(lease, new DeadLetterReason("why", true, ManualClock.START)));
+        done(this.store.deadLetter(lease, new DeadLetterRequest("why", true, ManualClock.START)));
 
-        assertThat(lease.letterId()).isEqualTo("a~" + lease.token());
-        assertThat(this.audit.present()).containsExactlyInAnyOrder(key("dead"), key("letters"));
+        assertThat(lease.deadLetterId()).isEqualTo("a~" + lease.token());
+        assertThat(this.audit.present()).containsExactlyInAnyOrder(key("dead-order"), key("dead-letters"));
     }
 
     @Test
@@ -260,7 +258,7 @@ class RedisKeysTests {
                 List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
         Lease lease = claim().messages().get(0).lease();
-        hashSet("next", "a", "S" + at(60) + ":0:5:g1|snextone" + new String(ENVELOPE, StandardCharsets.UTF_8));
+        hashSet("successors", "a", "S" + at(60) + ":0:5:g1|snextone" + new String(ENVELOPE, StandardCharsets.UTF_8));
         this.clock.advance(LEASE);
 
         assertThat(claim().messages()).isEmpty();
@@ -278,12 +276,13 @@ class RedisKeysTests {
         claim();
         this.clock.advance(LEASE);
 
-        assertThat(claim().messages()).singleElement().satisfies((message) -> assertThat(message.suspect()).isTrue());
+        assertThat(claim().messages()).singleElement()
+            .satisfies((message) -> assertThat(message.redelivered()).isTrue());
     }
 
     @Test
     void aFractionalScoreIsRoundedUp() {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             connection.hashCommands().hSet(bytes(key("messages")), bytes("f"), concat(bytes("-foreign"), ENVELOPE));
             connection.zSetCommands().zAdd(bytes(key("scheduled")), at(0) + 0.25, bytes("f"));
         }
@@ -317,7 +316,7 @@ class RedisKeysTests {
 
     private ClaimResult claim() {
         return done(this.store.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP,
-                new PrimaryPollerBid("a", PrimaryPollerBid.Kind.HOLD, 0, LEASE))));
+                new PrimaryPollerBid("a", PrimaryPollerBid.Kind.RENEW, 0, LEASE))));
     }
 
     private String key(String kind) {
@@ -325,13 +324,13 @@ class RedisKeysTests {
     }
 
     private void hashSet(String kind, String field, String value) {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             connection.hashCommands().hSet(bytes(key(kind)), bytes(field), bytes(value));
         }
     }
 
     private void hashDelete(String kind, String field) {
-        try (RedisConnection connection = Connections.ofFixture(connections)) {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             connection.hashCommands().hDel(bytes(key(kind)), bytes(field));
         }
     }

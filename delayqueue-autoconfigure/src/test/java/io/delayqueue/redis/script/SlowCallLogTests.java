@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.MessageEventListener;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -92,7 +92,7 @@ class SlowCallLogTests {
     @Test
     void aRedisThatHangsForAWhileLeavesALine(CapturedOutput output) {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
-            LettuceConnectionFactory connections = Connections.lettuce(server);
+            LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofMinutes(1))) {
                 redis.probe(0).join();
                 server.suspend();
@@ -103,7 +103,7 @@ class SlowCallLogTests {
                 server.resume();
                 assertThat(call.join()).isNotEmpty();
 
-                Awaitility.await().until(() -> output.getAll().contains(LINE + "probe'"));
+                Awaitility.await().until(() -> output.getAll().contains(LINE + "check-server'"));
             }
             finally {
                 connections.destroy();

@@ -13,14 +13,15 @@ import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisCluster;
+import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisServer;
 import io.lettuce.core.ClientListArgs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,6 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-import org.springframework.data.redis.listener.Topic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -58,7 +58,7 @@ class BlockingSubscriptionTests {
     @ParameterizedTest
     @EnumSource(names = { "CHANNEL", "KEYSPACE" })
     void connectionsAreCleanAfterSubscriptions(WakeUpMode mode) throws InterruptedException {
-        JedisConnectionFactory factory = Connections.jedis(RedisServer.shared(RedisBinary.preferred()));
+        JedisConnectionFactory factory = ConnectionFactories.jedis(RedisServer.shared(RedisBinary.preferred()));
         RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "blocking-" + UUID.randomUUID(),
                 Duration.ofSeconds(30));
         RedisMessageInspector inspector = new RedisMessageInspector(redis,
@@ -87,7 +87,7 @@ class BlockingSubscriptionTests {
     @Timeout(120)
     void oneConnectionServesMoreQueuesThanThePoolHas(WakeUpMode mode) throws InterruptedException {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred(), "notify-keyspace-events Kz")) {
-            JedisConnectionFactory factory = Connections.jedis(server);
+            JedisConnectionFactory factory = ConnectionFactories.jedis(server);
             RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "dq", Duration.ofSeconds(30));
             RedisWakeUps wakeUps = new RedisWakeUps(factory, redis, mode, Duration.ZERO);
             List<Semaphore> rung = new ArrayList<>();
@@ -144,6 +144,49 @@ class BlockingSubscriptionTests {
         return server.commands().clientList(ClientListArgs.Builder.typePubsub()).lines().count();
     }
 
+    /** More often than the pool has connections. */
+    @Test
+    @Timeout(120)
+    void aDroppedConnectionToAClusterIsClosed() {
+        try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred())) {
+            JedisConnectionFactory factory = ConnectionFactories.jedis(cluster);
+            ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+            BlockingSubscription subscription = new BlockingSubscription(factory, WakeUpMode.CHANNEL,
+                    "dq:{delayqueue}:control:1", timer, Duration.ofHours(1));
+            PartitionSubscription queue = new PartitionSubscription(QUEUE, "dq:{q}:wake", null);
+            subscription.add(queue);
+            for (int i = 0; i < 3 * POOL + 1; i++) {
+                await().until(queue::isConfirmed);
+                subscription.drop();
+            }
+            await().until(queue::isConfirmed);
+            await().until(() -> cluster.masters().stream().mapToLong(BlockingSubscriptionTests::clients).sum() == 1);
+            subscription.close();
+            timer.shutdown();
+            factory.destroy();
+        }
+    }
+
+    /** P3: as when no thread can be started. */
+    @Test
+    void aThreadThatEndsWithAnErrorIsReplaced() {
+        JedisConnectionFactory real = ConnectionFactories.jedis(RedisServer.shared(RedisBinary.preferred()));
+        RedisConnectionFactory factory = mock(RedisConnectionFactory.class);
+        given(factory.getConnection()).willThrow(new InternalError("for this test"))
+            .willAnswer((call) -> real.getConnection());
+        ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        BlockingSubscription subscription = new BlockingSubscription(factory, WakeUpMode.CHANNEL,
+                "dq:{delayqueue}:control:" + UUID.randomUUID(), timer, Duration.ofMillis(200));
+        PartitionSubscription queue = new PartitionSubscription(QUEUE, "dq:{q}:wake", null);
+
+        subscription.add(queue);
+
+        await().dontCatchUncaughtExceptions().atMost(Duration.ofMinutes(1)).until(queue::isConfirmed);
+        subscription.close();
+        timer.shutdown();
+        real.destroy();
+    }
+
     @Test
     void aClientThatDoesNotWaitKeepsItsConnection() {
         RedisConnectionFactory factory = mock(RedisConnectionFactory.class);
@@ -151,10 +194,9 @@ class BlockingSubscriptionTests {
         given(factory.getConnection()).willReturn(connection);
         given(connection.isSubscribed()).willReturn(true);
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-        BlockingSubscription subscription = new BlockingSubscription(factory, "dq:{delayqueue}:control:1", timer,
-                SubscriptionHeartbeat.PERIOD);
-        subscription.add(Topic.channel("a"), (message, pattern) -> {
-        });
+        BlockingSubscription subscription = new BlockingSubscription(factory, WakeUpMode.CHANNEL,
+                "dq:{delayqueue}:control:1", timer, SubscriptionHeartbeat.PERIOD);
+        subscription.add(new PartitionSubscription(QUEUE, "a", null));
 
         verify(connection, timeout(60_000).atLeast(3)).isSubscribed();
         verify(factory, times(1)).getConnection();

@@ -9,14 +9,14 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisCluster;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisCluster;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.ClientListArgs;
 import io.lettuce.core.KillArgs;
@@ -69,8 +69,8 @@ class ClusterSubscriptionTests {
 
     }).build();
 
-    private final LettuceConnectionFactory factory = Connections
-        .started(new LettuceConnectionFactory(Connections.at(this.cluster),
+    private final LettuceConnectionFactory factory = ConnectionFactories
+        .started(new LettuceConnectionFactory(ConnectionFactories.at(this.cluster),
                 LettuceClientConfiguration.builder().clientResources(this.resources).build()));
 
     private final RedisScriptExecutor redis = RedisScriptExecutor.to(this.factory, "dq", Duration.ofSeconds(5));
@@ -174,7 +174,7 @@ class ClusterSubscriptionTests {
         strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
 
         awaitPatterns(1);
-        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("of the cluster again"));
+        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
         assertThat(rung.availablePermits()).isPositive();
         assertThat(this.wakeUps.isHeard(queue("q"))).isTrue();
     }
@@ -192,7 +192,7 @@ class ClusterSubscriptionTests {
 
         assertThat(isRung(rung)).isTrue();
         awaitPatterns(1);
-        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("of the cluster again"));
+        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
     }
 
     @Test

@@ -7,13 +7,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.redis.Connections;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisCluster;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.Partition;
-import io.delayqueue.testing.RedisBinary;
-import io.delayqueue.testing.RedisCluster;
-import io.delayqueue.testing.RedisServer;
-import io.delayqueue.testing.RedisUser;
 import io.lettuce.core.KillArgs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -85,7 +85,8 @@ class LostSubscriptionTests {
             RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
             configuration.setUsername(USER);
             configuration.setPassword(RedisUser.PASSWORD);
-            LettuceConnectionFactory connections = Connections.started(new LettuceConnectionFactory(configuration));
+            LettuceConnectionFactory connections = ConnectionFactories
+                .started(new LettuceConnectionFactory(configuration));
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                     RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
                 wakeUps.listen(QUEUE, (signal) -> this.rung.release());
@@ -114,7 +115,7 @@ class LostSubscriptionTests {
         configuration.setUsername(USER);
         configuration.setPassword(RedisUser.PASSWORD);
         if (!blocking) {
-            return Connections.started(new LettuceConnectionFactory(configuration));
+            return ConnectionFactories.started(new LettuceConnectionFactory(configuration));
         }
         JedisConnectionFactory jedis = new JedisConnectionFactory(configuration);
         jedis.afterPropertiesSet();

@@ -15,23 +15,23 @@ class PartitionSubscriptionTests {
 
     @Test
     void tellsAfterWhichTimeAMessageIsDue() {
-        assertThat(signal("+1500")).isEqualTo(WakeUpSignal.due(Duration.ofMillis(1500)));
-        assertThat(signal("+0")).isEqualTo(WakeUpSignal.due(Duration.ZERO));
+        assertThat(signal("+1500")).isEqualTo(WakeUpSignal.dueIn(Duration.ofMillis(1500)));
+        assertThat(signal("+0")).isEqualTo(WakeUpSignal.dueIn(Duration.ZERO));
     }
 
     @Test
     void tellsWhoKeepsThePartition() {
         assertThat(signal("k1500:3:abc1"))
-            .isEqualTo(WakeUpSignal.kept(Duration.ofMillis(1500), new WakeUpSignal.Keeper("abc1", 3)));
-        assertThat(signal("k:1:z")).isEqualTo(WakeUpSignal.kept(null, new WakeUpSignal.Keeper("z", 1)));
-        assertThat(signal("v")).isEqualTo(WakeUpSignal.VACANT);
+            .isEqualTo(WakeUpSignal.primaryPolled(Duration.ofMillis(1500), new WakeUpSignal.PrimaryPoller("abc1", 3)));
+        assertThat(signal("k:1:z")).isEqualTo(WakeUpSignal.primaryPolled(null, new WakeUpSignal.PrimaryPoller("z", 1)));
+        assertThat(signal("v")).isEqualTo(WakeUpSignal.NO_PRIMARY);
     }
 
     @ParameterizedTest
     @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything", "k",
             "k1:2", "k1::a", "kx:1:a", "vv" })
     void takesAnythingElseForAReasonToLook(String body) {
-        assertThat(signal(body)).isEqualTo(WakeUpSignal.LOOK);
+        assertThat(signal(body)).isEqualTo(WakeUpSignal.POLL_NOW);
     }
 
     private static WakeUpSignal signal(String body) {

@@ -6,9 +6,6 @@ import java.util.List;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUpSignal;
 
-import org.springframework.data.redis.connection.DefaultMessage;
-import org.springframework.data.redis.listener.PatternTopic;
-
 /** Parses messages of a wake-up channel for tests of other packages. */
 public final class WakeUpParsers {
 
@@ -22,9 +19,9 @@ public final class WakeUpParsers {
     /** Returns what a listener receives for a keyspace notification. */
     public static List<WakeUpSignal> ofKeyspace(Partition partition, byte[] event) {
         List<WakeUpSignal> heard = new ArrayList<>();
-        PartitionSubscription listeners = new PartitionSubscription(partition, PatternTopic.of("x"), Runnable::run);
+        PartitionSubscription listeners = new PartitionSubscription(partition, "x", Runnable::run);
         listeners.add(heard::add);
-        listeners.onMessage(new DefaultMessage(event, event), event);
+        listeners.received(event);
         return heard;
     }
 

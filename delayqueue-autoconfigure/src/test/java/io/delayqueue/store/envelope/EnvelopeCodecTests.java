@@ -39,8 +39,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * The stored form: whoever can write to the store can break a message but neither the
- * reader nor anybody's privacy, and a later version may add fields.
+ * Checks the stored form: a foreign writer can break a message but neither the reader nor
+ * the privacy of payloads, and a later version may add fields.
  */
 class EnvelopeCodecTests {
 
@@ -57,7 +57,7 @@ class EnvelopeCodecTests {
     }
 
     @Test
-    void payloadsOfAllShapesComeBackAsTheyWere() {
+    void payloadsOfAllShapesAreReadAsWritten() {
         for (Object payload : List.of(7, -1.5, true, "", "a, \"b\"} ]", "😀 \u0000", List.of(), Map.of(), List.of(1, 2),
                 Map.of("a", List.of(Map.of("b", 1))))) {
             Envelope read = this.codec.read(this.codec.write(payload, Map.of()));
@@ -67,7 +67,7 @@ class EnvelopeCodecTests {
     }
 
     @Test
-    void recordsAndGenericTypesComeBackAsTheyWere() throws Exception {
+    void recordsAndGenericTypesAreReadAsWritten() throws Exception {
         List<Order> orders = List.of(new Order(7, "a"), new Order(8, "b"));
         Type listOfOrders = getClass().getDeclaredField("example").getGenericType();
 
@@ -79,7 +79,7 @@ class EnvelopeCodecTests {
     List<Order> example = new ArrayList<>();
 
     @Test
-    void headersOfAnyTextComeBackAsTheyWere() {
+    void headersOfAnyTextAreReadAsWritten() {
         Map<String, String> headers = Map.of("a", "", "ü \"x\"", "line\nbreak", "payload", "{\"v\":2}", "v", "😀");
 
         Envelope read = this.codec.read(this.codec.write("x", headers));
@@ -193,7 +193,7 @@ class EnvelopeCodecTests {
     }
 
     @Test
-    void aFieldThatNobodyKnowsIsNotQuoted() {
+    void anUnknownFieldIsNotQuoted() {
         EnvelopeCodec strict = new EnvelopeCodec(
                 JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build());
 
@@ -226,9 +226,9 @@ class EnvelopeCodecTests {
             .satisfies((ex) -> assertThat(traceOf(ex)).doesNotContain(SECRET));
     }
 
-    /** Whatever else Jackson says may quote what it was given. */
+    /** Other messages of Jackson may quote its input. */
     @Test
-    void whatASerializerSaysOfAPayloadIsNotQuoted() {
+    void theErrorOfASerializerIsNotQuoted() {
         JsonMapper talkative = JsonMapper.builder()
             .addModule(new SimpleModule().addSerializer(Order.class, new Talkative()))
             .build();

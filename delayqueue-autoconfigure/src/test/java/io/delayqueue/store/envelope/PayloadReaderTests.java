@@ -15,7 +15,10 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Reading at once what has no headers makes no difference to what is read or refused. */
+/**
+ * Checks that the fast path for messages without headers reads and rejects the same as
+ * the codec.
+ */
 class PayloadReaderTests {
 
     /** Leaves it to the reader to find what follows a value. */
@@ -28,7 +31,7 @@ class PayloadReaderTests {
     private final PayloadReader reader = this.codec.reader(Order.class);
 
     @Test
-    void messagesComeBackAsTheyWere() {
+    void messagesAreReadAsWritten() {
         Order order = new Order(7, "}\",\"");
 
         assertThat(this.reader.read(this.codec.write(order, Map.of())))
@@ -55,7 +58,7 @@ class PayloadReaderTests {
     @ParameterizedTest
     @ValueSource(strings = { "UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE", "UTF-16", "UTF-8" })
     void aPayloadInAnotherEncodingThanTheRestIsNoMessage(String encoding) {
-        // Of UTF-8, with the mark that some programs put before it.
+        // In UTF-8, with the byte order mark that some programs write.
         String payload = (encoding.equals("UTF-8") ? "\ufeff" : "") + "{\"id\":7}";
         byte[] stored = (new String(payload.getBytes(Charset.forName(encoding)), StandardCharsets.ISO_8859_1))
             .transform((inner) -> ("{\"payload\":" + inner + "}").getBytes(StandardCharsets.ISO_8859_1));

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** What a process knows of partitions when something goes wrong. */
+/** Checks the cached layout of a process when reads of the layout fail. */
 class PartitionLayoutCacheTests {
 
     private static final QueueName QUEUE = new QueueName("q");
@@ -103,7 +103,7 @@ class PartitionLayoutCacheTests {
     }
 
     @Test
-    void workersLookIntoNewPartitionsWhileOneOfThemIsAway() {
+    void workersPollNewPartitionsWhileOneOfThemIsAway() {
         List<PartitionLayout> told = new ArrayList<>();
         this.table.watch(QUEUE, told::add);
         this.records.away = 3;
@@ -125,11 +125,11 @@ class PartitionLayoutCacheTests {
     }
 
     @Test
-    void aRecordThatTheFirstPartitionHasLostIsTakenFromTheOneThatAClaimTellsOf() {
+    void aLayoutThatTheFirstPartitionLostIsReadFromTheOneThatAClaimNames() {
         this.records.put(0, new PartitionLayout(1, List.of(1, 4), true));
         this.records.put(1, TWO);
 
-        this.table.noticed(new Partition(QUEUE, 1), 2);
+        this.table.onVersion(new Partition(QUEUE, 1), 2);
 
         assertThat(this.table.of(QUEUE).join()).isEqualTo(TWO);
         assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
@@ -168,11 +168,11 @@ class PartitionLayoutCacheTests {
         this.records.put(0, TWO);
         this.table.pause(QUEUE, null).join();
         int raised = this.records.raised;
-        this.table.noticed(new Partition(QUEUE, 2), 3);
+        this.table.onVersion(new Partition(QUEUE, 2), 3);
         assertThat(this.records.raised).as("in the normal case").isEqualTo(raised);
         this.records.put(2, TWO);
 
-        this.table.noticed(new Partition(QUEUE, 2), 2);
+        this.table.onVersion(new Partition(QUEUE, 2), 2);
 
         this.records.isEverywhere("3|1,4,2p");
     }
@@ -202,7 +202,7 @@ class PartitionLayoutCacheTests {
 
         private int raised;
 
-        /** What the next reading waits for. */
+        /** The future for which the next read waits. */
         private @Nullable CompletableFuture<Optional<PartitionLayout>> held;
 
         private boolean holding;

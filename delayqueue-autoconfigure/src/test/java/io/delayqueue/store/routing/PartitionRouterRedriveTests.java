@@ -31,8 +31,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 
 /**
- * P1: who redrives a letter of a queue that is spread learns what became of it, whichever
- * of the two steps fails.
+ * P1: the answer to a redrive in a partitioned queue states its effect, whichever of the
+ * two steps fails.
  */
 class PartitionRouterRedriveTests {
 
@@ -47,14 +47,15 @@ class PartitionRouterRedriveTests {
 
     private final PartitionLayoutStore records = mock();
 
-    private final PartitionRouter router = new PartitionRouter(new DelayQueueStore(this.store, this.inspector, mock(),
+    private final PartitionRouter router = new PartitionRouter(new StoreComponents(this.store, this.inspector, mock(),
             new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0)));
 
     @BeforeEach
     void bury() {
         given(this.records.read(any()))
             .willReturn(CompletableFuture.completedFuture(Optional.of(new PartitionLayout(2, List.of(2), true))));
-        given(this.inspector.buried(any(), any())).willReturn(CompletableFuture.completedFuture(Optional.of(MESSAGE)));
+        given(this.inspector.deadLetteredMessage(any(), any()))
+            .willReturn(CompletableFuture.completedFuture(Optional.of(MESSAGE)));
         given(this.inspector.find(any(), any())).willReturn(CompletableFuture.completedFuture(Optional.empty()));
         given(this.store.schedule(any(), any())).willReturn(CompletableFuture
             .completedFuture(List.of(new SendResult(QUEUE.value(), MESSAGE.id(), null, SendOutcome.SCHEDULED))));
@@ -62,7 +63,7 @@ class PartitionRouterRedriveTests {
     }
 
     @Test
-    void aLetterThatCannotBeRemovedIsNotSaidToBeUntouched() {
+    void aDeadLetterThatCannotBeRemovedIsNotReportedAsUnchanged() {
         given(this.store.purge(any(), any()))
             .willReturn(CompletableFuture.failedFuture(new StoreRefusedException("NOPERM", Effect.NONE, null)));
 
@@ -70,7 +71,7 @@ class PartitionRouterRedriveTests {
     }
 
     @Test
-    void aMessageThatTooFewReplicasHaveHasNoLetterAnyMore() {
+    void aMessageThatTooFewReplicasHaveHasNoDeadLetter() {
         given(this.store.schedule(any(), any()))
             .willReturn(CompletableFuture.failedFuture(new NotReplicatedException("stored", null)));
 
@@ -80,7 +81,7 @@ class PartitionRouterRedriveTests {
     }
 
     @Test
-    void aMessageThatMayNotBeStoredKeepsItsLetter() {
+    void aMessageThatIsRejectedKeepsItsDeadLetter() {
         given(this.store.schedule(any(), any())).willReturn(
                 CompletableFuture.failedFuture(new StoreUnavailableException("no answer", Effect.UNKNOWN, null)));
 

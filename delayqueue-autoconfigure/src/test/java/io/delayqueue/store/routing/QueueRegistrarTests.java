@@ -45,8 +45,8 @@ class QueueRegistrarTests {
 
     private void noteAfter(Duration time) {
         this.now += time.toNanos();
-        this.notes.note(QUEUE);
-        this.notes.note(QUEUE);
+        this.notes.register(QUEUE);
+        this.notes.register(QUEUE);
     }
 
     @ParameterizedTest
@@ -64,7 +64,7 @@ class QueueRegistrarTests {
     @Test
     void namesWithoutEndDoNotFillTheMemory() {
         for (int i = 0; i < 30_000; i++) {
-            this.notes.note(new QueueName("q" + i));
+            this.notes.register(new QueueName("q" + i));
         }
 
         assertThat(this.added).hasSize(30_000);

@@ -98,7 +98,7 @@ class UnconsumedQueueCheckTests {
     @Test
     void aQueueThatThisProcessHandsOutIsNotFoundForAWhile() {
         this.queues.put("orders", due(LONG));
-        this.consumed.note(new QueueName("orders"));
+        this.consumed.record(new QueueName("orders"));
         this.now.addAndGet(UnconsumedQueueCheck.MEMORY.toNanos());
         assertThat(found()).isEmpty();
 
@@ -199,8 +199,8 @@ class UnconsumedQueueCheckTests {
         return new ListenerStatus("l", List.of(queue), 1, 1, running, paused);
     }
 
-    private DelayQueueStore ports() {
-        return new DelayQueueStore(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
+    private StoreComponents ports() {
+        return new StoreComponents(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
                 new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get));
     }
 

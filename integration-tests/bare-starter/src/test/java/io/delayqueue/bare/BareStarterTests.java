@@ -33,7 +33,7 @@ import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What the starter alone brings is enough to send and to handle. */
+/** Checks that the dependencies of the starter suffice to send and to handle. */
 @Tag("server")
 class BareStarterTests {
 

@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What getting-started says about sends after a commit: they hold the JDBC connection of
- * the transaction until Redis has answered, or the command timeout is over.
+ * Checks the statement of docs/configuration.md that sends after a commit hold the JDBC
+ * connection of the transaction until Redis has answered, or the command timeout is over.
  */
 @Tag("server")
 class AfterCommitConnectionTests {

@@ -23,7 +23,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** What the starter changes in an application that has a cache and repositories. */
+/**
+ * Checks the effects of the starter on an application that has a cache and repositories.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class CacheAndJpaTests {

@@ -30,7 +30,7 @@ class Clinic {
             this.delayQueue = delayQueue;
         }
 
-        /** Hires a vet, who is renamed after the commit. */
+        /** Hires a vet and renames that vet after the commit. */
         @Transactional
         public SendResult hire(String name) {
             Vet vet = this.vets.save(new Vet(name));

@@ -5,7 +5,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
-/** Points the application to an embedded Redis if it is told of no other. */
+/** Points the application to an embedded Redis if no other is configured. */
 @Configuration(proxyBeanMethods = false)
 @Conditional(NoRedisConfigured.class)
 class EmbeddedRedisConfiguration {

@@ -21,9 +21,9 @@ import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
 /**
- * A few users, and what they may do with Actuator. The delay queue protects its own pages
- * by the same authorities. A real application has its users elsewhere, and no passwords
- * in its properties.
+ * Defines a few users, and their permissions for Actuator. The delay queue protects its
+ * own pages by the same authorities. A real application has its users elsewhere, and no
+ * passwords in its properties.
  */
 @Configuration(proxyBeanMethods = false)
 @Profile("operations")
@@ -48,7 +48,7 @@ class OperationsSecurity {
         return new InMemoryUserDetailsManager(users);
     }
 
-    /** Whether the application is well, everybody may know; the rest has authorities. */
+    /** Permits the health endpoint to all callers; the others need authorities. */
     @Bean
     @Order(1)
     SecurityFilterChain actuatorSecurityFilterChain(HttpSecurity http) {
@@ -66,8 +66,8 @@ class OperationsSecurity {
     }
 
     /**
-     * What keeps the latest changes for the endpoint that shows them. The dashboard logs
-     * in with each request, which would soon leave room for nothing else.
+     * Stores the latest changes for the endpoint that shows them. The dashboard logs in
+     * with each request, which would soon leave room for nothing else.
      */
     @Bean
     InMemoryAuditEventRepository auditEvents() {

@@ -9,7 +9,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Who there is.
  *
- * @param users By name, what they log in with and what they may do.
+ * @param users Passwords and authorities, by user name.
  */
 @ConfigurationProperties("sample.operations")
 record OperationsUsers(@DefaultValue Map<String, User> users) {
@@ -18,7 +18,7 @@ record OperationsUsers(@DefaultValue Map<String, User> users) {
      * Somebody.
      *
      * @param password Password, as it is typed.
-     * @param authorities What is granted, such as DELAYQUEUE_VIEW.
+     * @param authorities Granted authorities, such as DELAYQUEUE_VIEW.
      */
     record User(String password, List<String> authorities) {
 

@@ -9,8 +9,8 @@ import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.web.SecurityFilterChain;
 
 /**
- * Lets everybody use the shop, which knows no users, as if Spring Security were not
- * there. The chains of the delay queue and of {@link OperationsSecurity} come first.
+ * Permits all requests to the shop, which has no users, as without Spring Security. The
+ * chains of the delay queue and of {@link OperationsSecurity} come first.
  */
 @Configuration(proxyBeanMethods = false)
 class ShopSecurity {

@@ -1,7 +1,7 @@
 /**
- * Who may look into the delay queue and act on it. All of it sleeps without the profile
+ * Grants access to the delay queue. All of it is inactive without the profile
  * {@code operations}, except {@link io.delayqueue.sample.operations.ShopSecurity}, which
- * keeps the shop itself open to everybody.
+ * permits the shop itself to all callers.
  */
 @NullMarked
 package io.delayqueue.sample.operations;

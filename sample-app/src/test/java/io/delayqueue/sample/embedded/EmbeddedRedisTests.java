@@ -10,7 +10,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When the application starts a Redis, and what it says if it cannot. */
+/** Checks when the application starts a Redis, and the message if it cannot. */
 @Tag("server")
 class EmbeddedRedisTests {
 
@@ -27,7 +27,7 @@ class EmbeddedRedisTests {
     }
 
     @Test
-    void failureSaysHowToUseARedisOfOnesOwn() {
+    void failureNamesTheWayToUseAnotherRedis() {
         FailureAnalysis analysis = new EmbeddedRedisFailureAnalyzer()
             .analyze(new IllegalStateException(new EmbeddedRedisException("There is none", null)));
 

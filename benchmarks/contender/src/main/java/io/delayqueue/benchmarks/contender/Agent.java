@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a contender: reads requests from standard input and answers each with one line on
- * standard output. Ends with standard input, and so with the runner. What contenders
- * print goes to standard error.
+ * standard output. Ends with standard input, and so with the runner. Output of contenders
+ * goes to standard error.
  */
 public final class Agent {
 
@@ -126,6 +126,7 @@ public final class Agent {
         long limit = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         boolean settled = all && this.contender.isSettled();
         while (all && !settled && System.nanoTime() < limit) {
+            // Real time: contenders have no event for their last acknowledgement.
             LockSupport.parkNanos(500_000);
             settled = this.contender.isSettled();
         }
@@ -148,6 +149,7 @@ public final class Agent {
         Ledger current = this.ledger;
         current.begun(work);
         if (this.handlerNanos > 0) {
+            // Real time: the duration of the handler is a parameter of the measurement.
             LockSupport.parkNanos(this.handlerNanos);
         }
         current.completed(work);

@@ -39,7 +39,7 @@ final class Ledger {
 
     private final Recorder lateness = new Recorder(MAX_LATENESS, 3);
 
-    /** What findings before have taken from the recorder. */
+    /** The values that earlier findings took from the recorder. */
     private Histogram earlierLateness = new Histogram(MAX_LATENESS, 3);
 
     private final LongAdder doubled = new LongAdder();

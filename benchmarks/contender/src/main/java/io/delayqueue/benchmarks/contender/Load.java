@@ -110,7 +110,10 @@ final class Load {
         this.contender.send(this.queues.get(number % this.queues.size()), work, Duration.ofMillis(millis));
     }
 
-    /** Of the backlog, if it is not to be handled: then its number is below zero. */
+    /**
+     * Returns a message; one of the backlog that is not to be handled has a negative
+     * number.
+     */
     private static Work work(Request request, long first, long index) {
         long from = request.number("dueFrom");
         long to = request.number("dueTo", from);
@@ -127,6 +130,7 @@ final class Load {
 
     private static void sleepUntil(long nanos) {
         for (long wait = nanos - System.nanoTime(); wait > 0; wait = nanos - System.nanoTime()) {
+            // Real time: the rate of the load.
             LockSupport.parkNanos(wait);
         }
     }

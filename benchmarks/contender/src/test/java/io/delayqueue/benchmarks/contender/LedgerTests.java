@@ -82,7 +82,7 @@ class LedgerTests {
     }
 
     @Test
-    void latenessIsKeptFromOneLookToTheNext() {
+    void latenessIsKeptBetweenReads() {
         Ledger ledger = Ledger.inMemory(2);
         handle(ledger, due(0, -HOUR / 2));
         findings(ledger);

@@ -116,11 +116,15 @@ final class DelayQueueContender implements Contender {
     public void stopHandlers() {
         container().stop();
         while (container().statistics().running() > 0 || !isSettled()) {
+            // Real time: a container has no event for its last acknowledgement.
             LockSupport.parkNanos(1_000_000);
         }
     }
 
-    /** Of very many queues it looks at some, or looking would be most of the work. */
+    /**
+     * Checks a sample of very many queues, because checking all of them would be most of
+     * the work.
+     */
     @Override
     public boolean isSettled() {
         return opened(this.setup).queues()

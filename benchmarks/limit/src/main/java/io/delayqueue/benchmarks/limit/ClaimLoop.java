@@ -26,7 +26,7 @@ final class ClaimLoop implements Runnable {
             return bodies
             """;
 
-    /** Between looks that find nothing; short, as nobody tells of new messages. */
+    /** Between polls that find nothing; short, as there are no notifications. */
     private static final long PAUSE_NANOS = 1_000_000;
 
     private final RedisCommands<String, String> commands;
@@ -50,6 +50,7 @@ final class ClaimLoop implements Runnable {
             List<String> bodies = this.commands.evalsha(digest, ScriptOutputType.MULTI, this.keys);
             bodies.forEach((body) -> this.handler.accept(Work.fromJson(body)));
             if (bodies.isEmpty()) {
+                // Real time: this contender polls, as the least that a worker can do.
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }

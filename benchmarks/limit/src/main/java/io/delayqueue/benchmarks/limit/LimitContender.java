@@ -21,8 +21,8 @@ import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is left when a delay queue promises nothing: HSET and ZADD for a message, and a
- * script that takes and deletes a hundred. The ids are as long as generated ones.
+ * Implements a delay queue without guarantees: HSET and ZADD for a message, and a script
+ * that takes and deletes a hundred. The ids are as long as generated ones.
  */
 final class LimitContender implements Contender {
 

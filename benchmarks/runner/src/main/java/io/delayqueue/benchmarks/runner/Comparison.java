@@ -33,7 +33,7 @@ final class Comparison {
     private final Variant changed = Variant.OURS.named("changed");
 
     /**
-     * Compares what is built here with what is built there.
+     * Compares the library built here with the one built in another directory.
      * @param base directory of the project before the change, compiled
      */
     Comparison(Bench bench, Path base) {

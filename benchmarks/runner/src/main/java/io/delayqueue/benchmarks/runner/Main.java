@@ -17,8 +17,8 @@ import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
 
 /**
- * The command. Words in any order: a mode ({@code quick} unless told), names of measures
- * (all unless told), {@code report} to make the page from the results of a full run, or
+ * The command. Words in any order: a mode ({@code quick} by default), names of measures
+ * (all by default), {@code report} to make the page from the results of a full run, or
  * {@code compare} to measure the library built in {@code -Dbench.base} beside this one.
  */
 final class Main {
@@ -79,7 +79,7 @@ final class Main {
         }
     }
 
-    /** Whatever the figures, none of ours may fail, or deliver early or not at all. */
+    /** Whether a cell of ours failed, or delivered early or not at all. */
     private static boolean breaksAPromise(Cell cell) {
         if (!cell.contender().startsWith(Variant.OURS.name())) {
             return false;

@@ -1,7 +1,7 @@
 /**
  * Starts Redis servers and contenders, and measures. Begin with
- * {@link io.delayqueue.benchmarks.runner.Main}. What is measured is in {@code measure},
- * what came out in {@code result}, and what is made of it in {@code report}.
+ * {@link io.delayqueue.benchmarks.runner.Main}. The measures are in {@code measure},
+ * their results in {@code result}, and the pages in {@code report}.
  */
 @NullMarked
 package io.delayqueue.benchmarks.runner;

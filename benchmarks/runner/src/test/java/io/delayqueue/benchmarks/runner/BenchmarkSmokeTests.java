@@ -44,9 +44,10 @@ class BenchmarkSmokeTests {
         files.write(result);
         assertThat(files.read(name)).contains(result);
         Path page = new Report(files, Measures.all()).write(TARGET.resolve("report"));
-        assertThat(page).content()
-            .contains("\n## " + name + "\n", "| delayqueue |", " exact |",
-                    "](performance/" + name + "-per-second.png)");
+        assertThat(page).content().contains("](internals/performance-details.md)");
+        assertThat(page.resolveSibling("internals/performance-details.md")).content()
+            .contains("\n`" + name + "`.", "| delayqueue |", " exact |",
+                    "](../performance/" + name + "-per-second.png)");
         assertThat(page.resolveSibling("performance/" + name + "-per-second.png")).isNotEmptyFile();
     }
 

@@ -9,7 +9,7 @@ import io.delayqueue.benchmarks.runner.process.Usage;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.result.Figure;
 
-/** What a message costs Redis while many others wait. */
+/** Measures the cost of a message in Redis while many others wait. */
 final class BacklogMeasure implements Measure {
 
     @Override
@@ -18,13 +18,17 @@ final class BacklogMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Cost by pending messages";
+    }
+
+    @Override
     public String about() {
         return """
-                So many messages of 100 bytes wait with random due times within a day. More are sent in bulk with random \
-                due times within three seconds, and the handlers take them as they become due. The cost of sending and \
-                that of handing over, looks in vain included, are counted apart; that of Redisson's transfers belongs \
-                to handing over. Redisson goes up to 1M, Rqueue to 100k. The \
-                largest size of each is measured once.""";
+                Messages of 100 bytes wait with random due times within a day. More are sent in bulk with random due times within \
+                three seconds, and the handlers take them as they become due. The cost of sending and that of handing over, polls \
+                that find nothing included, are counted separately; that of Redisson's transfers belongs to handing over. Redisson is \
+                measured up to 1M, Rqueue up to 100k. The largest size of each contender is measured once.""";
     }
 
     @Override

@@ -18,12 +18,16 @@ final class ByIdMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Operations by id";
+    }
+
+    @Override
     public String about() {
         return """
-                One thread finds, reschedules and then cancels messages by their ids, spread evenly over all that wait. \
-                The peers are not here: Redisson removes by value with a search, neither can reschedule. The limit: \
-                HGET and ZSCORE, ZADD XX, ZREM and HDEL. \
-                Ten million are measured once.""";
+                One thread finds, reschedules and then cancels messages by their ids, spread evenly over all waiting messages. The \
+                peers are not measured: Redisson removes by value with a search, and neither can reschedule. The limit: HGET and \
+                ZSCORE, ZADD XX, ZREM and HDEL. Ten million are measured once.""";
     }
 
     @Override

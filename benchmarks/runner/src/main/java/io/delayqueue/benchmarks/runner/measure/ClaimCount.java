@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.delayqueue.benchmarks.runner.process.RedisLink;
 
 /**
- * Counts claims as they happen, by what MONITOR shows: a claim is a script that looks at
- * the lease that ends first. Costs Redis something, so it is for low rates. Threads:
- * counts in one of its own, until it is closed.
+ * Counts claims as they happen, by MONITOR: a claim is a script that reads the lease that
+ * ends first. Costs Redis something, so it is for low rates. Threads: counts in one of
+ * its own, until it is closed.
  */
 final class ClaimCount implements AutoCloseable {
 

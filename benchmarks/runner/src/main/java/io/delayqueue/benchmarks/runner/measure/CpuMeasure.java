@@ -8,7 +8,7 @@ import io.delayqueue.benchmarks.runner.process.Stage;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.result.Figure;
 
-/** CPU of the application for each message, and what it is spent on. */
+/** Measures the CPU of the application per message, and profiles it. */
 final class CpuMeasure implements Measure {
 
     @Override
@@ -17,11 +17,16 @@ final class CpuMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "CPU of the application";
+    }
+
+    @Override
     public String about() {
         return """
-                The drain once more, several times in one JVM under a flight recording, which costs a few percent. The \
-                figure is the CPU of the whole JVM for each message handled; the notes are the ten methods that were \
-                on top of the stack most often, garbage collection and native code apart.""";
+                The drain, several times in one JVM under a flight recording, which costs a few percent. The figure is the CPU of \
+                the whole JVM per handled message; the notes list the ten methods that were most often on top of the stack, without \
+                garbage collection and native code.""";
     }
 
     @Override

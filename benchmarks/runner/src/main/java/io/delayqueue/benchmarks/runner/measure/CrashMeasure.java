@@ -14,7 +14,7 @@ import io.delayqueue.benchmarks.runner.result.Figure;
 /** Kills a node in the middle of its work. */
 final class CrashMeasure implements Measure {
 
-    /** For those that can be told; DelayQueue has it as its default. */
+    /** For contenders that can be configured; it is DelayQueue's default. */
     private static final int LEASE_MILLIS = 30_000;
 
     @Override
@@ -23,11 +23,16 @@ final class CrashMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Killed node";
+    }
+
+    @Override
     public String about() {
         return """
-                Two JVMs with 16 handlers each, every handler taking a millisecond, drain a backlog. After a third of \
-                it one JVM is killed with SIGKILL. Messages are lost if no handler completes them within the lease and \
-                15 seconds. DelayQueue has its default lease of 30 seconds, Rqueue a visibility timeout of as much.""";
+                Two JVMs with 16 handlers each, every handler taking a millisecond, drain a backlog. After a third of it one JVM is \
+                killed with SIGKILL. Messages are lost if no handler completes them within the lease and 15 seconds. DelayQueue has \
+                its default lease of 30 seconds, Rqueue a visibility timeout of 30 seconds.""";
     }
 
     @Override
@@ -55,6 +60,7 @@ final class CrashMeasure implements Measure {
             victim.call("start");
             survivor.call("start");
             for (int i = 0; i < 60_000 && counts.completed() < messages / 3; i++) {
+                // Real time: the contender is another process.
                 Pause.millis(1);
             }
             victim.kill();
@@ -77,6 +83,7 @@ final class CrashMeasure implements Measure {
         long last = start;
         int left = counts.lost();
         while (left > 0 && System.nanoTime() - last < (LEASE_MILLIS + 15_000) * 1_000_000L) {
+            // Real time: the contender is another process.
             Pause.millis(50);
             int now = counts.lost();
             if (now < left) {

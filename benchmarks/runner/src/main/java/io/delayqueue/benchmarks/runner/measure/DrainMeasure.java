@@ -20,13 +20,18 @@ final class DrainMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Draining a backlog";
+    }
+
+    @Override
     public String about() {
         return """
-                A backlog of due messages is there when the handlers start, and the clock stops when the last one is \
-                handled **and acknowledged**. The handler does nothing. The limit takes and deletes a hundred at a time \
-                in one thread. Redisson acknowledges nothing, and has moved the messages to its list before the clock \
-                starts. `delayqueue-defaults` has 10 handlers, all others 16. What Rqueue does not handle within the \
-                time limit is missing, and its rate is that of what it did.""";
+                The handlers start on a backlog of due messages, and the clock stops when the last one is handled **and \
+                acknowledged**. The handler does nothing. The limit takes and deletes a hundred at a time in one thread. Redisson \
+                acknowledges nothing, and has moved the messages to its list before the clock starts. `delayqueue-defaults` has 10 \
+                handlers, all others 16. Messages that Rqueue does not handle within the time limit are missing, and its rate counts \
+                the handled ones.""";
     }
 
     @Override
@@ -52,7 +57,7 @@ final class DrainMeasure implements Measure {
         }
     }
 
-    /** Sends, handles and acknowledges so many messages that are due at once. */
+    /** Sends, handles and acknowledges a number of messages that are due at once. */
     static Drain drain(Stage stage, int messages, int bytes) {
         stage.flush();
         stage.call("expect count=%d", messages);
@@ -74,7 +79,7 @@ final class DrainMeasure implements Measure {
     }
 
     /**
-     * What came of it.
+     * Holds the result of a drain.
      *
      * @param handled messages handled in time
      * @param seconds from the start of the handlers to the last acknowledgement
@@ -86,7 +91,7 @@ final class DrainMeasure implements Measure {
     }
 
     /**
-     * From one moment to another.
+     * Holds the start and the end of a drain.
      */
     record Span(Instant from, Instant to) {
 

@@ -21,7 +21,7 @@ final class Figures {
         return this;
     }
 
-    /** What was used, for each of so many messages. */
+    /** Adds the resources used, per message. */
     Figures with(Usage usage, long count) {
         double messages = (double) count;
         return with(Figure.SECONDS, usage.seconds()).with(Figure.REDIS_MICROS, usage.redisMicros() / messages)

@@ -29,13 +29,18 @@ final class HerdMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Thundering herd";
+    }
+
+    @Override
     public String about() {
         return """
-                Messages that are all due in one millisecond, with the handlers waiting: 100,000 in one queue, and one \
-                in each of 10,000 queues, which only DelayQueue is asked for (the others would need 10,000 to 160,000 \
-                threads). The rate is from the due time to the last acknowledgement. The time of scripts is that of \
-                EVALSHA or EVAL by Redis' own account, over all scripts. Redisson takes delays \
-                and no due times, so each of its messages may be due a millisecond beside the others.""";
+                All messages are due in one millisecond, with the handlers waiting: 100,000 in one queue, and one in each of 10,000 \
+                queues, which only DelayQueue is measured with (the others would need 10,000 to 160,000 threads). The rate is from the \
+                due time to the last acknowledgement. The time of scripts is that of EVALSHA or EVAL by Redis' own statistics, over \
+                all scripts. Redisson accepts delays and no due times, so each of its messages may be due a millisecond before or \
+                after the others.""";
     }
 
     @Override
@@ -84,6 +89,7 @@ final class HerdMeasure implements Measure {
         redis.call("CONFIG", "SET", "slowlog-log-slower-than", String.valueOf(SLOW_MICROS));
         redis.call("CONFIG", "SET", "slowlog-max-len", "1000");
         redis.call("SLOWLOG", "RESET");
+        // Real time: the meter starts shortly before the messages are due.
         Pause.millis(Math.max(0, due - 50 - System.currentTimeMillis()));
         Meter meter = Meter.start(stage);
         long settled = stage.call("await millis=%d", 120_000).get("settledMicros");
@@ -125,7 +131,7 @@ final class HerdMeasure implements Measure {
                 longest));
     }
 
-    /** Of a script, the beginning of its digest. */
+    /** Describes a command; a script by the beginning of its digest. */
     private static String describe(List<?> entry) {
         List<?> words = (List<?>) entry.get(3);
         String script = (words.size() > 1) ? words.get(1).toString().replaceAll("(?s)^(.{8}).*", " $1") : "";

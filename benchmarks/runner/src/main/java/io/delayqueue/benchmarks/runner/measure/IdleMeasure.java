@@ -10,7 +10,7 @@ import io.delayqueue.benchmarks.runner.process.Usage;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.result.Figure;
 
-/** What queues cost in which nothing happens. */
+/** Measures the cost of idle queues. */
 final class IdleMeasure implements Measure {
 
     /** Ten JVMs must fit. */
@@ -22,10 +22,15 @@ final class IdleMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Idle queues";
+    }
+
+    @Override
     public String about() {
         return """
-                Each queue holds one message that is due in an hour, with 4 handlers for each queue in each node. A node \
-                is a JVM. The peers are measured with one node. Commands include those inside scripts.""";
+                Each queue holds one message that is due in an hour, with 4 handlers per queue in each node. A node is a JVM. The \
+                peers are measured with one node. Commands include those inside scripts.""";
     }
 
     @Override
@@ -62,10 +67,12 @@ final class IdleMeasure implements Measure {
             for (ContenderProcess node : stage.processes()) {
                 node.call("start");
             }
+            // Real time: the contenders connect and subscribe first.
             Pause.millis(round.mode().pick(500, 3000, 6000));
             int connections = Integer
                 .parseInt(stage.redis().link().info("clients").getOrDefault("connected_clients", "1")) - 1;
             Meter meter = Meter.start(stage);
+            // Real time: the length of the measurement.
             Pause.millis(round.mode().pick(1000, 10_000, 30_000));
             Usage usage = meter.stop();
             double seconds = usage.seconds();

@@ -4,19 +4,22 @@ import java.util.List;
 
 import io.delayqueue.benchmarks.runner.process.Variant;
 
-/** Something that is measured of several contenders, one after the other, in rounds. */
+/** Measures several contenders, one after the other, in rounds. */
 public interface Measure {
 
-    /** The name by which it is asked for; also of its file. */
+    /** The name on the command line, and of the file of results. */
     String name();
 
-    /** What a reader of the report has to know, in sentences. */
+    /** The heading in the report. */
+    String title();
+
+    /** Describes the measure for readers of the report, in sentences. */
     String about();
 
-    /** Who takes part. */
+    /** The contenders. */
     List<Variant> variants(Mode mode);
 
-    /** How often all take their turns. */
+    /** The number of rounds. */
     default int rounds(Mode mode) {
         return mode.pick(1, 1, 3);
     }

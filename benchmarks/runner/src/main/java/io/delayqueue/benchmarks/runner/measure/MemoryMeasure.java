@@ -17,10 +17,15 @@ final class MemoryMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Memory";
+    }
+
+    @Override
     public String about() {
         return """
-                The growth of `used_memory` by messages that wait, under ids that the contender generates; those of the \
-                limit are as long as DelayQueue's (16 characters). A count, and so the same on a busy machine.""";
+                The growth of `used_memory` per waiting message, with ids that the contender generates; those of the limit are as \
+                long as DelayQueue's (16 characters). This is a count, so a busy machine does not change it.""";
     }
 
     @Override

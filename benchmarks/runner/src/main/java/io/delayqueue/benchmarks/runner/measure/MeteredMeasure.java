@@ -6,7 +6,7 @@ import io.delayqueue.benchmarks.runner.process.Stage;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.result.Figure;
 
-/** What meters and observations cost. */
+/** Measures the cost of meters and observations. */
 final class MeteredMeasure implements Measure {
 
     @Override
@@ -15,11 +15,16 @@ final class MeteredMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Cost of meters and observations";
+    }
+
+    @Override
     public String about() {
         return """
-                The drain once more, with nobody counting, with meters and observations by a Prometheus registry, and \
-                with Boot's observation of every command of Redis on top, which is on unless it is excluded. The \
-                handler does nothing, so this is the most that they can cost.""";
+                The drain without meters, with meters and observations by a Prometheus registry, and additionally with Boot's \
+                observation of every Redis command, which is on unless it is excluded. The handler does nothing, so this is the \
+                greatest possible cost.""";
     }
 
     @Override

@@ -9,7 +9,7 @@ public enum Mode {
     /** A few minutes in all, on a machine that may be busy. */
     QUICK,
 
-    /** What a report is made of, on a machine with nothing else to do. */
+    /** For a report, on a machine without other load. */
     FULL;
 
     int pick(int smoke, int quick, int full) {

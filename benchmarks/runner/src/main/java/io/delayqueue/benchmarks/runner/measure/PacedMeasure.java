@@ -9,10 +9,12 @@ import io.delayqueue.benchmarks.runner.process.Usage;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.result.Figure;
 
-/** Sends at a rate while handlers run, and looks how late they are. */
+/** Sends at a rate while handlers run, and measures their lateness. */
 final class PacedMeasure implements Measure {
 
     private final String name;
+
+    private final String title;
 
     private final String about;
 
@@ -22,8 +24,10 @@ final class PacedMeasure implements Measure {
 
     private final int maxDelayMillis;
 
-    private PacedMeasure(String name, String about, List<Integer> rates, int minDelayMillis, int maxDelayMillis) {
+    private PacedMeasure(String name, String title, String about, List<Integer> rates, int minDelayMillis,
+            int maxDelayMillis) {
         this.name = name;
+        this.title = title;
         this.about = about;
         this.rates = rates;
         this.minDelayMillis = minDelayMillis;
@@ -31,25 +35,31 @@ final class PacedMeasure implements Measure {
     }
 
     static Measure lateness() {
-        return new PacedMeasure("lateness",
+        return new PacedMeasure("lateness", "Lateness at a low rate",
                 """
-                        20 messages a second with random delays between 0.2 and 3 seconds, for half a minute, after ten seconds \
-                        at 2,000 a second (Rqueue: at 20), so that the code is compiled. Lateness is the time from the due time, as the sender reckons it before it sends, to the handler's first line.""",
+                        20 messages a second with random delays between 0.2 and 3 seconds, for half a minute, after ten seconds at \
+                        2,000 a second (Rqueue: at 20), so that the code is compiled. Lateness is the time from the due time, as \
+                        the sender computes it before it sends, to the handler's first line.""",
                 List.of(20), 200, 3000);
     }
 
     static Measure sustained() {
-        return new PacedMeasure("sustained",
+        return new PacedMeasure("sustained", "Sustained load",
                 """
                         Messages of 100 bytes with a delay of 1 second at a steady rate, sent by 16 threads in the JVM that also \
-                        handles them. Rqueue is measured at the lowest rate only, and what it has not handled half a minute \
-                        after the last send is missing.""",
+                        handles them. Rqueue is measured at the lowest rate only, and messages that it has not handled half a \
+                        minute after the last send are missing.""",
                 List.of(1000, 5000, 10_000), 1000, 1000);
     }
 
     @Override
     public String name() {
         return this.name;
+    }
+
+    @Override
+    public String title() {
+        return this.title;
     }
 
     @Override

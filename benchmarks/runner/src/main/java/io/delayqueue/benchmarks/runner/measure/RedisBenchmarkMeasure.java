@@ -44,11 +44,15 @@ final class RedisBenchmarkMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "The limit without a JVM";
+    }
+
+    @Override
     public String about() {
         return """
-                The work of the limit without a JVM, by `redis-benchmark` with 8 connections and 100 bytes: HSET and \
-                ZADD with a pipeline of 64, and the script that takes and deletes a hundred. Empty where that program \
-                is not on the `PATH`.""";
+                The work of the limit without a JVM, by `redis-benchmark` with 8 connections and 100 bytes: HSET and ZADD with a \
+                pipeline of 64, and the script that takes and deletes a hundred. Empty if that program is not on the `PATH`.""";
     }
 
     @Override

@@ -35,7 +35,7 @@ public final class Round {
         return this.mode;
     }
 
-    /** From 1. What takes very long is measured in the first round only. */
+    /** From 1. Scenarios that take very long are measured in the first round only. */
     int number() {
         return this.number;
     }
@@ -70,15 +70,15 @@ public final class Round {
                 delivery, weather, notes));
     }
 
-    /** What was measured so far. */
+    /** Returns the cells measured by now. */
     public List<Cell> cells() {
         return this.cells;
     }
 
     /**
-     * What is done, for all contenders alike.
+     * Names an action, the same for all contenders.
      *
-     * @param name what tables call it
+     * @param name its name in tables
      * @param size its place on the axis of a plot
      */
     record Scenario(String name, double size) {

@@ -18,11 +18,16 @@ final class SendAllMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Batch sends";
+    }
+
+    @Override
     public String about() {
         return """
-                One thread sends messages of 100 bytes in bulk: DelayQueue by `sendAll` with 10,000 at a time, the limit \
-                by pipelining HSET and ZADD for 500 messages, Redisson by `offerAsync` of 10,000, Rqueue, which has no \
-                such call, by 16 threads. All is handled afterwards, for the delivery check.""";
+                One thread sends messages of 100 bytes in bulk: DelayQueue by `sendAll` with 10,000 at a time, the limit by \
+                pipelining HSET and ZADD for 500 messages, Redisson by `offerAsync` of 10,000, and Rqueue, which has no such call, by \
+                16 threads. All messages are handled afterwards, for the delivery check.""";
     }
 
     @Override

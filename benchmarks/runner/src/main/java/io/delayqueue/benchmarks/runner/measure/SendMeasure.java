@@ -22,10 +22,15 @@ final class SendMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Sends one by one";
+    }
+
+    @Override
     public String about() {
         return """
-                Each thread sends a message and waits until Redis has it, then the next. Nothing is handled meanwhile; \
-                afterwards all is handled, for the delivery check. The limit pipelines HSET and ZADD and waits for both.""";
+                Each thread sends a message, waits until Redis has it, and sends the next. No message is handled meanwhile; \
+                afterwards all are handled, for the delivery check. The limit pipelines HSET and ZADD and waits for both.""";
     }
 
     @Override

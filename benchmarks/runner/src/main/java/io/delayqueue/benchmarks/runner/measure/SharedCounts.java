@@ -60,7 +60,7 @@ final class SharedCounts {
         return this.messages - completed();
     }
 
-    /** The delivery check, with what one of the processes found about time. */
+    /** The delivery check, with the early messages that one of the processes found. */
     Delivery delivery(long early, long earlyByAMilli, long earliestMicros) {
         return new Delivery(this.messages, lost(), begunTwice(), 0, early, earlyByAMilli, earliestMicros);
     }

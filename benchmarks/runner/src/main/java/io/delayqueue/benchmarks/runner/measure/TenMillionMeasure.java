@@ -18,10 +18,15 @@ final class TenMillionMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Ten million pending messages";
+    }
+
+    @Override
     public String about() {
         return """
-                Ten million messages of 100 bytes wait with random due times within a day while 1,000 a second are sent \
-                with a delay of one second, and handled, for ten minutes.""";
+                Ten million messages of 100 bytes wait with random due times within a day while 1,000 a second are sent with a delay \
+                of one second, and handled, for ten minutes.""";
     }
 
     @Override

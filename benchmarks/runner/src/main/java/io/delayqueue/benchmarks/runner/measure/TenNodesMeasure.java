@@ -23,11 +23,16 @@ final class TenNodesMeasure implements Measure {
     }
 
     @Override
+    public String title() {
+        return "Ten nodes";
+    }
+
+    @Override
     public String about() {
         return """
-                Ten JVMs listen to one queue, to which one of them sends a message a second with a delay of one second. \
-                Claims are counted with MONITOR: scripts that look for leases that ran out. The percentiles are \
-                those of the node with the worst.""";
+                Ten JVMs listen to one queue, to which one of them sends a message a second with a delay of one second. Claims are \
+                counted with MONITOR: scripts that search for leases that ran out. The percentiles are those of the node with the \
+                greatest.""";
     }
 
     @Override
@@ -54,6 +59,7 @@ final class TenNodesMeasure implements Measure {
                 node.call("start");
             }
             send(stage, warmUp, 5);
+            // Real time: the contenders come to rest after the warm-up.
             Pause.millis(round.mode().pick(500, 3000, 6000));
             SharedCounts counts = SharedCounts.create(round.workshop().scratch(), messages);
             stage.processes().forEach((node) -> node.call(counts.expect()));
@@ -69,6 +75,7 @@ final class TenNodesMeasure implements Measure {
     private static void send(Stage stage, SharedCounts counts, int messages) {
         stage.call("pace count=%d rate=1 threads=1 bytes=100 delayMin=1000", messages);
         for (int i = 0; i < 150 && counts.lost() > 0; i++) {
+            // Real time: the contenders are other processes.
             Pause.millis(100);
         }
     }

@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.delayqueue.benchmarks.runner.process.Variant;
 
-/** Who takes part, most of the time. */
+/** Lists the contenders of most measures. */
 final class Variants {
 
     private Variants() {

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-/** What this machine is, and what it does besides. */
+/** Describes this machine and its other load. */
 public final class Machine {
 
     private static final Path STAT = Path.of("/proc/stat");
@@ -54,7 +54,7 @@ public final class Machine {
     /** Whether files under version control differ from the commit, results apart. */
     public static boolean isDirty(Path root) {
         return git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results",
-                ":!docs/performance.md", ":!docs/performance")
+                ":!docs/performance.md", ":!docs/internals/performance-details.md", ":!docs/performance")
             .map((status) -> !status.isEmpty())
             .orElse(false);
     }

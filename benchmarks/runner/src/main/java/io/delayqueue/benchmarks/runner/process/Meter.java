@@ -11,7 +11,7 @@ import io.delayqueue.benchmarks.runner.result.Weather;
 /** Reads what Redis, the contender and the machine have used, twice. */
 public final class Meter {
 
-    /** What the runner itself calls. */
+    /** The commands that the runner itself calls. */
     private static final Pattern OURS = Pattern
         .compile("cmdstat_(info|ping|flushall|slowlog|latency|monitor|config|time).*");
 
@@ -71,7 +71,10 @@ public final class Meter {
             .sum();
     }
 
-    /** Of a line such as {@code calls=4,usec=12,usec_per_call=3.00}. */
+    /**
+     * Returns the number of calls in a line such as
+     * {@code calls=4,usec=12,usec_per_call=3.00}.
+     */
     private static long callsOf(String statistics) {
         return Long.parseLong(statistics.substring("calls=".length(), statistics.indexOf(',')));
     }

@@ -10,6 +10,7 @@ public final class Pause {
 
     public static void millis(long millis) {
         try {
+            // Real time: see the callers.
             TimeUnit.MILLISECONDS.sleep(millis);
         }
         catch (InterruptedException ex) {

@@ -76,6 +76,7 @@ public final class RedisServer implements AutoCloseable {
                 return link;
             }
             catch (IOException ex) {
+                // Real time: Redis, another process, starts.
                 Pause.millis(10);
             }
         }

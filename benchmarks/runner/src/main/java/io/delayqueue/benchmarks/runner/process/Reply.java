@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import io.delayqueue.benchmarks.runner.result.Delivery;
 
 /**
- * What a contender's process answered.
+ * Holds the answer of a contender's process.
  *
  * @param values numbers by name
  */

@@ -64,6 +64,7 @@ public final class Stage implements AutoCloseable {
         double percent = 100;
         for (int i = 0; i < 200 && percent > 10; i++) {
             Meter meter = Meter.start(this);
+            // Real time: the processor time of Redis is measured over this span.
             Pause.millis(300);
             Usage usage = meter.stop();
             percent = 100 * usage.redisMicros() / (usage.wallNanos() / 1e3);

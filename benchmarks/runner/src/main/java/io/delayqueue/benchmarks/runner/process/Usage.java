@@ -3,7 +3,7 @@ package io.delayqueue.benchmarks.runner.process;
 import io.delayqueue.benchmarks.runner.result.Weather;
 
 /**
- * What was used between two moments.
+ * Holds the resources used between two moments.
  *
  * @param wallNanos time that passed
  * @param redisMicros CPU of Redis

@@ -7,7 +7,7 @@ import java.util.TreeMap;
 /**
  * A contender as it takes part: which one, with which options, and built from where.
  *
- * @param name what tables call it
+ * @param name its name in tables
  * @param module the module under {@code benchmarks}
  * @param mainClass what its JVM runs
  * @param options words for its {@code open} request
@@ -22,7 +22,7 @@ public record Variant(String name, String module, String mainClass, Map<String, 
     public static final Variant OURS = new Variant("delayqueue", "delayqueue",
             PACKAGE + "delayqueue.DelayQueueBenchmark", Map.of(), HERE);
 
-    /** With the concurrency that the library has unless told. */
+    /** With the default concurrency of the library. */
     public static final Variant OURS_DEFAULTS = OURS.named("delayqueue-defaults").with("handlers", "0");
 
     /** With meters and observations, by a Prometheus registry. */

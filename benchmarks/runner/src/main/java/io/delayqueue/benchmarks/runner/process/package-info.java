@@ -1,5 +1,5 @@
 /**
- * The processes of a measurement: Redis servers and contenders, and what they use.
+ * The processes of a measurement: Redis servers and contenders, and their resource usage.
  * {@link io.delayqueue.benchmarks.runner.process.Stage} is one of each.
  */
 @NullMarked

@@ -29,7 +29,10 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
         return results.apply(this.measure).map(this.check).orElse(Outcome.NOT_MEASURED);
     }
 
-    /** The median of the rounds' quotients of ours by another's is at least so much. */
+    /**
+     * Requires that the median of the rounds' quotients of ours by another's reaches the
+     * bound.
+     */
     static Goal atLeast(double bound, String measure, String scenario, Figure figure, String other) {
         return new Goal(measure, "%s: %s ≥ %s × %s".formatted(scenario, figure.heading(), Numbers.bound(bound), other),
                 (result) -> {
@@ -38,7 +41,10 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
                 });
     }
 
-    /** The median of the rounds' quotients of ours by another's is at most so much. */
+    /**
+     * Requires that the median of the rounds' quotients of ours by another's stays within
+     * the bound.
+     */
     static Goal atMost(double bound, String measure, String scenario, Figure figure, String other) {
         return new Goal(measure, "%s: %s ≤ %s × %s".formatted(scenario, figure.heading(), Numbers.bound(bound), other),
                 (result) -> {
@@ -47,7 +53,7 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
                 });
     }
 
-    /** The median of the quiet rounds is at most so much. */
+    /** Requires that the median of the quiet rounds stays within the bound. */
     static Goal atMost(double bound, String measure, String scenario, Figure figure) {
         return new Goal(measure, "%s: %s ≤ %s".formatted(scenario, figure.heading(), Numbers.bound(bound)),
                 (result) -> {

@@ -18,12 +18,12 @@ final class Numbers {
         return String.format(Locale.ROOT, (size >= 100) ? "%,.0f" : (size >= 10) ? "%.1f" : "%.2f", value);
     }
 
-    /** A bound as somebody has set it: 0.25, 1.5, 20. */
+    /** Writes a bound as it was set: 0.25, 1.5, 20. */
     static String bound(double bound) {
         return (bound == Math.rint(bound)) ? String.valueOf(Math.round(bound)) : String.valueOf(bound);
     }
 
-    /** From the least to the greatest; nothing if there is none. */
+    /** Writes the range from the minimum to the maximum; empty if there is no figure. */
     static String range(Spread spread) {
         if (spread.isEmpty()) {
             return "";

@@ -1,7 +1,7 @@
 package io.delayqueue.benchmarks.runner.report;
 
 /**
- * What became of a goal.
+ * Holds the outcome of a goal.
  *
  * @param status whether it is met
  * @param figures the figures that say so

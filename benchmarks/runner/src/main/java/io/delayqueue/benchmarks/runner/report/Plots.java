@@ -171,11 +171,11 @@ final class Plots {
     }
 
     /**
-     * What is drawn of a measure.
+     * Selects the figure of a plot, and its form.
      *
      * @param figure the height
      * @param lines lines over the messages pending, or else bars
-     * @param logarithmic whether the heights are so far apart
+     * @param logarithmic whether the axis is logarithmic
      */
     private record Plot(Figure figure, boolean lines, boolean logarithmic) {
 

@@ -1,12 +1,19 @@
 package io.delayqueue.benchmarks.runner.report;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
 
 import io.delayqueue.benchmarks.runner.measure.Measure;
 import io.delayqueue.benchmarks.runner.result.Cell;
@@ -16,26 +23,46 @@ import io.delayqueue.benchmarks.runner.result.Figure;
 import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
 
-/** Makes a page of whatever results are there. */
+/**
+ * Writes the pages of the available results: an overview, and the details of each
+ * measure.
+ */
 public final class Report {
 
     private static final String PLOTS = "performance";
 
-    private static final String HEAD = """
+    private static final String OVERVIEW = "performance.md";
+
+    private static final String DETAILS = "internals/performance-details.md";
+
+    /** The measures whose plots are in the overview. */
+    private static final Set<String> PLOTTED = Set.of("drain", "backlog", "memory");
+
+    private static final String OVERVIEW_HEAD = """
             # Performance
 
-            DelayQueue beside its peers and beside the least that Redis can do for a delayed message, all contenders of a
-            measure in one run. This page is written by `scripts/benchmark report` from the files in `benchmarks/results`; do not edit it. What
-            each contender is, and how to measure yourself: [benchmarks](../benchmarks/README.md).
+            This page compares DelayQueue with its peers and with the limit, the minimum that Redis must do for a delayed message; all
+            contenders of a measure take part in one run. The [details](internals/performance-details.md) have all goals and the tables of each
+            measure, and the [comparison](comparison.md) the ranges that a longer run found. `scripts/benchmark report` writes both pages from
+            the files in `benchmarks/results`; do not edit them. [Benchmarks](../benchmarks/README.md) describes the contenders, and how to
+            measure yourself.
 
-            How to read it: trust counts first (commands, bytes, missing, doubled, early), then CPU in microseconds per
-            message, then quotients of contenders in one run, and rates and milliseconds last; those are of one small
-            machine, on which Redis, senders and handlers share the cores. A figure is the median of the rounds, with the
-            least and the greatest beside it if there are several. *Steal* is the share of the machine's time that its host gave to others, the
-            greatest of all rounds; *load* likewise. *Cell s* is for how long a cell was measured, in seconds; it is missing where neither it was
-            recorded nor a rate. Rates from cells of a second or two, and from one or two rounds, differ from run to run by more than their spread
-            says: the README gives the ranges that a longer run found. **Exactly once** is checked in every cell that delivers: what is
-            missing, doubled or early is printed there.
+            Trust counts first (commands, bytes, missing, duplicate, early), then CPU in microseconds per message, then quotients of
+            contenders in one run, and rates and milliseconds last: those are of one small machine, on which Redis, senders and handlers share
+            the cores.
+            """;
+
+    private static final String DETAILS_HEAD = """
+            # Performance in detail
+
+            This page has all goals and figures behind [performance](../performance.md), which explains how far to trust them.
+            `scripts/benchmark report` writes it; do not edit it.
+
+            A figure is the median of the rounds, with the minimum and the maximum in parentheses if there are several. *Steal* is the share
+            of the machine's time that its host gave to others, the maximum of all rounds; *load* likewise. *Cell s* is the length of a
+            measured cell in seconds; it is missing if neither it nor a rate was recorded. Rates from cells of a second or two, and from one or
+            two rounds, differ from run to run by more than their range shows: the [comparison](../comparison.md) gives the ranges of a longer
+            run. **Exactly once** is checked in every cell that delivers: missing, duplicate and early messages are printed there.
             """;
 
     private final ResultFiles results;
@@ -48,24 +75,55 @@ public final class Report {
     }
 
     /**
-     * Writes the page, {@code performance.md}, and its plots in a directory beside it.
-     * @return the page
+     * Writes {@code performance.md}, {@code internals/performance-details.md}, and the
+     * plots.
+     * @param directory the directory of the documentation
+     * @return the first of the pages
      */
     public Path write(Path directory) {
         Plots plots = new Plots(directory.resolve(PLOTS));
-        StringBuilder text = new StringBuilder(HEAD);
-        appendConditions(text);
-        appendGoals(text);
+        StringBuilder overview = new StringBuilder(OVERVIEW_HEAD);
+        StringBuilder details = new StringBuilder(DETAILS_HEAD);
+        appendConditions(overview);
+        appendSummary(overview);
+        appendGoals(details, (outcome) -> true);
         for (Measure measure : this.measures) {
-            this.results.read(measure.name()).ifPresent((result) -> append(text, measure, result, plots));
+            this.results.read(measure.name()).ifPresent((result) -> {
+                String drawn = drawn(plots.draw(result));
+                append(details, measure, result, drawn.replace("](", "](../"));
+                overview.append(PLOTTED.contains(measure.name()) ? drawn : "");
+            });
         }
+        overview.append("""
+
+                ## Goals that are not met
+                """);
+        appendGoals(overview, (outcome) -> outcome.status() != Outcome.Status.MET);
+        overview.append("\n").append(bottlenecks());
         try {
-            Files.createDirectories(directory);
-            return Files.writeString(directory.resolve("performance.md"), text);
+            Files.createDirectories(directory.resolve(DETAILS).getParent());
+            Files.writeString(directory.resolve(DETAILS), details);
+            return Files.writeString(directory.resolve(OVERVIEW), overview);
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
+    }
+
+    /** The explanation of missed goals, which is written by hand. */
+    private static String bottlenecks() {
+        try (InputStream text = Report.class.getResourceAsStream("bottlenecks.md")) {
+            return new String(Objects.requireNonNull(text).readAllBytes(), StandardCharsets.UTF_8);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    private static String drawn(Map<String, Path> plots) {
+        StringBuilder text = new StringBuilder();
+        plots.forEach((title, file) -> text.append("%n![%s](%s/%s)%n".formatted(title, PLOTS, file.getFileName())));
+        return text.toString();
     }
 
     private void appendConditions(StringBuilder text) {
@@ -96,42 +154,67 @@ public final class Report {
             .sum() / 60;
     }
 
-    private void appendGoals(StringBuilder text) {
+    /** Counts the goals that are met, by measure. */
+    private void appendSummary(StringBuilder text) {
+        text.append("""
+
+                ## Goals
+
+                | Measure | Goals met |
+                | --- | --- |
+                """);
+        List<Goal> goals = Goals.all(this.results::read);
+        for (Measure measure : this.measures) {
+            List<Outcome> outcomes = goals.stream()
+                .filter((goal) -> goal.measure().equals(measure.name()))
+                .map((goal) -> goal.evaluate(this.results::read))
+                .toList();
+            if (!outcomes.isEmpty()) {
+                text.append("| [%s](%s#%s) | %d of %d |%n".formatted(measure.title(), DETAILS, anchor(measure.title()),
+                        outcomes.stream().filter((outcome) -> outcome.status() == Outcome.Status.MET).count(),
+                        outcomes.size()));
+            }
+        }
+    }
+
+    private static String anchor(String title) {
+        return title.toLowerCase(Locale.ROOT).replace(' ', '-');
+    }
+
+    private void appendGoals(StringBuilder text, Predicate<Outcome> shown) {
         text.append(
                 """
 
-                        ## Goals
-
                         A quotient is the median of the quotients of each round. Milliseconds count in rounds with steal under 2 %.
-                        Where a goal is missed: [why, and what was tried](performance-bounds.md).
 
                         | Measure | Goal | Measured | | Commit | Rounds | Cell s |
                         | --- | --- | --- | --- | --- | ---: | ---: |
                         """);
         for (Goal goal : Goals.all(this.results::read)) {
             Outcome outcome = goal.evaluate(this.results::read);
-            String run = (outcome.status() == Outcome.Status.NOT_MEASURED) ? " | | "
-                    : this.results.read(goal.measure()).map(Report::run).orElseThrow();
-            text.append("| %s | %s | %s | %s | %s |%n".formatted(goal.measure(), goal.text(), outcome.figures(),
-                    outcome.status().text(), run));
+            if (shown.test(outcome)) {
+                String run = (outcome.status() == Outcome.Status.NOT_MEASURED) ? " | | "
+                        : this.results.read(goal.measure()).map(Report::run).orElseThrow();
+                text.append("| %s | %s | %s | %s | %s |%n".formatted(goal.measure(), goal.text(), outcome.figures(),
+                        outcome.status().text(), run));
+            }
         }
     }
 
-    /** What a figure is of: the commit, how many rounds, and how long the cells. */
+    /** The commit, the number of rounds, and the length of the cells. */
     private static String run(Result result) {
         return "%s | %d | %s".formatted(result.conditions().commit(), result.conditions().rounds(),
                 Numbers.range(result.seconds(Goal.OURS)));
     }
 
-    private void append(StringBuilder text, Measure measure, Result result, Plots plots) {
+    private static void append(StringBuilder text, Measure measure, Result result, String plots) {
         Conditions conditions = result.conditions();
-        text.append("%n## %s%n%n%s%n%n".formatted(measure.name(), measure.about()));
+        text.append("%n## %s%n%n`%s`. %s%n%n".formatted(measure.title(), measure.name(), measure.about()));
         text.append("%s, %s mode, %d %s, %d s, commit %s%s.%n%n".formatted(conditions.date(), conditions.mode(),
                 conditions.rounds(), (conditions.rounds() == 1) ? "round" : "rounds", conditions.seconds(),
                 conditions.commit(), conditions.dirty() ? " with changes" : ""));
         new Table(result).append(text);
-        plots.draw(result)
-            .forEach((title, file) -> text.append("%n![%s](%s/%s)%n".formatted(title, PLOTS, file.getFileName())));
+        text.append(plots);
         List<String> notes = new ArrayList<>();
         for (Cell cell : result.cells()) {
             for (String note : cell.notes()) {
@@ -143,7 +226,7 @@ public final class Report {
         }
     }
 
-    /** The cells of a result, rounds together. */
+    /** Prints the cells of a result, with the rounds of a cell in one row. */
     private record Table(Result result) {
 
         void append(StringBuilder text) {

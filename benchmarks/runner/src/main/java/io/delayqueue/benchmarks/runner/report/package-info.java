@@ -1,5 +1,5 @@
 /**
- * What is made of results: tables, plots, and the goals, each met or not. Begin with
+ * Makes tables and plots of results, and compares them with the goals. Begin with
  * {@link io.delayqueue.benchmarks.runner.report.Report}.
  */
 @NullMarked

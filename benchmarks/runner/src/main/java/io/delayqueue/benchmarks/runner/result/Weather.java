@@ -1,10 +1,10 @@
 package io.delayqueue.benchmarks.runner.result;
 
 /**
- * What else the machine did during a cell.
+ * Holds the other load of the machine during a cell.
  *
  * @param stealPercent share of the cores' time that the hypervisor gave to others
- * @param idlePercent share of the cores' time that nobody wanted
+ * @param idlePercent share of the cores' time that was idle
  * @param load load average of the last minute, at the end
  * @param at when it ended, UTC
  */

@@ -1,4 +1,4 @@
-/** What was measured, as it is kept in a file for each measure. */
+/** Results of measurements, as stored in one file per measure. */
 @NullMarked
 package io.delayqueue.benchmarks.runner.result;
 

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A goal is met by the median, and never by what was not measured. */
+/**
+ * Checks that the median decides about a goal, and that an unmeasured goal is never met.
+ */
 class GoalTests {
 
     private final List<Cell> cells = new ArrayList<>();
@@ -74,7 +76,7 @@ class GoalTests {
     }
 
     @Test
-    void withoutAQuietRoundNothingIsSaid() {
+    void withoutAQuietRoundThereIsNoResult() {
         measured("delayqueue", 1, 1, 30, 0);
 
         assertThat(outcome(Goal.atMost(8, "drain", "100 B", Figure.PER_SECOND)).status())

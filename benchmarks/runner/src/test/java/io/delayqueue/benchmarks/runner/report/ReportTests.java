@@ -62,16 +62,32 @@ class ReportTests {
                 "| herd | 0 missing |  | not measured |  | |  |");
     }
 
-    /** By hand, as is the table of the README. */
+    /** The table of the comparison is written by hand. */
     @Test
-    void everyFigureOfTheReadmeNamesItsCommitRoundsAndLength() throws IOException {
-        String table = Files.readString(ROOT.resolve("README.md")).split("\nMeasured ")[1].split("\n\n")[1];
+    void everyFigureOfTheComparisonNamesItsCommitRoundsAndLength() throws IOException {
+        String table = Files.readString(ROOT.resolve("docs/comparison.md")).split("\n\n(?=\\| )")[2].split("\n\n")[0];
         List<String> rows = table.lines().skip(2).toList();
         Pattern run = Pattern.compile(".*\\| [AB], [0-9a-f]{7}: .*\\brounds?, .+ \\|");
 
         assertThat(table.lines().findFirst())
             .hasValueSatisfying((heading) -> assertThat(heading).endsWith("| Commit: rounds, length of a cell |"));
         assertThat(rows).hasSizeGreaterThan(5).allMatch((row) -> run.matcher(row).matches());
+    }
+
+    @Test
+    void theOverviewHasTheMissedGoalsOnly(@TempDir Path directory) throws IOException {
+        page(directory, cell(1, Map.of("REDIS_MICROS", 11.0), 50));
+
+        assertThat(Files.readString(directory.resolve("docs/performance.md"))).contains("| 0 of 4 |",
+                "| drain | 100 B: Redis µs/msg ≤ 10 | 11 | **not met** | c0ffee1234 | 1 |");
+        page(directory, cell(1, Map.of("REDIS_MICROS", 9.0), 50));
+        assertThat(Files.readString(directory.resolve("docs/performance.md"))).contains("| 1 of 4 |")
+            .doesNotContain("| drain | 100 B: Redis µs/msg ≤ 10 |");
+    }
+
+    @Test
+    void theOverviewStaysShort() throws IOException {
+        assertThat(Files.readString(ROOT.resolve("docs/performance.md")).split("\\s+")).hasSizeLessThanOrEqualTo(2000);
     }
 
     private static Cell cell(int round, Map<String, Double> figures, @Nullable Integer messages) {
@@ -84,7 +100,9 @@ class ReportTests {
         ResultFiles files = new ResultFiles(directory.resolve("results"));
         files.write(new Result("drain", new Conditions("full", cells.length, "2026-01-01T00:00:00Z", 9, "c0ffee1234",
                 false, "7.0.15", "PATH", "17", List.of(), "m", 1), List.of(cells)));
-        return Files.readString(new Report(files, Measures.all()).write(directory.resolve("docs")));
+        Path docs = directory.resolve("docs");
+        return Files.readString(new Report(files, Measures.all()).write(docs))
+                + Files.readString(docs.resolve("internals/performance-details.md"));
     }
 
 }

@@ -1,0 +1,61 @@
+package io.delayqueue.autoconfigure;
+
+import java.util.List;
+import java.util.concurrent.Executor;
+
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.SyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.CompositeTaskDecorator;
+
+/**
+ * Chooses how handlers are executed: the executor that
+ * {@code delayqueue.listener.executor} names, and all {@link TaskDecorator} beans, as
+ * Boot composes them for its own executors.
+ */
+final class HandlerExecutorResolver {
+
+    private static final String PROPERTY = "delayqueue.listener.executor";
+
+    private HandlerExecutorResolver() {
+    }
+
+    static HandlerExecutorSettings among(BeanFactory beans, @Nullable String executor,
+            ObjectProvider<TaskDecorator> decorators) {
+        return new HandlerExecutorSettings((executor != null) ? named(executor, beans) : null,
+                composed(decorators.orderedStream().toList()));
+    }
+
+    private static @Nullable TaskDecorator composed(List<TaskDecorator> decorators) {
+        return switch (decorators.size()) {
+            case 0 -> null;
+            case 1 -> decorators.get(0);
+            default -> new CompositeTaskDecorator(decorators);
+        };
+    }
+
+    private static Executor named(String name, BeanFactory beans) {
+        if (!beans.containsBean(name) || !beans.isTypeMatch(name, Executor.class)) {
+            throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
+                    "There is no Executor bean of that name.");
+        }
+        Executor executor = beans.getBean(name, Executor.class);
+        if (executor instanceof SyncTaskExecutor) {
+            throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
+                    "It runs tasks in the calling thread, which may be that of the connection to Redis.");
+        }
+        if (executor instanceof SimpleAsyncTaskExecutor throttled && throttled.isThrottleActive()) {
+            throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
+                    "It has a concurrency limit, for which callers wait, and these include the thread of the connection "
+                            + "to Redis. Remove the limit, and set delayqueue.listener.concurrency instead.");
+        }
+        return executor;
+    }
+
+}

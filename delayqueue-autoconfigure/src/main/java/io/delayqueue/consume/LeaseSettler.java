@@ -1,0 +1,197 @@
+package io.delayqueue.consume;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterPublisher;
+import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DueLease;
+import io.delayqueue.store.ExpiredMessagesLogs;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Texts;
+import io.delayqueue.store.routing.StoreComponents;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Settles leases, and counts those that were lost. Every settlement returns {@code false}
+ * if the lease was no longer held. Thread-safe; never waits for the store.
+ */
+public final class LeaseSettler {
+
+    private static final Logger logger = LoggerFactory.getLogger(LeaseSettler.class);
+
+    private static final int MAX_CAUSE = 4000;
+
+    private static final String UNCONFIRMED = " (the reply was lost; logged again if it was not stored)";
+
+    private final MessageStore store;
+
+    private final MessageEventListener events;
+
+    private final DeadLetterPublisher publisher;
+
+    private final ExpiredMessagesLogs expirations = new ExpiredMessagesLogs(System::nanoTime);
+
+    public LeaseSettler(StoreComponents ports, DeadLetterPublisher publisher) {
+        this.store = ports.messages();
+        this.events = ports.events();
+        this.publisher = publisher;
+    }
+
+    /** Records the start of a redelivered message. */
+    CompletableFuture<Boolean> start(Lease lease) {
+        return this.store.start(lease).thenApply((held) -> known(lease, held));
+    }
+
+    public CompletableFuture<Boolean> acknowledge(Lease lease) {
+        return first(lease, this.store.acknowledge(lease.partition(), List.of(lease)));
+    }
+
+    /**
+     * Acknowledges leases of any partitions, each once.
+     * @return whether each was held; a failure is without effect only if every partition
+     * failed without effect
+     */
+    public CompletableFuture<Map<Lease, Boolean>> acknowledgeAll(List<Lease> leases) {
+        Map<Lease, Boolean> held = new ConcurrentHashMap<>();
+        List<CompletableFuture<Void>> answers = leases.stream()
+            .distinct()
+            .collect(Collectors.groupingBy(Lease::partition))
+            .values()
+            .stream()
+            .map((some) -> this.store.acknowledge(some.get(0).partition(), some)
+                .thenAccept((all) -> IntStream.range(0, some.size())
+                    .forEach((i) -> held.put(some.get(i), known(some.get(i), all.get(i))))))
+            .toList();
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).handle((done, failure) -> {
+            if (failure != null) {
+                throw new CompletionException(FailureEffects.ofAll(answers, FailureEffects.unwrap(failure)));
+            }
+            return held;
+        });
+    }
+
+    public CompletableFuture<Boolean> extend(Lease lease, Duration leaseTime) {
+        return first(lease, this.store.extend(lease.partition(), List.of(lease), leaseTime));
+    }
+
+    /** Returns whether a lease is held, without extending one that lasts longer. */
+    public CompletableFuture<Boolean> isLive(Lease lease, Duration shortest) {
+        return this.store.extend(lease.partition(), List.of(lease), shortest).thenApply((all) -> all.get(0));
+    }
+
+    public CompletableFuture<Boolean> release(Lease lease, Duration delay) {
+        return first(lease, this.store.release(lease.partition(), List.of(lease), delay));
+    }
+
+    /** Releases a lease to the due time of its attempt. */
+    public CompletableFuture<Boolean> release(DueLease due) {
+        return first(due.lease(), this.store.release(due.lease().partition(), List.of(due)));
+    }
+
+    private CompletableFuture<Boolean> first(Lease lease, CompletableFuture<List<Boolean>> answer) {
+        return answer.thenApply((all) -> known(lease, all.get(0)));
+    }
+
+    /** Retries a message, which counts another failure. Does not count the retry. */
+    public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return this.store.retry(lease, delay, Texts.cut(failure, MAX_CAUSE)).thenApply((held) -> known(lease, held));
+    }
+
+    /** Counts the retry of a message. */
+    public void retried(QueueName queue) {
+        this.events.of(queue).retried();
+    }
+
+    /** Dead-letters a message. Does not publish that. */
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
+        DeadLetterRequest bounded = new DeadLetterRequest(Texts.cut(request.cause(), MAX_CAUSE), request.failed(),
+                request.dueAt());
+        return this.store.deadLetter(lease, bounded).thenApply((held) -> known(lease, held));
+    }
+
+    /** Publishes that a message was dead-lettered; see {@link DeadLetterPublisher}. */
+    public void publish(Lease lease, DeadLetterRequest request, int failures, String note) {
+        this.publisher.publish(lease, request, failures, note);
+    }
+
+    /**
+     * Dead-letters a message that no caller may have, and publishes that. This call is
+     * never repeated, so it is published even if the reply was lost.
+     * @param executor publishes it
+     */
+    CompletableFuture<Boolean> deadLetter(ClaimedMessage message, String cause, Executor executor) {
+        DeadLetterRequest request = new DeadLetterRequest(cause, false, message.dueAt());
+        return deadLetter(message.lease(), request).whenCompleteAsync((held, failure) -> {
+            if (failure == null && held) {
+                publish(message.lease(), request, message.failures(), "");
+            }
+            else if (failure != null && FailureEffects.isIn(failure)) {
+                publish(message.lease(), request, message.failures(), UNCONFIRMED);
+            }
+        }, executor);
+    }
+
+    /** Counts a lease that was lost. */
+    public void lost(QueueName queue) {
+        this.events.of(queue).leaseLost();
+    }
+
+    private boolean known(Lease lease, boolean held) {
+        if (!held) {
+            lost(lease.queue());
+        }
+        return held;
+    }
+
+    /**
+     * Counts, logs and publishes what a claim has found besides messages. Expired
+     * messages are logged in one line a minute.
+     */
+    void report(QueueName queue, ClaimResult claim, ExpiryPolicy policy) {
+        if (claim.expired() > 0) {
+            this.events.of(queue).expired(claim.expired());
+        }
+        claim.messages()
+            .stream()
+            .filter(ClaimedMessage::redelivered)
+            .forEach((message) -> this.events.of(queue).redelivered());
+        claim.deadLettered().forEach(this.publisher::publish);
+        String summary = this.expirations.add(queue, claim, policy);
+        if (summary != null) {
+            this.publisher.log(() -> logger.warn(summary));
+        }
+    }
+
+    /**
+     * Releases messages of one partition that no caller has seen.
+     * @return completes when they are released; does not fail
+     */
+    CompletableFuture<Void> giveBack(List<DueLease> leases) {
+        Lease first = leases.get(0).lease();
+        return this.store.release(first.partition(), leases).handle((released, failure) -> {
+            if (failure != null) {
+                this.publisher
+                    .log(() -> logger.warn("Cannot release {} of queue '{}', due again when the leases run out",
+                            Texts.count(leases.size(), "message"), first.queue(), failure));
+            }
+            return null;
+        });
+    }
+
+}

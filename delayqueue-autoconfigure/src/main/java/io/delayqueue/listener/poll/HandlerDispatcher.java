@@ -1,0 +1,355 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.store.MessageStore;
+
+/**
+ * Limits how many messages of one queue are handled, or prefetched, at a time.
+ * <p>
+ * A quick handler would wait for the store after each message. Therefore as many more
+ * messages may be claimed as the handlers finished in the last few milliseconds, at most
+ * as many as handlers of the latest average duration can finish in that time. Slow
+ * handlers get none, which leaves the messages to other nodes.
+ * <p>
+ * Threads are started one by one, each by the one before while messages wait, so that a
+ * few quick handlers do not wake a thread for every message.
+ * <p>
+ * <strong>Threads.</strong> Loops reserve and add; any thread reports finished messages.
+ * Only loops that share handlers use the queue of waiters, under its own lock.
+ */
+public final class HandlerDispatcher {
+
+    /** How long a prefetched message is expected to wait. */
+    static final Duration PREFETCH_TIME = Duration.ofMillis(5);
+
+    /** How long messages may wait without progress before they are released. */
+    static final Duration STALL = Duration.ofSeconds(1);
+
+    /** The longest wait for a thread before its start counts as dropped. */
+    private static final Duration LONGEST_START = Duration.ofSeconds(30);
+
+    /** The maximum prefetch: one batch waits here while the next one is claimed. */
+    private static final int MAX_PREFETCH = 2 * MessageStore.BATCH_LIMIT;
+
+    private static final long SHORTEST_SAMPLE = Duration.ofMillis(2).toNanos();
+
+    private final int concurrency;
+
+    private final HandlerExecutor executor;
+
+    private final LongSupplier nanoTime;
+
+    private final Semaphore free;
+
+    private final Queue<Task> ready = new ConcurrentLinkedQueue<>();
+
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    /** Messages that are claimed or being claimed, and not finished. */
+    private final AtomicInteger reserved = new AtomicInteger();
+
+    private final AtomicLong finished = new AtomicLong();
+
+    /** The total time that handlers took for the finished messages, in nanoseconds. */
+    private final AtomicLong busy = new AtomicLong();
+
+    private final AtomicReference<Sample> sample;
+
+    private final AtomicInteger loops = new AtomicInteger();
+
+    /** Loops that wait for permits, in FIFO order; guarded by itself. */
+    private final Set<TurnScheduler> waiters = new LinkedHashSet<>();
+
+    private final AtomicBoolean starting = new AtomicBoolean();
+
+    private volatile long startingSince;
+
+    /** After how many nanoseconds the start of a thread counts as dropped. */
+    private volatile long startLimit = STALL.toNanos();
+
+    private volatile long movedAt;
+
+    public HandlerDispatcher(int concurrency, HandlerExecutor executor, LongSupplier nanoTime) {
+        this.concurrency = concurrency;
+        this.executor = executor;
+        this.nanoTime = nanoTime;
+        this.free = new Semaphore(concurrency);
+        this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0, 0));
+    }
+
+    /** Registers a loop that shares these handlers. */
+    void register() {
+        this.loops.incrementAndGet();
+    }
+
+    /** Unregisters a loop that could not be started. */
+    public void unregister() {
+        this.loops.decrementAndGet();
+    }
+
+    /**
+     * Reserves permits for messages that are about to be claimed. A loop that gets none
+     * joins a FIFO queue and is woken when permits are free. One permit is reserved for
+     * each waiter, so a busy partition cannot starve the others.
+     * @return the number of permits, at most {@code most}; 0 if none is free
+     */
+    int reserve(int most, TurnScheduler scheduler) {
+        int limit = this.concurrency + prefetch();
+        if (this.loops.get() <= 1) {
+            return take(most, limit);
+        }
+        synchronized (this.waiters) {
+            // Joins first, or a handler that finishes meanwhile would not wake this loop.
+            this.waiters.add(scheduler);
+            int before = positionOf(scheduler);
+            int free = limit - this.reserved.get();
+            if (free <= before) {
+                return 0;
+            }
+            int taken = take(Math.min(most, Math.max(1, free - (this.waiters.size() - 1))), limit);
+            // If other loops took the free permits, this loop keeps waiting.
+            if (taken > 0) {
+                this.waiters.remove(scheduler);
+            }
+            return taken;
+        }
+    }
+
+    private int positionOf(TurnScheduler scheduler) {
+        int place = 0;
+        for (TurnScheduler waiting : this.waiters) {
+            if (waiting == scheduler) {
+                break;
+            }
+            place++;
+        }
+        return place;
+    }
+
+    private int take(int most, int limit) {
+        while (true) {
+            int taken = this.reserved.get();
+            int permits = Math.min(most, limit - taken);
+            if (permits <= 0) {
+                return 0;
+            }
+            if (this.reserved.compareAndSet(taken, taken + permits)) {
+                return permits;
+            }
+        }
+    }
+
+    /** Releases permits that no message uses. */
+    void release(int permits) {
+        this.reserved.addAndGet(-permits);
+        if (permits > 0) {
+            wakeWaiters();
+        }
+    }
+
+    /** Removes a loop from the queue of waiting loops. */
+    void leave(TurnScheduler scheduler) {
+        synchronized (this.waiters) {
+            this.waiters.remove(scheduler);
+        }
+        wakeWaiters();
+    }
+
+    /** Wakes as many waiters as there are free permits. */
+    void wakeWaiters() {
+        if (this.loops.get() <= 1) {
+            return;
+        }
+        List<TurnScheduler> first;
+        synchronized (this.waiters) {
+            int free = this.concurrency + this.sample.get().prefetch() - this.reserved.get();
+            first = this.waiters.stream().limit(Math.max(0, free)).toList();
+        }
+        first.forEach(TurnScheduler::requestTurn);
+    }
+
+    private int prefetch() {
+        Sample last = this.sample.get();
+        long now = this.nanoTime.getAsLong();
+        long span = now - last.at();
+        if (span < SHORTEST_SAMPLE) {
+            return last.prefetch();
+        }
+        Sample next = next(last, now);
+        this.sample.compareAndSet(last, next);
+        return next.prefetch();
+    }
+
+    private Sample next(Sample last, long now) {
+        long finished = this.finished.get();
+        long busy = this.busy.get();
+        double done = (double) (finished - last.finished()) * PREFETCH_TIME.toNanos();
+        double prefetch = done / (now - last.at());
+        long took = busy - last.busy();
+        if (took > 0) {
+            prefetch = Math.min(prefetch, this.concurrency * done / took);
+        }
+        return new Sample(now, finished, busy, (int) Math.min(MAX_PREFETCH, prefetch));
+    }
+
+    /**
+     * Hands messages to handlers, each as soon as one is free.
+     * @param work called once for each message, on a handler thread
+     * @throws RuntimeException or an error if no thread can run them; unless the caller
+     * releases them, they may still be handled as soon as another handler finishes
+     */
+    void add(List<InFlightMessage> messages, Consumer<InFlightMessage> work) {
+        if (messages.isEmpty()) {
+            return;
+        }
+        this.movedAt = this.nanoTime.getAsLong();
+        this.waiting.addAndGet(messages.size());
+        messages.forEach((message) -> this.ready.add(new Task(message, work)));
+        startOne();
+    }
+
+    /** Removes waiting messages that were released. */
+    void removeReleased() {
+        for (Task task : this.ready) {
+            if (task.message().isReleased() && this.ready.remove(task)) {
+                this.waiting.decrementAndGet();
+            }
+        }
+    }
+
+    /** Starts one thread at a time; each new thread starts the next. */
+    private void startOne() {
+        if (this.waiting.get() > 0 && this.free.availablePermits() > 0 && this.starting.compareAndSet(false, true)) {
+            this.startingSince = this.nanoTime.getAsLong();
+            try {
+                this.executor.execute(this::run);
+            }
+            catch (Throwable ex) {
+                this.starting.set(false);
+                throw ex;
+            }
+        }
+    }
+
+    /**
+     * Allows another start if the last one was dropped: an executor of the application
+     * may drop tasks without an exception, as {@code DiscardPolicy} does. It may also be
+     * busy and still hold the task; so the limit doubles each time, or its queue would
+     * fill with tasks that find nothing to do.
+     */
+    void forgetDroppedStart() {
+        long limit = this.startLimit;
+        if (this.starting.get() && this.nanoTime.getAsLong() - this.startingSince >= limit) {
+            this.startLimit = Math.min(2 * limit, LONGEST_START.toNanos());
+            this.starting.set(false);
+        }
+    }
+
+    private void run() {
+        this.startLimit = STALL.toNanos();
+        this.starting.set(false);
+        while (this.free.tryAcquire()) {
+            Task task = this.ready.poll();
+            if (task != null) {
+                this.waiting.decrementAndGet();
+                long now = this.nanoTime.getAsLong();
+                this.movedAt = now;
+                task.message().dispatched(now);
+                startNext();
+                task.work().accept(task.message());
+                if (this.executor.isShared()) {
+                    // The next task was started when this one returned its permit.
+                    return;
+                }
+            }
+            else {
+                this.free.release();
+                // A message may have been added before this handler was free again.
+                if (this.ready.isEmpty()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /**
+     * Starts a thread for waiting messages, in case an earlier start failed. If this one
+     * fails too, a running handler or a later turn continues.
+     */
+    void startNext() {
+        try {
+            startOne();
+        }
+        catch (RuntimeException | OutOfMemoryError ex) {
+            // Reported when there is no thread at all.
+        }
+    }
+
+    /** Records that a message is finished, or was not to be handled. */
+    void finished(InFlightMessage message) {
+        this.busy.addAndGet(this.nanoTime.getAsLong() - message.dispatchedAt());
+        this.finished.incrementAndGet();
+        this.reserved.decrementAndGet();
+        free();
+    }
+
+    /** Releases the handler of a message that was already released. */
+    void free() {
+        this.free.release();
+        startNext();
+    }
+
+    /** Returns how many more messages could be handled now. */
+    public int idle() {
+        return this.free.availablePermits();
+    }
+
+    /** Returns whether to claim more: at most half of the prefetch still waits. */
+    boolean needsMore() {
+        return this.waiting.get() <= this.sample.get().prefetch() / 2;
+    }
+
+    boolean isShared() {
+        return this.loops.get() > 1;
+    }
+
+    /** Returns whether enough permits are free to justify a claim. */
+    boolean hasCapacity() {
+        int prefetch = prefetch();
+        return this.reserved.get() < this.concurrency + prefetch && (prefetch == 0 || needsMore());
+    }
+
+    boolean isStalled() {
+        return this.waiting.get() > 0 && this.nanoTime.getAsLong() - this.movedAt >= STALL.toNanos();
+    }
+
+    /** Returns the time until waiting messages count as stalled; zero if they do. */
+    Duration untilStalled() {
+        return Duration.ofNanos(Math.max(0, this.movedAt + STALL.toNanos() - this.nanoTime.getAsLong()));
+    }
+
+    boolean hasWaiting() {
+        return this.waiting.get() > 0;
+    }
+
+    private record Task(InFlightMessage message, Consumer<InFlightMessage> work) {
+    }
+
+    /** Holds the totals up to a time, and how many messages to prefetch from then on. */
+    private record Sample(long at, long finished, long busy, int prefetch) {
+    }
+
+}

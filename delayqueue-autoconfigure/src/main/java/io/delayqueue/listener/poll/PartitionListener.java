@@ -1,0 +1,77 @@
+package io.delayqueue.listener.poll;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.QueueEventListener;
+
+/**
+ * Connects one listener to one queue; counts and publishes its events.
+ *
+ * @param partition the partition that is polled
+ * @param counters the listener's counts, shared by its queues
+ * @param events receives the same events, by queue
+ * @param lateness how late its handlers began, on all partitions of the queue
+ * @param expirations counts expired messages of all partitions, for the log
+ */
+public record PartitionListener(String listenerId, Partition partition, ListenerSettings settings,
+        MessageHandler handler, ListenerCounters counters, QueueEventListener events, LatenessHistogram lateness,
+        ExpiredMessagesLog expirations) {
+
+    public PartitionListener(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
+            ListenerCounters counters, QueueEventListener events) {
+        this(listenerId, partition, settings, handler, counters, events, new LatenessHistogram(),
+                new ExpiredMessagesLog());
+    }
+
+    /** Returns the same listener on another partition of the queue. */
+    public PartitionListener at(Partition other) {
+        return new PartitionListener(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
+                this.lateness, this.expirations);
+    }
+
+    public QueueName name() {
+        return this.partition.queue();
+    }
+
+    void started(long latenessNanos) {
+        this.lateness.add(latenessNanos);
+        this.events.started(latenessNanos);
+    }
+
+    void handled(QueueEventListener.HandlerOutcome outcome, long nanos) {
+        (outcome == QueueEventListener.HandlerOutcome.SUCCESS ? this.counters.handled : this.counters.failed)
+            .increment();
+        this.events.handled(outcome, nanos);
+    }
+
+    void retried() {
+        this.counters.retried.increment();
+        this.events.retried();
+    }
+
+    void deadLettered() {
+        this.counters.deadLettered.increment();
+        this.events.deadLettered();
+    }
+
+    void expired(long messages) {
+        if (messages > 0) {
+            this.counters.expired.add(messages);
+            this.expirations.add(messages);
+            this.events.expired(messages);
+        }
+    }
+
+    void leaseLost() {
+        this.counters.leasesLost.increment();
+        this.events.leaseLost();
+    }
+
+    void redelivered() {
+        this.counters.redelivered.increment();
+        this.events.redelivered();
+    }
+
+}

@@ -1,0 +1,101 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.redis.script.ScriptCodec;
+import io.delayqueue.store.NewMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decodes the content of a dead letter; {@code add_dead_letter} in
+ * prelude-settlements.lua defines its form.
+ *
+ * @param died when it became a dead letter, ms
+ * @param due when its last attempt was due, ms
+ * @param failures of its handler
+ * @param lapses of its leases
+ * @param life its time to live in ms and its lane
+ * @param groupOrEmpty its group; empty for none
+ * @param cause why it was dead-lettered
+ * @param firstFailure its first failure, empty for none
+ * @param stamped stamp and envelope, empty if its content was missing
+ */
+public record DeadLetterContent(long died, long due, int failures, int lapses, Life life, String groupOrEmpty,
+        String cause, String firstFailure, byte[] stamped) {
+
+    /** Stands for content that no script wrote; such a dead letter can be purged. */
+    public static final DeadLetterContent UNREADABLE = new DeadLetterContent(0, 0, 0, 0,
+            new Life(0, MessageLimits.NORMAL_PRIORITY), "", "The dead letter is not readable", "", new byte[0]);
+
+    private static final Pattern HEADER = Pattern
+        .compile("(-?\\d{1,16}):(-?\\w+):(\\d+):(\\d+):(-?\\d+):(\\d)(?:\\+(\\d{1,9}))?:(\\d{1,9}):(\\d{1,9}):");
+
+    private static final Pattern NUMBER = Pattern.compile("-?(?:\\d+|inf)");
+
+    /** Longer than any header that a script wrote. */
+    private static final int LONGEST_HEADER = 300;
+
+    public static DeadLetterContent parse(byte[] content) {
+        Matcher header = HEADER
+            .matcher(new String(content, 0, Math.min(content.length, LONGEST_HEADER), StandardCharsets.ISO_8859_1));
+        if (!header.lookingAt() || !NUMBER.matcher(header.group(2)).matches()) {
+            return UNREADABLE;
+        }
+        int start = header.end();
+        String groupLength = header.group(7);
+        long groupEnd = start + ((groupLength != null) ? Long.parseLong(groupLength) : 0);
+        long causeEnd = groupEnd + Long.parseLong(header.group(8));
+        long firstEnd = causeEnd + Long.parseLong(header.group(9));
+        if (firstEnd > content.length) {
+            return UNREADABLE;
+        }
+        return new DeadLetterContent(Long.parseLong(header.group(1)),
+                ScriptCodec.ceil(ScriptCodec.bytes(header.group(2))), ScriptCodec.count(header.group(3)),
+                ScriptCodec.count(header.group(4)), Life.of(header.group(5), header.group(6)),
+                ScriptCodec.name(Arrays.copyOfRange(content, start, (int) groupEnd)),
+                text(content, (int) groupEnd, (int) causeEnd), text(content, (int) causeEnd, (int) firstEnd),
+                Arrays.copyOfRange(content, (int) firstEnd, content.length));
+    }
+
+    private static String text(byte[] content, int start, int end) {
+        return new String(content, start, end - start, StandardCharsets.UTF_8);
+    }
+
+    @Nullable String group() {
+        return this.groupOrEmpty.isEmpty() ? null : this.groupOrEmpty;
+    }
+
+    @Nullable String firstFailureOrNull() {
+        return (this.firstFailure.isEmpty() || this.firstFailure.equals(this.cause)) ? null : this.firstFailure;
+    }
+
+    /** Returns its message, to be sent again. */
+    public NewMessage toMessage(String letterId) {
+        Duration timeToLive = (this.life.millis() != 0) ? Duration.ofMillis(this.life.millis()) : null;
+        return NewMessage.of(letterId, this.life.lane(), timeToLive, group(), ScriptCodec.envelopeOf(this.stamped));
+    }
+
+    /**
+     * Holds the settings with which its message is sent again.
+     *
+     * @param millis its time to live; 0 for none
+     * @param lane its lane
+     */
+    record Life(long millis, int lane) {
+
+        /**
+         * Parses the settings; an expiry before the due time, which no sender can set,
+         * becomes the shortest time to live.
+         */
+        static Life of(String millis, String lane) {
+            return new Life(millis.startsWith("-") ? 1 : ScriptCodec.millis(millis), Integer.parseInt(lane));
+        }
+
+    }
+
+}

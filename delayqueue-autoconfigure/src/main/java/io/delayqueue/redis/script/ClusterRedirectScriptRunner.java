@@ -1,0 +1,88 @@
+package io.delayqueue.redis.script;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.delayqueue.store.FailureEffects;
+
+/**
+ * Repeats calls while a slot of the cluster moves to another node. Redis answers TRYAGAIN
+ * to every script as long as only some of its keys have moved, and for a moment two nodes
+ * may redirect the client to each other until it gives up. In both cases the script did
+ * not run.
+ * <p>
+ * <strong>Threads.</strong> Any; a repetition runs on a thread of the common pool.
+ */
+public final class ClusterRedirectScriptRunner implements ScriptRunner {
+
+    private static final Duration PAUSE = Duration.ofMillis(20);
+
+    private final ScriptRunner runner;
+
+    private final Duration limit;
+
+    private final boolean cluster;
+
+    /**
+     * Creates a runner.
+     * @param limit after which it gives up
+     * @param cluster whether the client follows redirections
+     */
+    public ClusterRedirectScriptRunner(ScriptRunner runner, Duration limit, boolean cluster) {
+        this.runner = runner;
+        this.limit = limit;
+        this.cluster = cluster;
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+        return run(new Call(script, keys, arguments, System.nanoTime()), false);
+    }
+
+    private CompletableFuture<List<Object>> run(Call call, boolean doubtful) {
+        CompletableFuture<List<Object>> answer = this.runner.run(call.script(), call.keys(), call.arguments());
+        if (answer.isDone() && !answer.isCompletedExceptionally()) {
+            return answer;
+        }
+        return answer.exceptionallyCompose((failure) -> {
+            long left = this.limit.toNanos() - (System.nanoTime() - call.begun());
+            if (left < PAUSE.toNanos() || !passes(failure)) {
+                return CompletableFuture.failedFuture(FailureEffects.keep(doubtful, failure));
+            }
+            return CompletableFuture
+                .supplyAsync(() -> run(call, doubtful || FailureEffects.isIn(failure)),
+                        CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
+                .thenCompose(Function.identity());
+        });
+    }
+
+    private boolean passes(Throwable failure) {
+        return RedisExceptionTranslator.isSlotMoving(failure)
+                || (this.cluster && RedisExceptionTranslator.isSentElsewhere(failure));
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return this.runner.isBlocking();
+    }
+
+    @Override
+    public void close() {
+        this.runner.close();
+    }
+
+    /**
+     * Holds a call that may be repeated.
+     *
+     * @param script what to run
+     * @param keys its keys
+     * @param arguments its arguments
+     * @param begun when it was first made, by the monotonic clock
+     */
+    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long begun) {
+    }
+
+}

@@ -1,0 +1,447 @@
+package io.delayqueue.redis.wakeup;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+
+import io.delayqueue.store.FailureEffects;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.RedisPubSubListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Subscribes with Lettuce: to channels on one connection, also of a cluster, or to
+ * patterns on every master of a cluster, as keyspace notifications require: only the node
+ * that holds a key publishes them.
+ * <p>
+ * The client reopens a lost connection and subscribes again, once; it does not report it
+ * if the server rejects that. So queues count as not subscribed until every connection is
+ * confirmed, and if one is not within a few seconds, all are closed and opened again. So
+ * are they when the masters have changed, as a master that became a replica would notify
+ * besides its successor: they are read every few seconds, because the server does not
+ * report a failover to clients. A {@link SubscriptionHeartbeat} finds silent connections.
+ * <p>
+ * <strong>Threads.</strong> One, given at construction, adds, removes and closes, and
+ * handles every answer of Redis; it waits only when it closes. A thread of its own opens
+ * a connection. Queues are notified by the client's threads, for several masters at a
+ * time.
+ */
+final class LettuceSubscription implements TopicSubscription {
+
+    private static final Logger logger = LoggerFactory.getLogger(LettuceSubscription.class);
+
+    /**
+     * Longest time for which a new master, or one that rejected, is not subscribed to.
+     */
+    private static final Duration CHECK = Duration.ofSeconds(5);
+
+    private static final Duration RETRY = Duration.ofMillis(500);
+
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
+
+    private final LettuceConnectionFactory factory;
+
+    private final WakeUpMode mode;
+
+    private final ScheduledExecutorService thread;
+
+    /** Period of the heartbeats. */
+    private final Duration period;
+
+    private final Map<String, PartitionSubscription> wanted = new ConcurrentHashMap<>();
+
+    /** Addresses of the masters that the links are for, by id. */
+    private Map<String, String> masters = Map.of();
+
+    /** By the id of the master, which is empty if any node will do. */
+    private final Map<String, Link> links = new ConcurrentHashMap<>();
+
+    private @Nullable CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> connection;
+
+    private @Nullable Future<?> nextCheck;
+
+    private @Nullable Future<?> beats;
+
+    private volatile boolean closed;
+
+    private boolean away;
+
+    /**
+     * Prepares a subscription, which begins with the first queue.
+     * @param thread the single thread that makes all calls
+     * @param period of the heartbeat of each link
+     */
+    LettuceSubscription(LettuceConnectionFactory factory, WakeUpMode mode, ScheduledExecutorService thread,
+            Duration period) {
+        this.factory = factory;
+        this.mode = mode;
+        this.thread = thread;
+        this.period = period;
+    }
+
+    @Override
+    public void add(PartitionSubscription queue) {
+        this.wanted.put(queue.topic(), queue);
+        this.links.values().forEach((link) -> link.subscribe(List.of(queue)));
+        if (this.beats == null) {
+            this.beats = this.thread.scheduleWithFixedDelay(() -> this.links.values().forEach(Link::beat),
+                    this.period.toMillis(), this.period.toMillis(), TimeUnit.MILLISECONDS);
+            check();
+        }
+    }
+
+    @Override
+    public void remove(PartitionSubscription queue) {
+        this.wanted.remove(queue.topic());
+        this.links.values().forEach((link) -> link.unsubscribe(queue));
+    }
+
+    @Override
+    public void close() {
+        this.closed = true;
+        if (this.beats != null) {
+            this.beats.cancel(false);
+        }
+        try {
+            disconnect().get(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        catch (ExecutionException | TimeoutException ex) {
+            logger.debug("The subscription has not ended in order", ex);
+        }
+    }
+
+    /** Connects if necessary, reads the masters, and schedules the next check. */
+    private void check() {
+        if (this.closed) {
+            return;
+        }
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> ours = this.connection;
+        if (ours == null) {
+            ours = connect();
+            this.connection = ours;
+        }
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> checked = ours;
+        ours.thenCompose(this::readMasters)
+            .orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .whenCompleteAsync((found, failure) -> {
+                if (!this.closed && this.connection == checked) {
+                    checked(found, failure);
+                }
+            }, this.thread);
+    }
+
+    private CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> connect() {
+        try {
+            return CompletableFuture.supplyAsync(this::open, LettuceSubscription::onThread);
+        }
+        catch (OutOfMemoryError ex) {
+            return CompletableFuture.failedFuture(ex); // no thread could be started
+        }
+    }
+
+    private static void onThread(Runnable call) {
+        Thread thread = new Thread(call, "delayqueue-subscription");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Refreshes the topology of a cluster first, as it may be outdated. */
+    private StatefulRedisPubSubConnection<byte[], byte[]> open() {
+        AbstractRedisClient client = this.factory.getRequiredNativeClient();
+        if (client instanceof RedisClusterClient cluster) {
+            cluster.refreshPartitions();
+            return cluster.connectPubSub(ByteArrayCodec.INSTANCE);
+        }
+        return ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
+    }
+
+    private CompletableFuture<Map<String, String>> readMasters(StatefulRedisPubSubConnection<byte[], byte[]> open) {
+        if (!(this.mode == WakeUpMode.KEYSPACE
+                && open instanceof StatefulRedisClusterPubSubConnection<byte[], byte[]> cluster)) {
+            return CompletableFuture.completedFuture(Map.of("", ""));
+        }
+        return cluster.async()
+            .clusterNodes()
+            .toCompletableFuture()
+            .thenApply((nodes) -> ClusterPartitionParser.parse(nodes)
+                .getPartitions()
+                .stream()
+                .filter((node) -> node.is(NodeFlag.UPSTREAM) && !node.is(NodeFlag.FAIL) && !node.hasNoSlots())
+                .collect(Collectors.toMap(RedisClusterNode::getNodeId, (node) -> String.valueOf(node.getUri()))));
+    }
+
+    private void checked(@Nullable Map<String, String> found, @Nullable Throwable failure) {
+        if (found == null) {
+            failed(failure);
+            reconnectIn(RETRY);
+        }
+        else if (!this.masters.isEmpty() && !this.masters.equals(found)) {
+            logger.debug("The masters of the cluster are now {}", found);
+            reconnectIn(Duration.ZERO);
+        }
+        else {
+            this.masters = found;
+            found.keySet().forEach(this::join);
+            checkIn(CHECK);
+        }
+    }
+
+    private void reconnectIn(Duration pause) {
+        disconnect();
+        checkIn(pause);
+    }
+
+    private void checkIn(Duration pause) {
+        if (this.nextCheck != null) {
+            this.nextCheck.cancel(false);
+        }
+        this.nextCheck = this.thread.schedule(this::check, pause.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void join(String master) {
+        Link old = this.links.get(master);
+        if (this.connection != null && (old == null || old.failed)) {
+            Link link = new Link(master, this.connection
+                .thenCompose((open) -> master.isEmpty() ? CompletableFuture.completedFuture(open)
+                        : ((StatefulRedisClusterPubSubConnection<byte[], byte[]>) open).getConnectionAsync(master)));
+            this.links.put(master, link);
+            link.subscribe(this.wanted.values());
+        }
+    }
+
+    private void failed(@Nullable Throwable failure) {
+        if (!this.closed && !this.away) {
+            this.away = true;
+            Throwable cause = (failure != null) ? FailureEffects.unwrap(failure) : null;
+            logger.warn("Cannot subscribe to all wake-ups; trying again, meanwhile the safety poll finds the messages "
+                    + "that are not announced: {}", String.valueOf(cause));
+        }
+    }
+
+    private void restored() {
+        if (this.away && isWhole()) {
+            this.away = false;
+            logger.info("Subscribed to all wake-ups again");
+        }
+    }
+
+    private void lost() {
+        this.wanted.values().forEach(PartitionSubscription::lost);
+    }
+
+    private boolean isWhole() {
+        return this.links.values().stream().allMatch((link) -> link.confirmed);
+    }
+
+    /** Disconnects; waits for connections under way before it closes them. */
+    private CompletableFuture<Void> disconnect() {
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> ours = this.connection;
+        CompletableFuture<Void> joined = CompletableFuture
+            .allOf(this.links.values().stream().map((link) -> link.open).toArray(CompletableFuture[]::new));
+        this.connection = null;
+        this.links.clear();
+        this.masters = Map.of();
+        lost();
+        if (ours == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return ours.thenCompose((open) -> joined.handle((done, failure) -> open))
+            .thenCompose(StatefulRedisPubSubConnection::closeAsync);
+    }
+
+    /** Receives the subscriptions and messages of a connection, and its loss. */
+    private final class Link extends RedisPubSubAdapter<byte[], byte[]>
+            implements RedisConnectionStateListener, SubscriptionHeartbeat.Line {
+
+        private final String master;
+
+        private final CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> open;
+
+        private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(this);
+
+        /** Whether the server has confirmed, and the connection was not lost since. */
+        private volatile boolean confirmed;
+
+        /** Whether another link should be tried. */
+        private boolean failed;
+
+        private Link(String master, CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> opening) {
+            this.master = master;
+            this.open = opening.thenApply((connection) -> {
+                connection.addListener((RedisConnectionStateListener) this);
+                connection.addListener((RedisPubSubListener<byte[], byte[]>) this);
+                return connection;
+            });
+        }
+
+        private boolean isPresent() {
+            return LettuceSubscription.this.links.get(this.master) == this;
+        }
+
+        private void subscribe(Collection<PartitionSubscription> queues) {
+            byte[][] names = queues.stream().map((queue) -> bytes(queue.topic())).toArray(byte[][]::new);
+            if (names.length == 0) {
+                return;
+            }
+            this.open.thenCompose((connection) -> subscribe(connection, names))
+                .orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+                .whenCompleteAsync((done, failure) -> rejected(failure), LettuceSubscription.this.thread);
+        }
+
+        private RedisFuture<Void> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection, byte[]... names) {
+            return (LettuceSubscription.this.mode == WakeUpMode.KEYSPACE) ? connection.async().psubscribe(names)
+                    : connection.async().subscribe(names);
+        }
+
+        private void unsubscribe(PartitionSubscription queue) {
+            byte[] name = bytes(queue.topic());
+            this.open.thenAccept((connection) -> {
+                if (LettuceSubscription.this.mode == WakeUpMode.KEYSPACE) {
+                    connection.async().punsubscribe(name);
+                }
+                else {
+                    connection.async().unsubscribe(name);
+                }
+            });
+        }
+
+        private void rejected(@Nullable Throwable failure) {
+            if (failure != null && !LettuceSubscription.this.closed && isPresent()) {
+                this.confirmed = false;
+                this.failed = true;
+                this.open.thenAccept((connection) -> {
+                    connection.removeListener((RedisConnectionStateListener) this);
+                    connection.removeListener((RedisPubSubListener<byte[], byte[]>) this);
+                });
+                LettuceSubscription.this.lost();
+                LettuceSubscription.this.failed(failure);
+            }
+        }
+
+        @Override
+        public void subscribed(byte[] channel, long count) {
+            confirmed(channel);
+        }
+
+        @Override
+        public void psubscribed(byte[] pattern, long count) {
+            confirmed(pattern);
+        }
+
+        /** Confirms one queue; all if the others had waited for this link. */
+        private void confirmed(byte[] name) {
+            this.heartbeat.received();
+            boolean first = !this.confirmed && isPresent();
+            this.confirmed = true;
+            PartitionSubscription queue = LettuceSubscription.this.wanted.get(text(name));
+            boolean whole = LettuceSubscription.this.isWhole();
+            if (whole && first) {
+                LettuceSubscription.this.wanted.values().forEach(PartitionSubscription::confirmed);
+                LettuceSubscription.this.thread.execute(LettuceSubscription.this::restored);
+            }
+            else if (whole && queue != null) {
+                queue.confirmed();
+            }
+            else if (queue != null) {
+                queue.poll(); // messages of this master at least
+            }
+        }
+
+        @Override
+        public void message(byte[] channel, byte[] message) {
+            this.heartbeat.received();
+            PartitionSubscription queue = LettuceSubscription.this.wanted.get(text(channel));
+            if (queue != null) {
+                queue.received(message);
+            }
+        }
+
+        @Override
+        public void message(byte[] pattern, byte[] channel, byte[] message) {
+            message(pattern, message);
+        }
+
+        /** Checks later, as the client does not report that the server rejects it. */
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
+            this.confirmed = false;
+            if (!isPresent() || LettuceSubscription.this.closed) {
+                return;
+            }
+            LettuceSubscription.this.lost();
+            LettuceSubscription.this.thread.schedule(() -> {
+                if (isPresent() && !this.confirmed) {
+                    LettuceSubscription.this
+                        .failed(new IllegalStateException("The server has not subscribed this client again"));
+                    reconnectIn(RETRY);
+                }
+            }, LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+
+        private void beat() {
+            if (this.confirmed) {
+                this.heartbeat.beat();
+            }
+        }
+
+        /** Sends a ping; even an error as the answer shows that the network works. */
+        @Override
+        public boolean request() {
+            this.open.thenCompose((connection) -> connection.async().ping()).whenComplete((pong, failure) -> {
+                if (failure == null || FailureEffects.unwrap(failure) instanceof RedisCommandExecutionException) {
+                    this.heartbeat.received();
+                }
+            });
+            return true;
+        }
+
+        /** Opens all links again; to unsubscribe would wait for an answer. */
+        @Override
+        public void drop() {
+            SubscriptionHeartbeat.warn();
+            reconnectIn(Duration.ZERO);
+        }
+
+        private static byte[] bytes(String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+
+        private static String text(byte[] bytes) {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+
+    }
+
+}

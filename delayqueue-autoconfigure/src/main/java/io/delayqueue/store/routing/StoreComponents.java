@@ -1,0 +1,33 @@
+package io.delayqueue.store.routing;
+
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageInspector;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.WakeUps;
+
+/**
+ * Holds the ports of one store.
+ *
+ * @param messages changes messages
+ * @param inspector reads messages
+ * @param wakeUps notifies of due messages
+ * @param partitions caches the layouts of queues
+ * @param events receives the events of messages
+ * @param registrar registers the queues in use
+ */
+public record StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+        PartitionLayoutCache partitions, MessageEventListener events, QueueRegistrar registrar) {
+
+    /** Creates a store without event listener and queue registry. */
+    public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+            PartitionLayoutCache partitions) {
+        this(messages, inspector, wakeUps, partitions, MessageEventListener.NONE);
+    }
+
+    /** Creates a store without queue registry. */
+    public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+            PartitionLayoutCache partitions, MessageEventListener events) {
+        this(messages, inspector, wakeUps, partitions, events, QueueRegistrar.NONE);
+    }
+
+}

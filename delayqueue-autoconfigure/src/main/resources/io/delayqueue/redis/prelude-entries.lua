@@ -1,0 +1,32 @@
+-- prelude-entries.lua: reads and writes entries of details and attempts; see prelude.lua.
+
+local function to_details(due, expiry, lane, group)
+  local details = to_digits(due) .. ':' .. to_digits(expiry) .. ':' .. to_digits(lane)
+  return group == '' and details or details .. ':' .. group
+end
+
+-- Returns original due time (nil without readable details), expiry (0 none), lane and group
+-- ('' none).
+local function from_details(details)
+  local due, expiry, lane, group = string.match(details or '', '^(%d+):(%d+):(%d):?(.*)$')
+  if not due then return nil, 0, NORMAL, '' end
+  return tonumber(due), tonumber(expiry), tonumber(lane), group
+end
+
+local function details_of(id)
+  return from_details(redis.call('HGET', DETAILS, id))
+end
+
+local function attempts_of(id)
+  local entry = redis.call('HGET', ATTEMPTS, id)
+  local failures, lapses, redelivered, by, token, first =
+    string.match(entry or '', '^(%d+):(%d+):(%d):(%a):(%d+):(.*)$')
+  if not failures then return { failures = 0, lapses = 0, redelivered = 0, by = '', token = '0', first = '' } end
+  return { failures = tonumber(failures), lapses = tonumber(lapses), redelivered = tonumber(redelivered),
+    by = by, token = token, first = first }
+end
+
+local function set_attempts(id, entry)
+  redis.call('HSET', ATTEMPTS, id, to_digits(entry.failures) .. ':' .. to_digits(entry.lapses) .. ':'
+    .. to_digits(entry.redelivered) .. ':' .. entry.by .. ':' .. entry.token .. ':' .. entry.first)
+end

@@ -1,0 +1,185 @@
+package io.delayqueue.consume;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.store.TemplateFakeStore;
+import io.delayqueue.store.DeadLetterPublisher;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.StoreComponents;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A poll that fails, in whatever way, neither blocks the next one nor repeats at once.
+ */
+class QueuePollerTests {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private static final ConsumeSettings SETTINGS = new ConsumeSettings(LONG, 3, 2, ExpiryPolicy.DROP, LONG,
+            (failures) -> Duration.ZERO);
+
+    private final TemplateFakeStore store = new TemplateFakeStore(() -> 5_000_000);
+
+    private final Tasks tasks = new Tasks();
+
+    @Test
+    void aTaskThatThrowsFailsItsRequestsAndNotTheNextOnes() {
+        QueuePoller<String> poller = poller((partition, listener) -> {
+            throw new InternalError("no thread");
+        });
+        CompletableFuture<List<String>> first = join(poller);
+        CompletableFuture<List<String>> second = join(poller);
+        this.tasks.run();
+
+        assertThat(List.of(first, second)).allSatisfy((answer) -> assertThat(answer).failsWithin(Duration.ZERO)
+            .withThrowableThat()
+            .withRootCauseInstanceOf(InternalError.class));
+        assertThat(this.tasks.idle).isPositive();
+
+        this.store.put("q", "a", 0, 0, false, new byte[0]);
+        CompletableFuture<List<String>> third = join(poller);
+        this.tasks.run();
+
+        assertThat(third).isCompletedWithValue(List.of("a"));
+    }
+
+    @Test
+    void aRequestFailsIfThePollCannotEvenBegin() {
+        QueuePoller<String> poller = poller(this.store);
+        this.tasks.broken = new InternalError("no thread");
+        CompletableFuture<List<String>> first = join(poller);
+
+        assertThat(first).failsWithin(Duration.ZERO).withThrowableThat().withRootCauseInstanceOf(InternalError.class);
+
+        this.tasks.broken = null;
+        this.store.put("q", "a", 0, 0, false, new byte[0]);
+        CompletableFuture<List<String>> second = join(poller);
+        this.tasks.run();
+
+        assertThat(second).isCompletedWithValue(List.of("a"));
+    }
+
+    @Test
+    void anErrorOfTheReaderFailsTheRequestAtOnce() {
+        this.store.put("q", "a", 0, 0, false, new byte[0]);
+        QueuePoller<String> poller = poller(this.store, (message, term) -> {
+            throw new StackOverflowError();
+        });
+        CompletableFuture<List<String>> answer = join(poller);
+        this.tasks.run();
+
+        assertThat(answer).failsWithin(Duration.ZERO)
+            .withThrowableThat()
+            .withRootCauseInstanceOf(StackOverflowError.class);
+        assertThat(this.store.isLeased("q", "a")).isFalse();
+    }
+
+    @Test
+    void aStartThatIsNotRecordedIsTriedAgainAfterABackoffThatGrows() {
+        this.store.put("q", "a", 0, 1, true, new byte[0]);
+        this.store.put("q", "b", 0, 1, true, new byte[0]);
+        this.store.failOn("start", new StoreUnavailableException("away", Effect.UNKNOWN, null));
+        CompletableFuture<List<String>> answer = join(poller(this.store));
+        this.tasks.delays.clear();
+        for (int i = 1; i <= 3; i++) {
+            this.tasks.run();
+            assertThat(Collections.frequency(this.store.calls, "claim q 1")).isEqualTo(i);
+            assertThat(this.store.isLeased("q", "a")).isFalse();
+            assertThat(this.store.isLeased("q", "b")).isFalse();
+            this.tasks.timer.run();
+        }
+        this.store.recover();
+        this.tasks.run();
+
+        assertThat(this.tasks.delays).containsExactly(50L, 100L, 200L);
+        assertThat(answer).isCompletedWithValueMatching((messages) -> messages.size() == 1);
+    }
+
+    private CompletableFuture<List<String>> join(QueuePoller<String> poller) {
+        PollRequest<String> request = new PollRequest<>(1, LONG, LONG.toNanos(), new CompletableFuture<>());
+        poller.join(request);
+        return request.answer();
+    }
+
+    private QueuePoller<String> poller(WakeUps wakeUps) {
+        return poller(wakeUps, (message, term) -> message.lease().id());
+    }
+
+    private QueuePoller<String> poller(WakeUps wakeUps, MessageClaimer.Reader<String> reader) {
+        StoreComponents ports = new StoreComponents(this.store, this.store, wakeUps,
+                new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0));
+        LeaseSettler settler = new LeaseSettler(ports, new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
+        }, Runnable::run));
+        MessageClaimer<String> claimer = new MessageClaimer<>(ports, settler,
+                () -> CompletableFuture.completedFuture(reader), LONG, () -> 0);
+        return new QueuePoller<>(new QueueName("q"), SETTINGS, claimer, wakeUps, this.tasks);
+    }
+
+    /** Runs tasks when the test says so, and keeps the last timer that is not a limit. */
+    private static final class Tasks implements PollerExecutor {
+
+        private final Deque<Runnable> queue = new ArrayDeque<>();
+
+        /** Milliseconds of the timers shorter than any limit. */
+        private final List<Long> delays = new ArrayList<>();
+
+        private Runnable timer = () -> {
+        };
+
+        private Error broken;
+
+        private int idle;
+
+        void run() {
+            for (Runnable task = this.queue.poll(); task != null; task = this.queue.poll()) {
+                task.run();
+            }
+        }
+
+        @Override
+        public boolean execute(Runnable task) {
+            return this.queue.add(task);
+        }
+
+        @Override
+        public Runnable schedule(Runnable task, long nanos) {
+            if (this.broken != null) {
+                throw this.broken;
+            }
+            if (nanos < LONG.toNanos() / 2) {
+                this.delays.add(nanos / 1_000_000);
+                this.timer = task;
+            }
+            return () -> {
+            };
+        }
+
+        @Override
+        public boolean read(Runnable task) {
+            task.run();
+            return true;
+        }
+
+        @Override
+        public void idle() {
+            this.idle++;
+        }
+
+    }
+
+}

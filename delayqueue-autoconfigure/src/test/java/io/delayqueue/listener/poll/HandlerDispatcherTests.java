@@ -1,0 +1,330 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.Lease;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests P3 (slow handlers withhold no messages from other nodes) and the limit on
+ * messages that are handled again after a crash.
+ */
+class HandlerDispatcherTests {
+
+    private final TestBed bed = new TestBed();
+
+    private final ManualNanoClock clock = this.bed.clock;
+
+    private final TurnScheduler scheduler = this.bed.turnScheduler();
+
+    private final Deque<Runnable> threads = new ArrayDeque<>();
+
+    private final HandlerDispatcher dispatcher = new HandlerDispatcher(2, TestBed.executor(this.threads::add),
+            this.clock);
+
+    private final List<String> begun = new ArrayList<>();
+
+    private List<InFlightMessage> leases(int count) {
+        return IntStream.range(0, count)
+            .mapToObj((i) -> new InFlightMessage(new ClaimedMessage(new Lease(TestBed.QUEUE, "m" + i, "1"),
+                    Instant.EPOCH, 0, 0, false, null, null, new byte[0]),
+                    new InFlightMessage.Times(0, 0, Instant.EPOCH), TestBed.LEASE))
+            .toList();
+    }
+
+    private void runThreads() {
+        while (!this.threads.isEmpty()) {
+            this.threads.poll().run();
+        }
+    }
+
+    @Test
+    void hasAPermitForEachHandler() {
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isZero();
+        this.dispatcher.release(1);
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isOne();
+    }
+
+    @Test
+    void aLoopThatGotNoPermitIsWokenAndFindsOneReserved() {
+        TurnScheduler busy = this.bed.turnScheduler();
+        AtomicInteger turns = new AtomicInteger();
+        TurnScheduler waiting = this.bed.scheduler(turns);
+        this.dispatcher.register();
+        this.dispatcher.register();
+        assertThat(this.dispatcher.reserve(100, busy)).isEqualTo(2);
+        assertThat(this.dispatcher.reserve(100, waiting)).isZero();
+
+        this.dispatcher.release(1);
+
+        assertThat(turns).hasPositiveValue();
+        assertThat(this.dispatcher.reserve(100, busy)).as("its place is not taken").isZero();
+        assertThat(this.dispatcher.reserve(100, waiting)).isOne();
+    }
+
+    @Test
+    void aLoopDoesNotTakeAllPermitsWhileOthersWait() {
+        TurnScheduler first = this.bed.turnScheduler();
+        TurnScheduler second = this.bed.turnScheduler();
+        this.dispatcher.register();
+        this.dispatcher.register();
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.dispatcher.reserve(100, first)).isZero();
+        assertThat(this.dispatcher.reserve(100, second)).isZero();
+
+        this.dispatcher.release(2);
+
+        assertThat(this.dispatcher.reserve(100, first)).isOne();
+        assertThat(this.dispatcher.reserve(100, second)).isOne();
+    }
+
+    @Test
+    void aLoopThatStopsWaitingKeepsNoReservation() {
+        TurnScheduler left = this.bed.turnScheduler();
+        AtomicInteger turns = new AtomicInteger();
+        TurnScheduler next = this.bed.scheduler(turns);
+        this.dispatcher.register();
+        this.dispatcher.register();
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.dispatcher.reserve(100, left)).isZero();
+        assertThat(this.dispatcher.reserve(100, next)).isZero();
+        this.dispatcher.release(1);
+        turns.set(0);
+
+        this.dispatcher.leave(left);
+
+        assertThat(turns).hasPositiveValue();
+        assertThat(this.dispatcher.reserve(100, next)).isOne();
+    }
+
+    @Test
+    void startsNoMoreMessagesAtATimeThanHandlers() {
+        List<InFlightMessage> leases = leases(5);
+        this.dispatcher.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        runThreads();
+        assertThat(this.begun).containsExactly("m0", "m1");
+
+        this.dispatcher.finished(leases.get(0));
+        runThreads();
+        assertThat(this.begun).containsExactly("m0", "m1", "m2");
+    }
+
+    @Test
+    void prefetchesAsMuchAsIsHandledInAFewMilliseconds() {
+        this.dispatcher.reserve(2, this.scheduler);
+        this.clock.advance(Duration.ofMillis(10));
+        finish(20);
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(20 + 10);
+    }
+
+    private void finish(int count) {
+        this.dispatcher.add(leases(count), this.dispatcher::finished);
+        runThreads();
+    }
+
+    @Test
+    void prefetchesNoMoreThanTwoBatches() {
+        this.clock.advance(Duration.ofMillis(10));
+        finish(1000);
+        assertThat(this.dispatcher.reserve(10_000, this.scheduler)).isEqualTo(1000 + 2 + 200);
+    }
+
+    @Test
+    void prefetchesNothingForSlowHandlers() {
+        finish(20);
+        this.dispatcher.release(-20);
+        this.clock.advance(Duration.ofSeconds(1));
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
+    }
+
+    @Test
+    void prefetchesNothingForSlowHandlersThatEndTogether() {
+        HandlerDispatcher slow = new HandlerDispatcher(10, TestBed.executor(this.threads::add), this.clock);
+        assertThat(slow.reserve(100, this.scheduler)).isEqualTo(10);
+        List<InFlightMessage> leases = leases(10);
+        slow.add(leases, (lease) -> {
+        });
+        runThreads();
+        this.clock.advance(Duration.ofMinutes(1));
+        slow.finished(leases.get(0));
+        assertThat(slow.reserve(100, this.scheduler)).isOne();
+        this.clock.advance(Duration.ofMillis(2));
+        leases.subList(1, 10).forEach(slow::finished);
+
+        assertThat(slow.reserve(100, this.scheduler)).isEqualTo(9);
+    }
+
+    @Test
+    void detectsWithoutAClaimThatHandlersHaveBecomeSlow() {
+        this.clock.advance(Duration.ofMillis(10));
+        finish(20);
+        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(20 + 2 + 10);
+        this.dispatcher.add(leases(12), (lease) -> {
+        });
+        assertThat(this.dispatcher.hasCapacity()).isFalse();
+        this.dispatcher.release(11);
+        this.clock.advance(Duration.ofSeconds(1));
+
+        assertThat(this.dispatcher.hasCapacity()).isTrue();
+    }
+
+    @Test
+    void releasedMessagesDoNotWait() {
+        List<InFlightMessage> leases = leases(5);
+        this.dispatcher.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        runThreads();
+        leases.subList(2, 4).forEach(InFlightMessage::tryRelease);
+
+        this.dispatcher.removeReleased();
+
+        assertThat(this.dispatcher.hasWaiting()).isTrue();
+        this.dispatcher.finished(leases.get(0));
+        runThreads();
+        assertThat(this.begun).containsExactly("m0", "m1", "m4");
+        assertThat(this.dispatcher.hasWaiting()).isFalse();
+    }
+
+    @Test
+    void needsMoreOnlyWhenFewMessagesWait() {
+        this.clock.advance(Duration.ofMillis(10));
+        finish(20);
+        this.dispatcher.reserve(100, this.scheduler);
+        this.dispatcher.add(leases(6), (lease) -> {
+        });
+        assertThat(this.dispatcher.needsMore()).isFalse();
+        this.threads.poll().run();
+        assertThat(this.dispatcher.needsMore()).isTrue();
+    }
+
+    @Test
+    void isStalledWhenWaitingMessagesDoNotMove() {
+        List<InFlightMessage> leases = leases(3);
+        this.dispatcher.add(leases, (lease) -> {
+        });
+        runThreads();
+        assertThat(this.dispatcher.isStalled()).isFalse();
+        assertThat(this.dispatcher.untilStalled()).isEqualTo(HandlerDispatcher.STALL);
+        this.clock.advance(HandlerDispatcher.STALL);
+        assertThat(this.dispatcher.isStalled()).isTrue();
+
+        this.dispatcher.finished(leases.get(0));
+        runThreads();
+        assertThat(this.dispatcher.isStalled()).isFalse();
+    }
+
+    @Test
+    void throwsWithoutAThreadAndRetriesAtTheNextMessage() {
+        boolean[] rejecting = { true };
+        HandlerDispatcher rejected = new HandlerDispatcher(2, TestBed.executor((task) -> {
+            if (rejecting[0]) {
+                throw new RejectedExecutionException("no threads left");
+            }
+            task.run();
+        }), this.clock);
+        assertThatExceptionOfType(RejectedExecutionException.class)
+            .isThrownBy(() -> rejected.add(leases(1), (lease) -> this.begun.add(lease.lease().id())));
+        rejecting[0] = false;
+        rejected.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        assertThat(this.begun).hasSize(2);
+    }
+
+    @Test
+    void aStartThatTheExecutorDroppedIsRepeatedOnceMessagesAreStalled() {
+        this.dispatcher.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        this.threads.clear();
+        this.dispatcher.forgetDroppedStart();
+        this.dispatcher.startNext();
+        assertThat(this.threads).as("before it counts as dropped").isEmpty();
+
+        this.clock.advance(HandlerDispatcher.STALL);
+        this.dispatcher.forgetDroppedStart();
+        this.dispatcher.startNext();
+
+        assertThat(this.threads).hasSize(1);
+        runThreads();
+        assertThat(this.begun).containsExactly("m0");
+    }
+
+    /** Otherwise a busy executor would fill with such tasks. */
+    @Test
+    void startsThatAreNotRunAreRepeatedLessAndLessOften() {
+        this.dispatcher.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        for (int i = 0; i < 3600; i++) {
+            this.clock.advance(HandlerDispatcher.STALL);
+            this.dispatcher.forgetDroppedStart();
+            this.dispatcher.startNext();
+        }
+        assertThat(this.threads).hasSizeBetween(3600 / 30, 3600 / 30 + 6);
+
+        runThreads();
+        assertThat(this.begun).containsExactly("m0");
+        this.dispatcher.add(leases(1), this.dispatcher::finished);
+        this.threads.clear();
+        this.clock.advance(HandlerDispatcher.STALL);
+        this.dispatcher.forgetDroppedStart();
+        this.dispatcher.startNext();
+        assertThat(this.threads).as("soon again after one was run").hasSize(1);
+    }
+
+    /** Other tasks of the application also wait for those threads. */
+    @Test
+    void eachMessageIsATaskOfItsOwnOnThreadsOfTheApplication() {
+        HandlerDispatcher shared = new HandlerDispatcher(1,
+                new HandlerExecutor(this.threads::add, true, null, Runnable::run), this.clock);
+        shared.add(leases(3), (lease) -> {
+            this.begun.add(lease.lease().id());
+            shared.finished(lease);
+        });
+
+        for (int i = 1; i <= 3; i++) {
+            assertThat(this.threads).hasSize(1);
+            this.threads.poll().run();
+            assertThat(this.begun).hasSize(i);
+        }
+        assertThat(this.threads).isEmpty();
+    }
+
+    @Test
+    void dispatchesEachMessageOnceWithManyThreads() throws Exception {
+        int count = 20_000;
+        ExecutorService pool = Executors.newCachedThreadPool();
+        try {
+            HandlerDispatcher shared = new HandlerDispatcher(4, TestBed.executor(pool::execute), System::nanoTime);
+            AtomicInteger running = new AtomicInteger();
+            AtomicInteger most = new AtomicInteger();
+            CountDownLatch handled = new CountDownLatch(count);
+            for (int i = 0; i < count; i += 10) {
+                shared.add(leases(10), (lease) -> {
+                    most.accumulateAndGet(running.incrementAndGet(), Math::max);
+                    running.decrementAndGet();
+                    handled.countDown();
+                    shared.finished(lease);
+                });
+            }
+            assertThat(handled.await(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(most.get()).isBetween(1, 4);
+        }
+        finally {
+            pool.shutdown();
+        }
+    }
+
+}

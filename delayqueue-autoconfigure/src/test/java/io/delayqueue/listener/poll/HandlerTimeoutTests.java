@@ -1,0 +1,175 @@
+package io.delayqueue.listener.poll;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+
+import ch.qos.logback.classic.Level;
+import io.delayqueue.HandlerTimeoutException;
+import io.delayqueue.fixtures.LogCapture;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.fixtures.store.ListenerFakeStore;
+import io.delayqueue.store.Lease;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests handlers that take too long, and handlers that return futures. */
+class HandlerTimeoutTests {
+
+    private final TestBed bed = new TestBed();
+
+    private final LogCapture log = new LogCapture();
+
+    private ListenerFakeStore.Entry message;
+
+    @BeforeEach
+    void addMessage() {
+        this.message = this.bed.store.add("m", Duration.ZERO);
+    }
+
+    @AfterEach
+    void close() {
+        this.log.close();
+    }
+
+    private void handle() {
+        this.bed.handleOnce(this.bed.loop());
+    }
+
+    private ListenerStatistics statistics() {
+        return this.bed.counters.snapshot();
+    }
+
+    @Test
+    void interruptsAHandlerThatTakesTooLongAndCountsAFailure() {
+        this.bed.timeout = Duration.ofSeconds(10);
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.timer.advance(Duration.ofSeconds(11));
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            throw new InterruptedException();
+        };
+        handle();
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(this.bed.store.count("retry")).isOne();
+        assertThat(this.log.lines(Level.WARN)).hasSize(1)
+            .first()
+            .asString()
+            .contains(HandlerTimeoutException.class.getSimpleName())
+            .contains("10 s");
+    }
+
+    @Test
+    void letsAHandlerSucceedThatReturnsAfterItsTimeout() {
+        this.bed.timeout = Duration.ofSeconds(10);
+        this.bed.handler = (message, delivery) -> () -> {
+            this.bed.timer.advance(Duration.ofSeconds(11));
+            return null;
+        };
+        handle();
+
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(this.bed.store.messages).isEmpty();
+        assertThat(statistics().handled()).isOne();
+    }
+
+    @Test
+    void interruptsNothingOnceTheHandlerHasReturned() {
+        this.bed.timeout = Duration.ofSeconds(10);
+        handle();
+        assertThat(this.bed.timer.isEmpty()).isTrue();
+
+        InFlightMessage held = new InFlightMessage(
+                this.message.lease(new Lease(TestBed.QUEUE, "m", "9"), ManualNanoClock.START),
+                new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(),
+                        ManualNanoClock.START),
+                TestBed.LEASE);
+        HandlerTimeout timeout = HandlerTimeout.start(held, Duration.ofSeconds(1), this.bed.timer);
+        timeout.returned();
+        this.bed.timer.advance(Duration.ofSeconds(2));
+        assertThat(Thread.interrupted()).isFalse();
+        assertThat(timeout.end()).isTrue();
+    }
+
+    @Test
+    void leavesNoInterruptThatAHandlerSetBehind() {
+        this.bed.handler = (message, delivery) -> () -> {
+            Thread.currentThread().interrupt();
+            return null;
+        };
+        PollLoop loop = this.bed.loop();
+        loop.runOnce();
+        this.bed.runHandlers();
+
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    @Test
+    void waitsForTheFutureOfAHandlerWithoutItsThread() {
+        CompletableFuture<String> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> () -> future;
+        PollLoop loop = this.bed.loop();
+        loop.runOnce();
+        this.bed.runHandlers();
+        loop.runOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 1");
+        assertThat(statistics().running()).isOne();
+
+        future.complete("done");
+        assertThat(this.bed.handlers).hasSize(1);
+        this.bed.runHandlers();
+        this.bed.settle(loop);
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+        assertThat(statistics().running()).isZero();
+    }
+
+    @Test
+    void countsTheFailureOfAFutureAsTheHandlers() {
+        this.bed.handler = (message, delivery) -> () -> CompletableFuture.supplyAsync(() -> {
+            throw new IllegalStateException("boom");
+        }, Runnable::run);
+        handle();
+
+        assertThat(this.log.lines(Level.WARN)).hasSize(1)
+            .first()
+            .asString()
+            .endsWith("is due again in 1 s: java.lang.IllegalStateException: boom");
+    }
+
+    @Test
+    void cancelsAFutureThatTakesTooLong() {
+        this.bed.timeout = Duration.ofSeconds(10);
+        CompletableFuture<String> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> () -> future;
+        PollLoop loop = this.bed.loop();
+        loop.runOnce();
+        this.bed.runHandlers();
+
+        this.bed.timer.advance(Duration.ofSeconds(11));
+        assertThat(future).isNotDone();
+        this.bed.runHandlers();
+
+        assertThat(future).isCancelled();
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "retry m in PT1S");
+        assertThat(this.log.lines(Level.WARN)).hasSize(1)
+            .first()
+            .asString()
+            .contains(HandlerTimeoutException.class.getSimpleName());
+    }
+
+    @Test
+    void countsACancelledFutureAsAFailure() {
+        CompletableFuture<String> future = new CompletableFuture<>();
+        future.cancel(true);
+        this.bed.handler = (message, delivery) -> () -> future;
+        handle();
+
+        assertThat(this.bed.store.count("retry")).isOne();
+        assertThat(this.log.lines(Level.WARN).get(0)).contains(CancellationException.class.getSimpleName());
+    }
+
+}

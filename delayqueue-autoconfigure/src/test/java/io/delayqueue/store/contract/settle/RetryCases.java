@@ -1,0 +1,183 @@
+package io.delayqueue.store.contract.settle;
+
+import java.time.Duration;
+
+import io.delayqueue.fixtures.store.ClaimValues;
+import io.delayqueue.fixtures.store.ClaimedMessageValues;
+import io.delayqueue.fixtures.store.StoreCases;
+import io.delayqueue.fixtures.store.StoreFixture;
+import io.delayqueue.store.Lease;
+import org.junit.jupiter.api.Test;
+
+import static io.delayqueue.fixtures.store.StoreValues.DELAY;
+import static io.delayqueue.fixtures.store.StoreValues.at;
+import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
+import static io.delayqueue.fixtures.store.StoreValues.held;
+import static io.delayqueue.fixtures.store.StoreValues.lease;
+import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
+import static io.delayqueue.fixtures.store.StoreValues.waiting;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** {@code retry}, in each state. */
+public abstract class RetryCases extends StoreCases {
+
+    public RetryCases(StoreFixture contract) {
+        super(contract);
+    }
+
+    @Test
+    void isRefusedWhereTheQueueDoesNotHoldTheMessage() {
+        assertThat(this.dq.retry(neverGiven())).isFalse();
+    }
+
+    @Test
+    void isRefusedForAMessageThatWaits() {
+        this.dq.scheduled();
+
+        assertThat(this.dq.retry(neverGiven())).isFalse();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10)));
+    }
+
+    @Test
+    void isRefusedForAMessageThatIsDue() {
+        this.dq.due();
+
+        assertThat(this.dq.retry(neverGiven())).isFalse();
+
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(firstAttempt("first", at(0))));
+    }
+
+    @Test
+    void makesAMessageDueAfterTheDelayWithOneMoreFailure() {
+        Lease lease = this.dq.leased();
+
+        assertThat(this.dq.retry(lease)).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+        this.dq.advance(DELAY);
+        assertThat(this.dq.claim()).isEqualTo(
+                ClaimValues.of(new ClaimedMessageValues(lease(at(40)), at(10), 1, 0, false, null, null, "first")));
+    }
+
+    @Test
+    void isRefusedOnceTheMessageIsLeasedByAnother() {
+        Lease stale = this.dq.leasedByAnother();
+
+        assertThat(this.dq.retry(stale)).isFalse();
+
+        assertThat(this.dq.find()).contains(held("first", at(60)));
+    }
+
+    @Test
+    void retriesALapsedMessage() {
+        Lease lease = this.dq.lapsed();
+
+        assertThat(this.dq.retry(lease)).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(40), 1, 0));
+    }
+
+    @Test
+    void isRefusedOnceTheLapseWasNoticed() {
+        Lease stale = this.dq.noticed();
+
+        assertThat(this.dq.retry(stale)).isFalse();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(30)));
+    }
+
+    @Test
+    void startsASuccessor() {
+        Lease lease = this.dq.withSuccessor();
+
+        assertThat(this.dq.retry(lease)).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("second", at(10)));
+    }
+
+    @Test
+    void endsAMessageThatWasCancelled() {
+        Lease lease = this.dq.cancelled();
+
+        assertThat(this.dq.retry(lease)).isTrue();
+
+        assertThat(this.dq.find()).isEmpty();
+    }
+
+    @Test
+    void isRefusedForADeadLetter() {
+        Lease lease = this.dq.dead();
+
+        assertThat(this.dq.retry(lease)).isFalse();
+
+        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+    }
+
+    @Test
+    void countsOnceWhenRepeated() {
+        Lease lease = this.dq.leased();
+
+        assertThat(this.dq.replay(() -> this.dq.retry(lease))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+    }
+
+    @Test
+    void isRefusedWhenRepeatedAfterTheMessageWasClaimedAgain() {
+        Lease stale = this.dq.leased();
+        this.dq.retry(stale);
+        this.dq.advance(DELAY);
+        this.dq.claim();
+
+        assertThat(this.dq.retry(stale)).isFalse();
+
+        assertThat(this.dq.find().orElseThrow().failures()).isEqualTo(1);
+    }
+
+    @Test
+    void countsOnceForALeaseThatWasExtended() {
+        Lease lease = this.dq.leased();
+        this.dq.extend(lease, Duration.ofMinutes(1));
+
+        assertThat(this.dq.replay(() -> this.dq.retry(lease))).isTrue();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+    }
+
+    @Test
+    void clearsARedeliveredMessage() {
+        this.dq.lapsed();
+        Lease lease = this.dq.claimOne();
+
+        assertThat(this.dq.retry(lease)).isTrue();
+
+        this.dq.advance(DELAY);
+        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::suspect).containsExactly(false);
+    }
+
+    @Test
+    void endsTheExtensionWithTheLease() {
+        Lease lease = this.dq.leased();
+        this.dq.extend(lease, Duration.ofMinutes(1));
+        this.dq.retry(lease);
+        this.dq.advance(DELAY);
+        Lease next = this.dq.claimOne();
+
+        assertThat(this.dq.acknowledge(lease)).isFalse();
+
+        assertThat(this.dq.acknowledge(next)).isTrue();
+    }
+
+    @Test
+    void isRefusedAfterAnotherReleasedTheMessage() {
+        Lease stale = this.dq.lapsed();
+        this.dq.release(this.dq.claimOne());
+
+        assertThat(this.dq.retry(stale)).isFalse();
+
+        assertThat(this.dq.find()).contains(waiting("first", at(30)));
+    }
+
+}

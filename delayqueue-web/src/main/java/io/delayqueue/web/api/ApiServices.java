@@ -1,0 +1,19 @@
+package io.delayqueue.web.api;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.web.consume.HttpConsumerServices;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds the collaborators of the API.
+ *
+ * @param operations sends and manages messages
+ * @param inspector reads queues; {@code null} for a store that has none
+ * @param consumers claims and settles messages
+ * @param consumed records the queues that are consumed over HTTP
+ */
+public record ApiServices(DelayQueueOperations operations, @Nullable DelayQueueInspector inspector,
+        HttpConsumerServices consumers, RemoteConsumerQueues consumed) {
+}

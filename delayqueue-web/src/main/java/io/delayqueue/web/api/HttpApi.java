@@ -1,0 +1,106 @@
+package io.delayqueue.web.api;
+
+import java.util.List;
+import java.util.Set;
+
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.web.http.AccessControl;
+import io.delayqueue.web.http.ApiRoute;
+import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.ApiSettings;
+import io.delayqueue.web.http.AuditPublisher;
+import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.Json;
+import io.delayqueue.web.http.Problem;
+import io.delayqueue.web.http.Problem.Kind;
+import io.delayqueue.web.http.RequestDispatcher;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.RouterFunctions;
+import org.springframework.web.servlet.function.ServerResponse;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+/** Handles every request below the path of the API. Thread-safe. */
+public final class HttpApi {
+
+    /** The path of the routes, below that of the API. */
+    public static final String VERSION = "/v1";
+
+    private final ApiSettings settings;
+
+    private final ApiRoutes routes;
+
+    private final RequestDispatcher dispatch;
+
+    /**
+     * Creates the API.
+     * @param settings its limits
+     * @param access checks permissions
+     * @param ports its collaborators
+     * @param events publishes changes, on the request thread; consumers have their own
+     * publisher
+     */
+    public HttpApi(ApiSettings settings, AccessControl access, ApiServices ports, ApplicationEventPublisher events) {
+        this.settings = settings;
+        ApiRoutes routes = new ApiRoutes(settings.path() + VERSION);
+        AuditPublisher audit = new AuditPublisher(events::publishEvent);
+        new OpenApiRoutes().addTo(routes);
+        DelayQueueInspector inspector = ports.inspector();
+        if (inspector != null) {
+            new QueueRoutes(ports.operations(), inspector, audit).addTo(routes);
+        }
+        new SendRoutes(ports.operations(), audit).addTo(routes);
+        new MessageRoutes(ports.operations(), audit).addTo(routes);
+        new ConsumeRoutes(ports.consumers(), ports.consumed()).addTo(routes);
+        new DeadLetterRoutes(ports.operations(), inspector, audit).addTo(routes);
+        this.routes = routes;
+        this.dispatch = new RequestDispatcher(settings, access, routes);
+    }
+
+    /** Returns the whole API as one route of Spring MVC. */
+    public RouterFunction<ServerResponse> router() {
+        return RouterFunctions.route((request) -> {
+            boolean mine = answers(request.servletRequest());
+            if (mine) {
+                this.dispatch.recordPattern(request);
+            }
+            return mine;
+        }, this.dispatch::handle);
+    }
+
+    /**
+     * Returns whether the request is for the API. The filter chain and Spring MVC both
+     * use this method, so that no spelling of a path bypasses one of them.
+     * @param request one that has not been dispatched yet
+     */
+    public boolean answers(HttpServletRequest request) {
+        String path = ServletRequestPathUtils.parseAndCache(request).pathWithinApplication().value();
+        return path.equals(this.settings.path()) || path.startsWith(this.settings.path() + "/");
+    }
+
+    /**
+     * Returns the authorities of which the caller needs one. For an unknown path any will
+     * do: callers with none cannot find out which paths exist.
+     */
+    public Set<Authority> authorities(HttpServletRequest request) {
+        return this.dispatch.authorities(request);
+    }
+
+    public List<ApiRoute> routes() {
+        return this.routes.all();
+    }
+
+    /** Returns the response body for an unauthenticated caller. */
+    public static byte[] unknown() {
+        return Json
+            .bytes(new Problem(Kind.UNAUTHENTICATED, "Use the credentials of somebody who may do this").toJson());
+    }
+
+    /** Returns the response body for a caller without the required authorities. */
+    public byte[] denialReason(HttpServletRequest request) {
+        return this.dispatch.denialReason(request);
+    }
+
+}

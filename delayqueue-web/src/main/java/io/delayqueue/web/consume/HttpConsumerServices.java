@@ -1,0 +1,80 @@
+package io.delayqueue.web.consume;
+
+import java.util.function.Function;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.store.routing.StoreComponents;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Bundles the services for HTTP consumers. Stops before the web server waits for its
+ * requests: waiting claims are answered with no message, so that they do not delay the
+ * shutdown.
+ */
+public final class HttpConsumerServices implements SmartLifecycle {
+
+    private final LongPolling polls;
+
+    private final IdempotentLeaseSettler settlements;
+
+    private final AsyncEventPublisher publisher;
+
+    private final Function<QueueName, ConsumeSettings> settings;
+
+    private final LeaseTokenService tokens;
+
+    /**
+     * Creates the services. The polling thread starts with the first claim.
+     * @param ports the store
+     * @param format reads messages and signs leases
+     * @param settings returns the settings of a queue
+     * @param limits how many claims may wait
+     * @param publisher publishes dead letters and the changes of consumers
+     */
+    public HttpConsumerServices(StoreComponents ports, ConsumerFormat format,
+            Function<QueueName, ConsumeSettings> settings, LongPollLimits limits, AsyncEventPublisher publisher) {
+        this.publisher = publisher;
+        this.settlements = new IdempotentLeaseSettler(ports, publisher);
+        this.polls = new LongPolling(ports, format, this.settlements.leases(), settings, limits);
+        this.settings = settings;
+        this.tokens = format.tokens();
+    }
+
+    public LeaseTokenService tokens() {
+        return this.tokens;
+    }
+
+    public LongPolling polls() {
+        return this.polls;
+    }
+
+    public AsyncEventPublisher publisher() {
+        return this.publisher;
+    }
+
+    public IdempotentLeaseSettler settlements() {
+        return this.settlements;
+    }
+
+    public Function<QueueName, ConsumeSettings> settings() {
+        return this.settings;
+    }
+
+    @Override
+    public void start() {
+        this.polls.start();
+    }
+
+    @Override
+    public void stop() {
+        this.polls.stop();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.polls.isRunning();
+    }
+
+}

@@ -1,0 +1,23 @@
+package io.delayqueue.web.consume;
+
+/** Lists the outcomes of the settlement of a lease. */
+public enum SettlementResult {
+
+    /** This call settled the lease. */
+    DONE,
+
+    /** An earlier call settled it in the same way; this one changed nothing. */
+    REPEATED,
+
+    /** The lease was no longer held, and nothing was changed. */
+    REFUSED;
+
+    public static SettlementResult of(boolean held) {
+        return of(held, true);
+    }
+
+    static SettlementResult of(boolean held, boolean first) {
+        return !held ? REFUSED : first ? DONE : REPEATED;
+    }
+
+}

@@ -1,0 +1,275 @@
+// Lists dead letters with their causes; redrives and purges them, also by filter.
+
+import { html, nothing } from './lib/lit-html.js';
+import { repeat } from './lib/directives/repeat.js';
+import { count, moment, named, plural, shown } from './format.js';
+import { ask, changed, may, queuePath, state } from './store.js';
+import { crumbs, link, loading, name, time, title } from './frame.js';
+import { confirm, show } from './dialog.js';
+import { content, facts } from './message.js';
+
+const PAGE = 50;
+const STEPS = 10;
+
+const DOING = {
+  redrive: { verb: 'Redrive', done: 'redriven', text: 'The messages become due now, with their counts at zero.', one: 'The message becomes due now, with its counts at zero.' },
+  purge: { verb: 'Purge', done: 'purged', danger: true, text: 'They are deleted permanently, with payloads and causes.', one: 'It is deleted permanently, with its payload and cause.' },
+};
+
+const FILTERS = ['idPrefix', 'causeContains', 'group', 'deadLetteredFrom', 'deadLetteredBefore'];
+
+function listing() {
+  state.page.cursors ??= [null];
+  state.page.chosen ??= new Set();
+  state.page.filter ??= {};
+  return state.page;
+}
+
+export async function loadDeadLetters(route) {
+  const view = listing();
+  const deadLetters = await findDeadLetters(route.queue, view.filter, view.cursors.at(-1));
+  if (state.page === view) {
+    view.deadLetters = deadLetters;
+  }
+}
+
+export async function loadDeadLetter(route) {
+  const view = listing();
+  const { deadLetterId } = route;
+  view.opened = view.opened?.deadLetterId === deadLetterId ? view.opened : { deadLetterId };
+  const { opened } = view;
+  try {
+    opened.deadLetter = await ask('GET', `${queuePath(route.queue)}/dead-letters/by-id`, { deadLetterId });
+    opened.gone = false;
+  }
+  catch (failure) {
+    if (failure.status !== 404) {
+      throw failure;
+    }
+    opened.gone = true;
+  }
+}
+
+/** Requests steps until there is a page or a limit is reached, because with a filter a step may return few or none. */
+async function findDeadLetters(queue, filter, from) {
+  const found = [];
+  let cursor = from;
+  for (let steps = 0; steps < STEPS; steps++) {
+    const some = await ask('POST', `${queuePath(queue)}/dead-letters/search`, { limit: PAGE }, { filter, cursor });
+    found.push(...some.deadLetters);
+    cursor = some.nextCursor;
+    if (!cursor || found.length >= PAGE) {
+      break;
+    }
+  }
+  return { found, nextCursor: cursor };
+}
+
+/** Counts, redrives or purges the matching dead letters, in steps that the server limits. */
+async function runSteps(queue, operation, filter, progress = () => true) {
+  const all = { matched: 0, changed: 0, stopped: false, deadLetteredBefore: null };
+  let cursor = null;
+  do {
+    const step = await ask('POST', `${queuePath(queue)}/dead-letters/${operation}`, {}, { filter, cursor });
+    all.matched += step.matched;
+    all.changed += step.changed;
+    all.deadLetteredBefore ??= step.deadLetteredBefore;
+    cursor = step.nextCursor;
+    if (cursor && !progress(`${count(all.changed)} done`)) {
+      all.stopped = true;
+      break;
+    }
+  } while (cursor);
+  return all;
+}
+
+function again(changes) {
+  Object.assign(state.page, { deadLetters: null, chosen: new Set(), cursors: [null] }, changes);
+  changed();
+  document.dispatchEvent(new CustomEvent('dashboard:refresh'));
+}
+
+function filterBy(event) {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  const filter = {};
+  FILTERS.filter((field) => form.get(field)).forEach((field) => {
+    filter[field] = field.startsWith('deadLettered') ? new Date(form.get(field)).toISOString() : form.get(field);
+  });
+  again({ filter });
+}
+
+/** Formats a time for its input field, to the second. */
+function local(iso) {
+  if (!iso) {
+    return '';
+  }
+  const at = new Date(iso);
+  return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+function inWords(filter) {
+  const parts = [
+    filter.idPrefix && html`its id begins with ${name(filter.idPrefix)}`,
+    filter.causeContains && html`its cause contains ${name(filter.causeContains)}`,
+    filter.group && html`its group is ${name(filter.group)}`,
+    filter.deadLetteredFrom && html`it was dead-lettered at or after ${time(filter.deadLetteredFrom)}`,
+    filter.deadLetteredBefore && html`it was dead-lettered before ${time(filter.deadLetteredBefore)}`,
+  ].filter(Boolean);
+  return parts.length === 0 ? 'of the queue' : html`of which: ${parts.map((part, index) => html`${index > 0 ? ', and ' : ''}${part}`)}`;
+}
+
+function askSome(queue, doing, deadLetterIds) {
+  const how = DOING[doing];
+  confirm({
+    title: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}?`,
+    text: html`<p>${deadLetterIds.length === 1 ? how.one : how.text}</p>`,
+    confirm: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}`,
+    danger: how.danger,
+    act: async (form, progress) => {
+      let done = 0;
+      const kept = [];
+      for (const deadLetterId of deadLetterIds) {
+        if (!progress(`${count(done)} of ${count(deadLetterIds.length)} done`)) {
+          break;
+        }
+        try {
+          await (doing === 'purge' ? ask('DELETE', `${queuePath(queue)}/dead-letters/by-id`, { deadLetterId })
+            : ask('POST', `${queuePath(queue)}/dead-letters/by-id/redrive`, { deadLetterId }));
+          done++;
+        }
+        catch (failure) {
+          if (failure.status !== 404 && failure.status !== 409) {
+            throw failure;
+          }
+          kept.push(failure.message);
+        }
+      }
+      state.page.chosen = new Set();
+      if (state.route.page === 'deadLetter') {
+        location.hash = link('queues', queue, 'dead-letters');
+      }
+      return `${plural(done, 'dead letter')} ${how.done}${kept.length > 0 ? `; ${count(kept.length)} unchanged: ${kept[0]}` : ''}`;
+    },
+  });
+}
+
+async function askAll(queue, doing) {
+  const how = DOING[doing];
+  const filter = state.page.filter;
+  show('Counting …');
+  try {
+    const { matched: number, deadLetteredBefore } = await runSteps(queue, 'count', filter);
+    if (number === 0) {
+      show('No dead letter matches');
+      return;
+    }
+    show('');
+    confirm({
+      title: number === 1 ? `${how.verb}: the dead letter that matches?` : `${how.verb}: all ${plural(number, 'dead letter')} that match?`,
+      text: html`<p>${number === 1 ? 'That' : 'Those'} ${inWords(filter)}. There ${number === 1 ? 'is' : 'are'} ${count(number)} now. ${number === 1 ? how.one : how.text}</p>`,
+      confirm: `${how.verb}: ${plural(number, 'dead letter')}`,
+      danger: how.danger,
+      act: async (form, progress) => {
+        const done = await runSteps(queue, doing, { ...filter, deadLetteredBefore }, progress);
+        const left = done.matched - done.changed;
+        return `${plural(done.changed, 'dead letter')} ${how.done}${left > 0 ? `; ${count(left)} unchanged, because a message of the same id waits or the content is missing` : ''}${done.stopped ? '; stopped' : ''}`;
+      },
+    });
+  }
+  catch (error) {
+    show(`Nothing was changed: ${error.message}`);
+  }
+}
+
+function choose(id, chosen) {
+  const all = new Set(state.page.chosen);
+  chosen ? all.add(id) : all.delete(id);
+  state.page.chosen = all;
+  changed();
+}
+
+function row(queue, letter) {
+  return html`<tr>
+    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(letter.id)}, dead-lettered ${moment(letter.deadLetteredAt)}`} .checked=${state.page.chosen.has(letter.deadLetterId)}
+      @change=${(event) => choose(letter.deadLetterId, event.target.checked)}></td>` : nothing}
+    <th scope="row"><a href=${link('queues', queue, 'dead-letters', letter.deadLetterId)}>${name(letter.id)}</a></th>
+    <td data-label="Dead-lettered">${time(letter.deadLetteredAt)}</td>
+    <td class="number" data-label="Failures">${count(letter.failures)}</td>
+    <td class="cause" data-label="Cause">${named(letter.cause.split('\n')[0])}</td>
+  </tr>`;
+}
+
+function table(queue) {
+  const view = state.page;
+  const letters = view.deadLetters.found;
+  if (letters.length === 0) {
+    return html`<p class="empty">${Object.keys(view.filter).length > 0 ? 'No dead letter matches.' : 'There are no dead letters.'}</p>`;
+  }
+  const all = letters.every((letter) => view.chosen.has(letter.deadLetterId));
+  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="letters"><table>
+      <caption class="unseen">Dead letters, the latest first</caption>
+      <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
+        @change=${(event) => {
+    view.chosen = new Set(event.target.checked ? letters.map((letter) => letter.deadLetterId) : []);
+    changed();
+  }}></th>` : nothing}
+      <th scope="col">Id</th><th scope="col">Dead-lettered</th><th scope="col" class="number">Failures</th><th scope="col">Cause</th></tr></thead>
+      <tbody>${repeat(letters, (letter) => letter.deadLetterId, (letter) => row(queue, letter))}</tbody>
+    </table></div>
+    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => again({ cursors: view.cursors.slice(0, -1) })}>Previous page</button>
+      <span class="soft">Page ${count(view.cursors.length)}</span>
+      <button type="button" ?disabled=${!view.deadLetters.nextCursor} @click=${() => again({ cursors: [...view.cursors, view.deadLetters.nextCursor] })}>Next page</button></div>`;
+}
+
+function actions(queue) {
+  if (!may('OPERATE')) {
+    return nothing;
+  }
+  const chosen = [...state.page.chosen];
+  return html`<div class="bar" role="group" aria-label="Actions">
+    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" ?disabled=${chosen.length === 0} @click=${() => askSome(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
+    <span class="gap"></span>
+    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" @click=${() => askAll(queue, doing)}>${how.verb}: all that match …</button>`)}
+  </div>`;
+}
+
+export function deadLettersPage() {
+  const queue = state.route.queue;
+  const view = listing();
+  const filter = view.filter;
+  return html`${crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')])}
+    ${title(html`Dead letters of ${name(queue)}`)}
+    <p>Messages that failed for good. A dead letter is kept until it is redriven or purged, or until its retention ends.</p>
+    <form class="bar" @submit=${filterBy}>
+      <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
+      ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
+      <label>Group <input type="search" name="group" maxlength="200" value=${filter.group ?? ''}></label>
+      <label>Dead-lettered from <input type="datetime-local" name="deadLetteredFrom" step="1" value=${local(filter.deadLetteredFrom)}></label>
+      <label>Dead-lettered before <input type="datetime-local" name="deadLetteredBefore" step="1" value=${local(filter.deadLetteredBefore)}></label>
+      <button type="submit">Filter</button>
+    </form>
+    <section aria-labelledby="letters"><h2 id="letters">Dead letters ${Object.keys(view.filter).length > 0 ? inWords(view.filter) : nothing}</h2>
+      ${view.deadLetters ? html`${actions(queue)}${table(queue)}` : loading()}
+    </section>`;
+}
+
+export function deadLetterPage() {
+  const { queue, deadLetterId } = state.route;
+  const { deadLetter: letter, gone } = state.page.opened?.deadLetterId === deadLetterId ? state.page.opened : {};
+  const head = crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')]);
+  if (!letter) {
+    return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">There is no such dead letter, or no longer: it was redriven or purged, or its retention ended.</p>`
+    : loading()}`;
+  }
+  return html`${head}${title(html`Dead letter ${name(letter.id)}`)}
+    ${gone ? html`<p class="alert info" role="status">The dead letter was redriven or purged, or its retention ended. This is its last known state.</p>` : nothing}
+    ${!gone && may('OPERATE') ? html`<div class="bar">
+      <button type="button" class="primary" @click=${() => askSome(queue, 'redrive', [deadLetterId])}>Redrive …</button>
+      <button type="button" @click=${() => askSome(queue, 'purge', [deadLetterId])}>Purge …</button></div>` : nothing}
+    ${facts([['Dead-lettered', time(letter.deadLetteredAt)], ['Was due', time(letter.dueAt)], ['Group', letter.group && name(letter.group)],
+    ['Failures', count(letter.failures)], ['Lapses', count(letter.lapses)], ['Dead-letter id', name(letter.deadLetterId)]])}
+    <section aria-labelledby="cause"><h2 id="cause">Cause</h2>${letter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(letter.cause)}</pre></section>
+    ${letter.firstFailure ? html`<section aria-labelledby="first"><h2 id="first">First failure</h2><pre tabindex="0" role="group" aria-labelledby="first">${shown(letter.firstFailure)}</pre></section>` : nothing}
+    ${content(letter)}`;
+}

@@ -1,0 +1,66 @@
+// Formats numbers, times and texts.
+
+const counts = new Intl.NumberFormat('en');
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+const UNITS = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1_000]];
+
+// Characters that are invisible or change the text around them.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+export function count(number) {
+  return number === null || number === undefined ? '–' : counts.format(number);
+}
+
+export function duration(millis) {
+  if (millis === null || millis === undefined) {
+    return '–';
+  }
+  const size = Math.abs(millis);
+  if (size < 1_000) {
+    return `${Math.round(millis)} ms`;
+  }
+  if (size < 10_000) {
+    return `${(millis / 1_000).toFixed(1)} s`;
+  }
+  const parts = [];
+  let rest = size;
+  for (const [unit, length] of UNITS) {
+    if (parts.length < 2 && (rest >= length || parts.length > 0)) {
+      parts.push(`${Math.floor(rest / length)} ${unit}`);
+      rest %= length;
+    }
+  }
+  return (millis < 0 ? '-' : '') + parts.filter((part, index) => index === 0 || !part.startsWith('0 ')).join(' ');
+}
+
+export function moment(iso) {
+  return iso ? moments.format(new Date(iso)) : '–';
+}
+
+export function countdown(iso, now) {
+  const left = Date.parse(iso) - now;
+  if (Math.abs(left) < 1_000) {
+    return 'now';
+  }
+  const whole = Math.round(left / 1_000) * 1_000;
+  return left > 0 ? `in ${seconds(whole)}` : `${seconds(-whole)} ago`;
+}
+
+function seconds(millis) {
+  return millis < 10_000 ? `${millis / 1_000} s` : duration(millis);
+}
+
+/** Makes the invisible characters of an external text visible. */
+export function shown(text) {
+  return String(text).replace(UNSEEN, (unseen) => unseen === '\n' || unseen === '\t' ? unseen
+    : `\\u{${unseen.codePointAt(0).toString(16)}}`);
+}
+
+export function named(text) {
+  return shown(text).replace(/[\n\t]/g, (unseen) => unseen === '\n' ? '\\n' : '\\t');
+}
+
+export function plural(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}

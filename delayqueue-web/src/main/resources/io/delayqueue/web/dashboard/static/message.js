@@ -1,0 +1,67 @@
+// Shows one message and its actions.
+
+import { html, nothing } from './lib/lit-html.js';
+import { count, countdown, shown } from './format.js';
+import { indented } from './json.js';
+import { ask, may, now, queuePath, state } from './store.js';
+import { crumbs, link, loading, name, time, title } from './frame.js';
+import { askMessages } from './queue.js';
+
+export async function loadMessage(route) {
+  const view = state.page;
+  try {
+    view.message = await ask('GET', `${queuePath(route.queue)}/messages/by-id`, { id: route.id });
+    view.gone = false;
+  }
+  catch (failure) {
+    if (failure.status !== 404) {
+      throw failure;
+    }
+    view.gone = true;
+  }
+}
+
+/** Renders payload and headers, or why they are hidden. */
+export function content(of) {
+  if (of.masked) {
+    return html`<section aria-labelledby="content"><h2 id="content">Payload and headers</h2>
+      <p class="empty">Hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p></section>`;
+  }
+  const headers = Object.entries(of.headers ?? {});
+  return html`<section aria-labelledby="content"><h2 id="content">Payload</h2>
+      <pre tabindex="0" role="group" aria-labelledby="content">${of.payloadText === null || of.payloadText === undefined ? '' : shown(indented(of.payloadText))}</pre></section>
+    <section aria-labelledby="headers"><h2 id="headers">Headers</h2>
+      ${headers.length === 0 ? html`<p class="empty">None.</p>` : html`<dl class="facts">${headers.map(([key, value]) => html`<div><dt>${name(key)}</dt><dd>${shown(value)}</dd></div>`)}</dl>`}</section>`;
+}
+
+export function facts(entries) {
+  return html`<dl class="facts">${entries.filter(([, value]) => value !== null && value !== undefined)
+    .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+export function messagePage() {
+  const { queue, id } = state.route;
+  const { message, gone } = state.page;
+  const head = html`${crumbs([queue, link('queues', queue)], [id, link('queues', queue, 'messages', id)])}${title(html`Message ${name(id)}`)}`;
+  if (!message) {
+    return html`${head}${gone ? html`<p class="empty" role="status">Queue ${name(queue)} does not hold this message, or no longer does: it was handled, cancelled, or became
+      a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>` : loading()}`;
+  }
+  const due = message.dueAt && countdown(message.dueAt, now());
+  return html`${head}
+    ${gone ? html`<p class="alert info" role="status">The message was handled or cancelled, or is a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a> now. This is its last known state.</p>` : nothing}
+    ${!gone && may('OPERATE') ? html`<div class="bar">${(message.state === 'LEASED' ? ['cancel'] : ['now', 'reschedule', 'cancel'])
+    .map((doing) => html`<button type="button" @click=${() => askMessages(queue, doing, [id])}>${{ now: 'Send now', reschedule: 'Reschedule', cancel: 'Cancel' }[doing]} …</button>`)}</div>` : nothing}
+    ${facts([
+    ['State', gone ? 'gone' : message.state === 'LEASED' ? 'in flight' : 'waiting'],
+    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class="countdown line">${gone ? '' : due}</strong>`],
+    ['Leased until', message.leasedUntil && html`${time(message.leasedUntil)} <span class="soft">unless renewed</span>`],
+    ['Expires', message.expiresAt && time(message.expiresAt)],
+    ['Priority', message.priority],
+    ['Group', message.group && name(message.group)],
+    ['Failures so far', count(message.failures)],
+    ['Lapses', count(message.lapses)],
+  ])}
+    ${content(message)}`;
+}
+

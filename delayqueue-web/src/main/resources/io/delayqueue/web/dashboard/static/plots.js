@@ -1,0 +1,106 @@
+// Draws the plots. A view renders a canvas with its data; after each rendering of the page,
+// missing charts are created and the others are updated.
+
+import { html } from './lib/lit-html.js';
+
+const charts = new Map();
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/**
+ * Renders a plot, with its numbers as text for screen readers.
+ * what: { title, kind: 'line' or 'bar', labels, series: [{ label, data }], unit(number), whole }
+ */
+export function plotOf(key, what) {
+  const summary = what.series.map((one) => `${one.label} ${what.unit(one.data.at(-1) ?? null)}`).join(', ');
+  return html`<figure class="plot">
+    <figcaption>${what.title}</figcaption>
+    <div class="canvas"><canvas data-plot=${key} .plot=${what} role="img" aria-label=${what.kind === 'bar'
+    ? `${what.title}: ${what.labels.map((label, index) => `${label} ${what.unit(what.series[0].data[index])}`).join(', ')}`
+    : `${what.title}. Now: ${summary}`}></canvas></div>
+  </figure>`;
+}
+
+export function plot() {
+  const there = new Set(document.querySelectorAll('canvas[data-plot]'));
+  for (const [canvas, chart] of charts) {
+    if (!there.has(canvas)) {
+      chart.destroy();
+      charts.delete(canvas);
+    }
+  }
+  for (const canvas of there) {
+    const chart = charts.get(canvas);
+    if (!chart) {
+      charts.set(canvas, make(canvas));
+    }
+    else if (chart.shown !== stamp(canvas.plot)) {
+      move(chart, canvas.plot);
+    }
+  }
+}
+
+/** Discards all charts, because their content or colours have changed. */
+export function forgetPlots() {
+  charts.forEach((chart) => chart.destroy());
+  charts.clear();
+}
+
+function stamp(what) {
+  return JSON.stringify([what.labels, what.series.map((one) => one.data)]);
+}
+
+function data(what) {
+  return {
+    labels: what.labels,
+    datasets: what.series.map((one, index) => ({
+      label: one.label,
+      data: one.data,
+      borderColor: colour(`plot-${index + 1}`),
+      backgroundColor: what.kind === 'bar' ? colour(`plot-${index + 1}`) : 'transparent',
+      borderDash: [[], [6, 3], [2, 2], [8, 3, 2, 3]][index],
+      borderWidth: 2,
+      pointRadius: 0,
+      spanGaps: false,
+      maxBarThickness: 48,
+    })),
+  };
+}
+
+function make(canvas) {
+  const what = canvas.plot;
+  const grid = { color: colour('line') };
+  const ticks = { color: colour('soft'), maxTicksLimit: 6, maxRotation: 0 };
+  globalThis.Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  const chart = new globalThis.Chart(canvas, {
+    type: what.kind,
+    data: data(what),
+    options: {
+      animation: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      interaction: { mode: 'index', intersect: false },
+      scales: {
+        x: { grid: { display: false }, ticks: { ...ticks, autoSkip: what.kind === 'line' } },
+        y: { beginAtZero: true, suggestedMax: 1, grid, ticks: { ...ticks, maxTicksLimit: 5, precision: what.whole ? 0 : undefined, callback: (value) => what.unit(value) } },
+      },
+      plugins: {
+        legend: { display: what.series.length > 1, labels: { color: colour('text'), boxHeight: 1, boxWidth: 24 } },
+        tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${what.unit(item.parsed.y)}` } },
+      },
+    },
+  });
+  chart.shown = stamp(what);
+  return chart;
+}
+
+function move(chart, what) {
+  chart.data.labels = what.labels;
+  what.series.forEach((one, index) => {
+    chart.data.datasets[index].data = one.data;
+  });
+  chart.shown = stamp(what);
+  chart.update();
+}

@@ -1,0 +1,334 @@
+// Shows one queue: its counts, its messages by state, and their actions.
+
+import { html, nothing } from './lib/lit-html.js';
+import { repeat } from './lib/directives/repeat.js';
+import { count, countdown, duration, named, plural } from './format.js';
+import { ask, changed, HISTORY, may, now, queuePath, RequestError, state } from './store.js';
+import { crumbs, link, loading, name, time, title } from './frame.js';
+import { act, confirm, show } from './dialog.js';
+import { follow } from './throughput.js';
+import { throughputNote, throughputPlots, linePlot } from './history.js';
+import { plotOf } from './plots.js';
+import { paused } from './overview.js';
+
+const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In flight'], ['WAITING_IN_GROUP', 'Waiting in their group']];
+const PAGE = 50;
+// Collecting more at once would take too long.
+const MOST = 10_000;
+const BATCH = 100;
+
+function listing() {
+  state.page.listing ??= 'SCHEDULED';
+  state.page.cursors ??= [null];
+  state.page.chosen ??= new Set();
+  return state.page;
+}
+
+export async function loadQueue(route) {
+  const view = listing();
+  try {
+    const [details, messages] = await Promise.all([
+      ask('GET', queuePath(route.queue)),
+      ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor: view.cursors.at(-1), limit: PAGE }),
+    ]);
+    if (state.page === view) {
+      view.details = details;
+      view.gone = false;
+      const at = Date.now();
+      view.track ??= [];
+      view.throughputs = [...view.throughputs ?? [], { at, throughput: follow(view.track, at, details.throughput) }].slice(-HISTORY);
+      view.messages = messages;
+    }
+  }
+  catch (failure) {
+    if (failure.status !== 404) {
+      throw failure;
+    }
+    view.details = null;
+    view.gone = true;
+  }
+}
+
+function again() {
+  document.dispatchEvent(new CustomEvent('dashboard:refresh'));
+}
+
+function select(which) {
+  Object.assign(state.page, { listing: which, cursors: [null], messages: null, chosen: new Set() });
+  changed();
+  again();
+}
+
+function turn(cursors) {
+  Object.assign(state.page, { cursors, messages: null, chosen: new Set() });
+  changed();
+  again();
+}
+
+// ---- pause and resume
+
+const PAUSED = 'The pause applies to every node and survives restarts, until it ends or the queue is resumed. '
+  + 'Messages that become due wait; handlers that run continue.';
+
+function askPause(queue) {
+  confirm({
+    title: html`Pause queue ${name(queue)}?`,
+    text: html`<p>${PAUSED}</p>`,
+    fields: html`<label>How long <select name="time" @change=${({ target }) => {
+    target.form.querySelector('.until').hidden = target.value !== 'until';
+  }}>
+      <option value="">until it is resumed</option>
+      <option value="300000">5 minutes</option>
+      <option value="3600000">1 hour</option>
+      <option value="86400000">1 day</option>
+      <option value="until">until a time</option>
+    </select></label>
+    <label class="until" hidden>Until <input type="datetime-local" name="until" step="1"></label>`,
+    confirm: 'Pause on every node',
+    act: async (form) => {
+      const chosen = form.get('time');
+      const body = {};
+      if (chosen === 'until') {
+        if (!form.get('until')) {
+          throw new RequestError(0, '', 'Enter a time.');
+        }
+        body.until = new Date(form.get('until')).toISOString();
+      }
+      else if (chosen) {
+        body.forMillis = Number(chosen);
+      }
+      await ask('PUT', `${queuePath(queue)}/pause`, {}, body);
+      return `Queue ${named(queue)} is paused on every node`;
+    },
+  });
+}
+
+function resume(queue) {
+  act(async () => {
+    const answer = await ask('DELETE', `${queuePath(queue)}/pause`);
+    return answer.result === 'RESUMED' ? `Queue ${named(queue)} is resumed on every node` : `Queue ${named(queue)} was not paused`;
+  });
+}
+
+function pausing(queue, details) {
+  if (!may('OPERATE')) {
+    return nothing;
+  }
+  return html`<div class="bar">${details.paused ? html`<button type="button" class="primary" @click=${() => resume(queue)}>Resume queue</button>` : nothing}
+    <button type="button" @click=${() => askPause(queue)}>${details.paused ? 'Change pause …' : 'Pause queue …'}</button>
+    <span class="soft">Applies to every node and survives restarts.</span></div>`;
+}
+
+// ---- actions on messages
+
+const DOING = {
+  cancel: { verb: 'Cancel', danger: true, text: 'The messages are removed and will not be handled. Those in flight continue, but are not retried.',
+    one: 'The message is removed and will not be handled. If it is in flight, its handler continues, but it is not retried.' },
+  now: { verb: 'Send now', text: 'The messages become due now. Those in flight keep their due time.', one: 'The message becomes due now, unless it is in flight.' },
+  reschedule: { verb: 'Reschedule', text: 'The messages get the new due time.', one: 'The message gets the new due time.' },
+};
+
+function fieldsOf(doing) {
+  return doing === 'reschedule' ? html`<label>Due in <input type="number" name="amount" min="0" max="100000" value="10" required></label>
+    <label>Unit <select name="unit"><option value="1000">seconds</option><option value="60000" selected>minutes</option>
+    <option value="3600000">hours</option><option value="86400000">days</option></select></label>` : nothing;
+}
+
+/** Asks for confirmation, runs the action in batches, and shows the number of messages of each result. */
+export function askMessages(queue, doing, ids) {
+  const how = DOING[doing];
+  confirm({
+    title: ids.length === 1 ? html`${how.verb}: message ${name(ids[0])}?` : `${how.verb}: ${plural(ids.length, 'message')}?`,
+    text: html`<p>${ids.length === 1 ? how.one : how.text}</p>`,
+    fields: fieldsOf(doing),
+    confirm: `${how.verb}: ${plural(ids.length, 'message')}`,
+    danger: how.danger,
+    act: async (form, progress) => {
+      const delayMillis = doing === 'reschedule' ? Number(form.get('amount')) * Number(form.get('unit')) : 0;
+      const results = {};
+      let done = 0;
+      for (let from = 0; from < ids.length; from += BATCH) {
+        if (!progress(`${count(from)} of ${count(ids.length)} done`)) {
+          break;
+        }
+        const body = { ids: ids.slice(from, from + BATCH) };
+        const answer = await ask('POST', `${queuePath(queue)}/messages/${doing === 'cancel' ? 'cancel' : 'reschedule'}`, {},
+          doing === 'cancel' ? body : { ...body, delayMillis });
+        answer.results.forEach(({ result }) => {
+          results[result] = (results[result] ?? 0) + 1;
+        });
+        done += body.ids.length;
+      }
+      if (state.page.chosen) {
+        state.page.chosen = new Set();
+      }
+      return summary(results, ids.length - done);
+    },
+  });
+}
+
+const RESULTS = {
+  CANCELLED: ['cancelled', 'cancelled'],
+  RESCHEDULED: ['rescheduled', 'rescheduled'],
+  LEASED: ['was in flight', 'were in flight'],
+  NOT_FOUND: ['was not found', 'were not found'],
+};
+
+function summary(results, left) {
+  const parts = Object.entries(results).map(([result, number]) => `${count(number)} ${RESULTS[result]?.[number === 1 ? 0 : 1] ?? result}`);
+  return parts.join(', ') + (left > 0 ? `; stopped, ${count(left)} unchanged` : '');
+}
+
+async function askAll(queue, doing) {
+  const view = state.page;
+  const ids = [];
+  show('Counting …');
+  try {
+    let cursor = null;
+    do {
+      const some = await ask('GET', `${queuePath(queue)}/messages`, { listing: view.listing, cursor, limit: BATCH });
+      some.messages.filter((message) => matches(view, message)).forEach((message) => ids.push(message.id));
+      cursor = some.nextCursor;
+    } while (cursor && ids.length < MOST && state.page === view);
+    show(cursor ? `More than ${count(MOST)} match; these are the first` : '');
+    if (ids.length > 0) {
+      askMessages(queue, doing, ids);
+    }
+    else {
+      show('No message matches');
+    }
+  }
+  catch (error) {
+    show(`Nothing was changed: ${error.message}`);
+  }
+}
+
+// ---- the list
+
+function matches(view, message) {
+  return message.id.startsWith(view.prefix ?? '');
+}
+
+function choose(id, chosen) {
+  const all = new Set(state.page.chosen);
+  chosen ? all.add(id) : all.delete(id);
+  state.page.chosen = all;
+  changed();
+}
+
+function row(queue, message) {
+  const view = state.page;
+  return html`<tr>
+    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(message.id)}`} .checked=${view.chosen.has(message.id)}
+      @change=${(event) => choose(message.id, event.target.checked)}></td>` : nothing}
+    <th scope="row"><a href=${link('queues', queue, 'messages', message.id)}>${name(message.id)}</a></th>
+    <td data-label="Due">${time(message.dueAt ?? message.leasedUntil)} <span class="soft">${message.leasedUntil
+    ? `leased ${ends(message.leasedUntil)}` : message.dueAt ? countdown(message.dueAt, now()) : ''}</span></td>
+    <td class="number" data-label="Priority">${message.priority}</td>
+    <td data-label="Group">${message.group ? name(message.group) : '–'}</td>
+    <td class="number" data-label="Failures">${count(message.failures)}</td>
+  </tr>`;
+}
+
+function ends(iso) {
+  return Date.parse(iso) > now() ? `for ${countdown(iso, now()).replace('in ', '')} more` : 'no more';
+}
+
+function actions(queue) {
+  const view = state.page;
+  if (!may('OPERATE')) {
+    return nothing;
+  }
+  const chosen = [...view.chosen];
+  const some = chosen.length > 0;
+  const doings = view.listing === 'LEASED' ? ['cancel'] : ['cancel', 'now', 'reschedule'];
+  return html`<div class="bar" role="group" aria-label="Actions">
+    ${doings.map((doing) => html`<button type="button" ?disabled=${!some} @click=${() => askMessages(queue, doing, chosen)}>${DOING[doing].verb}${some ? ` (${count(chosen.length)})` : ''} …</button>`)}
+    <span class="gap"></span>
+    ${doings.map((doing) => html`<button type="button" @click=${() => askAll(queue, doing)}>${DOING[doing].verb}: all that match …</button>`)}
+  </div>`;
+}
+
+function messages(queue) {
+  const view = state.page;
+  if (!view.messages) {
+    return loading();
+  }
+  const some = view.messages.messages.filter((message) => matches(view, message));
+  const all = some.length > 0 && some.every((message) => view.chosen.has(message.id));
+  return html`${actions(queue)}
+    ${some.length === 0 ? html`<p class="empty">${view.messages.messages.length > 0 || view.messages.nextCursor || view.cursors.length > 1
+    ? 'No message on this page matches.' : 'There are no messages.'}</p>` : html`
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="messages"><table>
+      <caption class="unseen">Messages: ${LISTINGS.find(([which]) => which === view.listing)[1]}</caption>
+      <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
+        @change=${(event) => {
+    view.chosen = new Set(event.target.checked ? some.map((message) => message.id) : []);
+    changed();
+  }}></th>` : nothing}
+      <th scope="col">Id</th><th scope="col">Due</th><th scope="col" class="number">Priority</th><th scope="col">Group</th><th scope="col" class="number">Failures</th></tr></thead>
+      <tbody>${repeat(some, (message) => `${message.group ?? ''}\n${message.id}`, (message) => row(queue, message))}</tbody>
+    </table></div>`}
+    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => turn(view.cursors.slice(0, -1))}>Previous page</button>
+      <span class="soft">Page ${count(view.cursors.length)}</span>
+      <button type="button" ?disabled=${!view.messages.nextCursor} @click=${() => turn([...view.cursors, view.messages.nextCursor])}>Next page</button></div>`;
+}
+
+function dueCounts(details) {
+  const when = details.dueCounts;
+  return plotOf('due-counts', {
+    title: 'Due within',
+    kind: 'bar',
+    labels: ['due', '1 min', '1 h', '1 d', '1 week', 'later'],
+    series: [{ label: 'Messages', data: [when.overdue, when.minute, when.hour, when.day, when.week, when.later] }],
+    unit: count,
+    whole: true,
+  });
+}
+
+function find(event, queue) {
+  event.preventDefault();
+  const id = new FormData(event.target).get('id');
+  if (id) {
+    location.hash = link('queues', queue, 'messages', id);
+  }
+}
+
+export function queuePage() {
+  const queue = state.route.queue;
+  const view = listing();
+  const details = view.details;
+  if (!details) {
+    return html`${crumbs([queue, link('queues', queue)])}${title(html`Queue ${name(queue)}`)}${view.gone
+    ? html`<p class="empty" role="status">There is no queue of this name: it holds nothing, and no node has used it.</p>` : loading()}`;
+  }
+  const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
+  return html`${crumbs([queue, link('queues', queue)])}
+    ${title(html`Queue ${name(queue)}${paused(details)}`)}
+    ${pausing(queue, details)}
+    <dl class="tiles">
+      ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
+    .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
+      <div><dt>Dead</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}<span class="unseen"> dead letters</span></a></dd></div>
+    </dl>
+    <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead', seen('dead')]], count)}
+      ${dueCounts(details)}
+      ${details.throughput ? throughputPlots(view.throughputs) : nothing}</div>
+    ${details.throughput ? throughputNote(view.throughputs) : nothing}
+    <section aria-labelledby="messages">
+      <h2 id="messages">Messages</h2>
+      <form class="bar" @submit=${(event) => find(event, queue)}>
+        <label>Id <input name="id" type="search" autocomplete="off" required></label><button type="submit">Find</button>
+      </form>
+      <div class="bar">
+        <fieldset class="choices"><legend class="unseen">State</legend>${LISTINGS.map(([which, text]) => html`<label><input type="radio" name="listing" value=${which}
+          .checked=${view.listing === which} @change=${() => select(which)}>${text}</label>`)}</fieldset>
+        <label>Id begins with <input type="search" .value=${view.prefix ?? ''} @input=${(event) => {
+    view.prefix = event.target.value;
+    view.chosen = new Set();
+    changed();
+  }}></label>
+      </div>
+      ${messages(queue)}
+    </section>`;
+}

@@ -1,0 +1,128 @@
+// Holds the state of the page, and requests data from the server.
+
+import { follow } from './throughput.js';
+import { member } from './json.js';
+
+export const state = {
+  route: { page: 'overview' },
+  overview: null,
+  failure: null,
+  live: true,
+  skew: 0,
+  filter: '',
+  sort: { by: 'queue', down: false },
+  shownRows: 50,
+  page: {},
+  history: [],
+};
+
+/** Maximum number of responses that the plots show: five minutes, if the server responds. */
+export const HISTORY = 150;
+
+// The counts of nodes.
+const track = [];
+
+let draw = () => {};
+
+export function onChange(listener) {
+  draw = listener;
+}
+
+/** Schedules a rendering of the page, one for all changes until then. */
+export function changed() {
+  draw();
+}
+
+/** Returns the time of Redis, as far as this page knows it. */
+export function now() {
+  return Date.now() + state.skew;
+}
+
+export function may(authority) {
+  return state.overview?.authorities.includes(authority) ?? false;
+}
+
+export class RequestError extends Error {
+  constructor(status, title, detail) {
+    super(detail || title);
+    this.status = status;
+    this.title = title;
+  }
+}
+
+/** Sends a request. The path is relative to that of the page, so that it works behind any proxy. */
+export async function ask(method, path, query = {}, body = undefined) {
+  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), 30_000);
+  try {
+    const answer = await fetch(address(`data/${path}${asked.size > 0 ? `?${asked}` : ''}`), {
+      method,
+      credentials: 'same-origin',
+      redirect: 'error',
+      headers: body === undefined ? { Accept: 'application/json' }
+        : { Accept: 'application/json', 'Content-Type': 'application/json' },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: limit.signal,
+    });
+    return await read(answer);
+  }
+  catch (failure) {
+    if (failure instanceof RequestError) {
+      throw failure;
+    }
+    throw new RequestError(0, 'No response', 'The application did not respond. It may be restarting, or the network is down.');
+  }
+  finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Removes credentials from the address of the page, because browsers reject requests with them. */
+function address(path) {
+  const url = new URL(path, location.href);
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+async function read(answer) {
+  const type = answer.headers.get('Content-Type') ?? '';
+  const text = type.includes('json') ? await answer.text() : 'null';
+  const json = JSON.parse(text);
+  if (answer.ok) {
+    if (json?.payload !== null && json?.payload !== undefined) {
+      json.payloadText = member(text, 'payload');
+    }
+    return json;
+  }
+  if (answer.status === 401) {
+    throw new RequestError(401, 'Not signed in', 'Your session has ended. Reload this page.');
+  }
+  throw new RequestError(answer.status, json?.title ?? 'Rejected', json?.detail ?? `The server responded with status ${answer.status}.`);
+}
+
+export function queuePath(queue) {
+  return `queues/${encodeURIComponent(queue)}`;
+}
+
+/** Adds a response to the history that the plots show, which begins when the page is opened. */
+export function remember(overview) {
+  state.overview = overview;
+  state.failure = null;
+  // Without queues the time of Redis is unknown.
+  state.skew = overview.queues.length > 0 ? Date.parse(overview.now) - Date.now() : 0;
+  const sum = (field) => overview.queues.reduce((total, queue) => total + queue[field], 0);
+  const queues = new Map(overview.queues.map((queue) => [queue.queue, queue]));
+  const at = Date.now();
+  state.history.push({
+    at,
+    listens: overview.throughput !== null,
+    throughput: follow(track, at, overview.throughput),
+    queues,
+    total: { scheduled: sum('scheduled'), due: sum('due'), leased: sum('leased'), dead: sum('dead') },
+  });
+  if (state.history.length > HISTORY) {
+    state.history.shift();
+  }
+}

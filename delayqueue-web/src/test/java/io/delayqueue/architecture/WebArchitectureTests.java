@@ -1,0 +1,75 @@
+package io.delayqueue.architecture;
+
+import java.util.Set;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.Arguments;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+/**
+ * Applies the rules to both modules together, with the arrows of the packages of the HTTP
+ * API and the dashboard.
+ */
+class WebArchitectureTests extends ArchitectureTests {
+
+    private static final String HTTP = WEB + ".http";
+
+    private static final String HTTP_API = WEB + ".api";
+
+    private static final String HTTP_CONSUME = WEB + ".consume";
+
+    private static final String DASHBOARD = WEB + ".dashboard";
+
+    /** Reached by users only, and by what. */
+    private static final Set<String> PUBLIC_FOR_USERS = Set.of(
+            // DelayedListenerRegistry.listener(id) and what it counts
+            "ListenerContainer", "ListenerStatistics",
+            // to name and tag observations otherwise
+            "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
+            "DefaultSendObservationConvention", "DefaultHandleObservationConvention",
+            // a second Redis or namespace, see docs/configuration.md
+            "DelayQueueSystem", "DelayQueueSystemBuilder",
+            // Boot binds it; described in docs/configuration.md
+            "DelayQueueProperties");
+
+    @Override
+    Stream<Arguments> arrows() {
+        return Stream.concat(super.arrows(), Stream.of(from(HTTP, API, ADMIN, STORE), //
+                from(HTTP_CONSUME, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, HTTP), //
+                from(HTTP_API, API, ADMIN, STORE, CONSUME, HTTP, HTTP_CONSUME), //
+                from(DASHBOARD, API, ADMIN, STORE, LISTENER, POLL, HTTP, HTTP_API), //
+                from(WEB + ".autoconfigure", API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, MEMORY, LISTENER, POLL,
+                        AUTOCONFIGURE, HTTP, HTTP_API, HTTP_CONSUME, DASHBOARD)));
+    }
+
+    /** Hidden until needed. Of what is in the root package all is for users. */
+    @Test
+    void aTypeIsPublicOnlyIfAnotherPackageUsesIt() {
+        classes().that()
+            .resideOutsideOfPackage(API)
+            .and()
+            .arePublic()
+            .and()
+            .areTopLevelClasses()
+            .and()
+            .areNotAnnotatedWith(AutoConfiguration.class)
+            .should(condition("be used by another package", (type, problems) -> {
+                if (!isUsedElsewhere(type) && !PUBLIC_FOR_USERS.contains(type.getSimpleName())) {
+                    problems.add(type.getName() + " is public and only used in its package");
+                }
+            }))
+            .check(main);
+    }
+
+    private static boolean isUsedElsewhere(JavaClass type) {
+        return type.getDirectDependenciesToSelf()
+            .stream()
+            .anyMatch((use) -> !use.getOriginClass().getPackageName().equals(type.getPackageName()));
+    }
+
+}

@@ -1,0 +1,40 @@
+package io.delayqueue.web.api;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.delayqueue.DeadLetterFilter;
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.web.http.AuditPublisher;
+import io.delayqueue.web.http.AuditedOperation;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+
+/** Each step through dead letters is audited, whatever its outcome. */
+class DeadLetterRoutesTests {
+
+    @Test
+    void aStepThatFailsOnItsWayIsAudited() {
+        DeadLetterOperations letters = mock(DeadLetterOperations.class);
+        given(letters.purge(any(), any())).willThrow(new IllegalStateException("away after some"));
+        AuditedOperation change = new AuditedOperation("ann", "purge", new QueueName("orders"), "{}");
+        List<Object> events = new ArrayList<>();
+        DeadLetterRoutes routes = new DeadLetterRoutes(mock(), null, new AuditPublisher(events::add));
+
+        assertThatIllegalStateException().isThrownBy(() -> routes.change(change,
+                () -> letters.purge(DeadLetterFilter.ALL.withDeadLetteredBetween(null, Instant.EPOCH), null)));
+        assertThat(events).singleElement().isInstanceOfSatisfying(AuditedOperationEvent.class, (event) -> {
+            assertThat(event.operation()).isEqualTo("purge");
+            assertThat(event.count()).isEqualTo(AuditedOperationEvent.UNKNOWN);
+        });
+    }
+
+}

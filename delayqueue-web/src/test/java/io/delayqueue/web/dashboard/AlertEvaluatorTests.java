@@ -1,0 +1,169 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.admin.QueueOverviews;
+import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.store.ServerIssue;
+import io.delayqueue.web.dashboard.Alert.Severity;
+import io.delayqueue.web.dashboard.AlertEvaluator.Moment;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class AlertEvaluatorTests {
+
+    private static final Instant START = Instant.parse("2030-01-01T00:00:00Z");
+
+    private final AtomicLong now = new AtomicLong();
+
+    private final RemoteConsumerQueues consumed = new RemoteConsumerQueues(10, this.now::get);
+
+    private final AlertEvaluator finder = new AlertEvaluator(this.consumed);
+
+    private static QueueOverview queue(@Nullable Duration oldest, long leased, long dead, boolean paused) {
+        return new QueueOverview("orders", 1, 10, (oldest != null) ? 5 : 0, 0, leased, 0, dead, null, oldest, paused,
+                null, START);
+    }
+
+    private static NodeStatus node(boolean running, boolean paused) {
+        return new NodeStatus("n", "shop", "host", 1, null, START, START,
+                List.of(new NodeStatus.ListenerStatus("l", List.of("orders"), 10, 10, running, paused)));
+    }
+
+    private static Moment after(Duration elapsed, Duration jump) {
+        return new Moment(START.plus(elapsed).plus(jump), elapsed.toNanos(), elapsed.toNanos());
+    }
+
+    private List<Alert> find(QueueOverview queue, NodeStatus... nodes) {
+        return find(List.of(queue), List.of(nodes), List.of(), after(Duration.ZERO, Duration.ZERO));
+    }
+
+    private List<Alert> find(List<QueueOverview> queues, List<NodeStatus> nodes, List<ServerIssue> faults,
+            AlertEvaluator.Moment moment) {
+        return this.finder.find(new QueueOverviews(queues, Map.of()), nodes, faults, moment);
+    }
+
+    @Test
+    void saysNothingOfAQueueThatIsWell() {
+        assertThat(find(queue(Duration.ofSeconds(1), 2, 0, false), node(true, false))).isEmpty();
+        assertThat(find(queue(null, 0, 0, false))).as("nobody need listen while nothing is due").isEmpty();
+    }
+
+    @Test
+    void saysThatNobodyListensThoughMessagesAreDue() {
+        QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
+        String title = "The queue has no consumer";
+        assertThat(find(due)).singleElement().satisfies((trouble) -> {
+            assertThat(trouble.title()).isEqualTo(title);
+            assertThat(trouble.severity()).isEqualTo(Severity.ERROR);
+            assertThat(trouble.queue()).isEqualTo("orders");
+        });
+        assertThat(find(due, node(true, true))).extracting(Alert::title).containsExactly(title);
+        assertThat(find(due, node(false, false))).extracting(Alert::title).containsExactly(title);
+        assertThat(find(due, node(true, false))).isEmpty();
+    }
+
+    @Test
+    void leavesThoseInPeaceWhoConsumeOverHttp() {
+        QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
+        this.consumed.record(new QueueName("orders"));
+        this.now.addAndGet(Duration.ofMinutes(10).toNanos());
+        assertThat(find(due)).isEmpty();
+        assertThat(find(queue(Duration.ofMinutes(1), 0, 0, false))).extracting(Alert::title)
+            .containsExactly("The queue is behind");
+
+        this.now.incrementAndGet();
+        assertThat(find(due)).extracting(Alert::title).containsExactly("The queue has no consumer");
+        assertThat(find(queue(Duration.ofSeconds(11), 1, 0, false))).as("of which somebody elsewhere has one")
+            .isEmpty();
+    }
+
+    @Test
+    void saysThatAQueueIsBehind() {
+        assertThat(find(queue(Duration.ofMinutes(1), 10, 0, false), node(true, false))).singleElement()
+            .satisfies((trouble) -> {
+                assertThat(trouble.title()).isEqualTo("The queue is behind");
+                assertThat(trouble.severity()).isEqualTo(Severity.WARNING);
+            });
+        assertThat(find(queue(Duration.ofMinutes(1), 0, 0, false), node(true, false))).extracting(Alert::severity)
+            .containsExactly(Severity.ERROR);
+    }
+
+    @Test
+    void writesDurationsInTheirTwoGreatestUnits() {
+        Map.of(Duration.ofMillis(108_900), "for 1 min 48 s;", Duration.ofMinutes(2), "for 2 min;",
+                Duration.ofSeconds(7_205), "for 2 h;", Duration.ofMinutes(3_000), "for 2 d 2 h;")
+            .forEach((oldest, words) -> assertThat(find(queue(oldest, 1, 0, false))).singleElement()
+                .satisfies((trouble) -> assertThat(trouble.detail()).contains(words)));
+    }
+
+    @Test
+    void saysThatAQueueIsPausedAndNotThatItIsBehind() {
+        assertThat(find(queue(Duration.ofHours(1), 0, 0, true))).extracting(Alert::title)
+            .containsExactly("The queue is paused");
+    }
+
+    @Test
+    void tellsDeadLettersThatGrowFromThoseThatAreThere() {
+        assertThat(find(queue(null, 0, 3, false))).extracting(Alert::severity).containsExactly(Severity.INFO);
+        assertThat(find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
+                after(Duration.ofMinutes(1), Duration.ZERO)))
+            .extracting(Alert::title)
+            .containsExactly("Dead letters are growing");
+        find(List.of(queue(null, 0, 4, false)), List.of(), List.of(), after(Duration.ofMinutes(10), Duration.ZERO));
+        assertThat(find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
+                after(Duration.ofMinutes(25), Duration.ZERO)))
+            .extracting(Alert::severity)
+            .containsExactly(Severity.INFO);
+    }
+
+    @Test
+    void saysForTenMinutesThatTheClockHasJumped() {
+        QueueOverview well = queue(null, 0, 0, false);
+        find(well);
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofSeconds(5), Duration.ofHours(3))))
+            .singleElement()
+            .satisfies((trouble) -> assertThat(trouble.detail()).contains("ahead by about 3 h within"));
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofMinutes(9), Duration.ofHours(3))))
+            .hasSize(1);
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofMinutes(11), Duration.ofHours(3))))
+            .isEmpty();
+    }
+
+    @Test
+    void tellsAJumpBackFromAnAnswerThatWasLate() {
+        QueueOverview well = queue(null, 0, 0, false);
+        find(well);
+        Moment late = new Moment(START.plusSeconds(1), Duration.ofSeconds(1).toNanos(),
+                Duration.ofSeconds(20).toNanos());
+        assertThat(find(List.of(well), List.of(), List.of(), late)).isEmpty();
+        assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofSeconds(25), Duration.ofMinutes(-5))))
+            .singleElement()
+            .satisfies((trouble) -> assertThat(trouble.detail()).contains("back by about 4 min"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void saysWhatIsWrongWithRedisAndWhatToDo(ServerIssue.Kind kind) {
+        ServerIssue fault = new ServerIssue(kind, "10.0.0.7:6379", "allkeys-lru");
+        assertThat(find(List.of(), List.of(), List.of(fault), after(Duration.ZERO, Duration.ZERO))).singleElement()
+            .satisfies((trouble) -> {
+                assertThat(trouble.detail()).startsWith("Redis at 10.0.0.7:6379 ");
+                assertThat(trouble.detail().contains("allkeys-lru")).isEqualTo(kind != ServerIssue.Kind.MUTE);
+                assertThat(trouble.action()).isNotEmpty();
+                assertThat(trouble.severity()).isNotEqualTo(Severity.INFO);
+            });
+    }
+
+}

@@ -1,0 +1,124 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.web.Browser;
+import io.delayqueue.web.DashboardSite;
+import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The dashboard ignores late responses for an earlier address. Skipped if there is no
+ * Chromium.
+ */
+@Tag("server")
+class DashboardAddressTests {
+
+    private static DashboardSite site;
+
+    private static Browser browser;
+
+    @BeforeAll
+    static void start() {
+        site = DashboardSite.open();
+        browser = site.browser();
+    }
+
+    @AfterAll
+    static void stop() {
+        if (site != null) {
+            site.close();
+        }
+    }
+
+    /** Reloads it, without the state of another test. */
+    @BeforeEach
+    void openThePage() {
+        send("a");
+        browser.driver().get(site.address() + "?" + System.nanoTime());
+        browser.awaitText("All queues");
+    }
+
+    private static void go(String place) {
+        browser.run("location.hash = arguments[0]", place);
+    }
+
+    private static void send(String id) {
+        site.operations()
+            .send(DelayedMessage.builder("invoices", Map.of("note", "for " + id))
+                .id(id)
+                .delay(Duration.ofHours(1))
+                .build());
+    }
+
+    /** The page goes from a to b while its first request for a is pending. */
+    @Test
+    void showsNothingOfTheAddressThatWasLeftMeanwhile() {
+        send("b");
+        go("#/queues/invoices/messages/a");
+        browser.awaitText("for a");
+        browser.run("""
+                const real = window.fetch;
+                window.held = [];
+                window.fetch = (...all) => {
+                  const [url] = all;
+                  if (String(url).includes('data/overview') && window.held.length === 0) {
+                    return new Promise((done) => window.held.push(() => done(real(...all))));
+                  }
+                  window.asked = [...window.asked ?? [], String(url)];
+                  return real(...all);
+                };""");
+        await().until(() -> browser.run("return window.held.length"), Long.valueOf(1)::equals);
+        go("#/queues/invoices/messages/b");
+        browser.awaitText("for b");
+        browser.run("document.dispatchEvent(new CustomEvent('dashboard:live', { detail: false }))");
+        browser.run("""
+                window.asked = [];
+                window.held[0]();
+                return new Promise((done) => setTimeout(done, 500));""");
+        assertThat((List<?>) browser.run("return window.asked")).as("of a, which is not shown any more").isEmpty();
+        assertThat(browser.text()).contains("Message b", "for b").doesNotContain("for a");
+    }
+
+    /** Browsers refuse to fetch addresses relative to such an address. */
+    @Test
+    void opensWithAPasswordInItsAddress() {
+        browser.driver().get(site.address().replace("http://", "http://%s:secret@".formatted(ApiServer.ALL)));
+        browser.awaitText("All queues");
+        assertThat(browser.text()).doesNotContain("No answer");
+    }
+
+    @Test
+    void writesTheTimesOfProblemsByTheClockOfItsReader() {
+        site.operations().pause("invoices", Duration.ofHours(2));
+        go("#/alerts");
+        browser.awaitText("It is paused on every node, until ");
+        Instant until = Instant.parse(browser.find(".alert time").getDomAttribute("datetime"));
+        assertThat(until).isAfter(Instant.now().plus(Duration.ofHours(1)));
+        assertThat(browser.find(".alert time").getText()).isNotEqualTo(until.toString());
+        site.operations().resume("invoices");
+    }
+
+    @Test
+    void asksForTheEndOfAPauseOnlyIfThereIsOne() {
+        go("#/queues/invoices");
+        browser.click("main button", "Pause queue …");
+        browser.awaitText("until it is resumed");
+        assertThat(browser.find("dialog .until").isDisplayed()).isFalse();
+        browser.find("dialog select").sendKeys("until a");
+        await().until(browser.find("dialog .until")::isDisplayed);
+        browser.click("dialog button", "Keep as it is");
+    }
+
+}

@@ -1,0 +1,292 @@
+package io.delayqueue.web.dashboard;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.web.consume.ApiServer;
+import io.delayqueue.web.consume.ApiServer.Reply;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Checks the page like a client without scripts: its address, access and headers. */
+@Tag("server")
+class DashboardTests {
+
+    private static final String PAGE = "/shop/ops/queues";
+
+    private static final String QUEUES = PAGE + "/data/queues/";
+
+    private static ApiServer server;
+
+    @BeforeAll
+    static void start() {
+        server = ApiServer.start(Shop.class, "server.servlet.context-path=/shop", "delayqueue.web.api.enabled=false",
+                "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/queues",
+                "server.forward-headers-strategy=framework");
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    private static Reply view(String path) {
+        return server.call("view", "GET", path, null);
+    }
+
+    private static Reply operate(String path, String body) {
+        return server.call(ApiServer.ALL, "POST", path, body);
+    }
+
+    @Test
+    void isOffUnlessAskedFor() {
+        try (ApiServer other = ApiServer.start()) {
+            assertThat(other.get("/delayqueue").status()).isEqualTo(404);
+            assertThat(other.get("/delayqueue/data/overview").status()).isEqualTo(404);
+        }
+    }
+
+    @Test
+    void isAtItsPathBelowTheContextPath() {
+        Reply bare = view(PAGE);
+        assertThat(bare.status()).isEqualTo(308);
+        assertThat(bare.header("Location")).isEqualTo("queues/");
+        Reply page = view(PAGE + "/");
+        assertThat(page.status()).isEqualTo(200);
+        assertThat(page.header("Content-Type")).isEqualTo("text/html;charset=UTF-8");
+        assertThat(page.body()).contains("<script type=\"module\" src=\"main.js\">");
+    }
+
+    @Test
+    void leadsNowhereElseBehindAProxyThatChangesPaths() {
+        Reply bare = server.send("GET", PAGE, null,
+                (request) -> request.header("Authorization", ApiServer.basic("view"))
+                    .header("X-Forwarded-Prefix", "/behind")
+                    .header("X-Forwarded-Host", "shop.example.com")
+                    .header("X-Forwarded-Proto", "https"));
+        assertThat(bare.status()).isEqualTo(308);
+        assertThat(bare.header("Location")).isIn("queues/", "https://shop.example.com/behind/ops/queues/");
+    }
+
+    /** The page loads relative addresses only, and nothing from elsewhere. */
+    @ParameterizedTest
+    @ValueSource(strings = { "index.html", "main.js", "store.js", "throughput.js", "history.js", "frame.js", "queue.js",
+            "dead-letters.js", "message.js", "nodes.js", "overview.js", "alerts.js", "plots.js", "dialog.js",
+            "format.js", "dashboard.css" })
+    void namesNothingByAnAbsolutePath(String file) throws IOException {
+        assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
+    }
+
+    /** External texts are shown as text. */
+    @Test
+    void makesNoMarkupOfTexts() throws IOException {
+        Pattern unsafe = Pattern
+            .compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|unsafe|eval\\(|Function\\(");
+        for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js",
+                "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "dead-letters.js", "nodes.js",
+                "alerts.js")) {
+            assertThat(source(file)).doesNotContainPattern(unsafe);
+        }
+        assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");
+    }
+
+    private static String source(String file) throws IOException {
+        try (InputStream content = Objects.requireNonNull(DashboardFiles.class.getResourceAsStream("static/" + file))) {
+            return new String(content.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "/", "/main.js", "/dashboard.css", "/icon.svg", "/lib/chart.js", "/lib/lit-html.js",
+            "/lib/directives/repeat.js" })
+    void allowsThePageItsOwnScriptsAndNothingElse(String file) {
+        Reply reply = view(PAGE + file);
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.http().headers().allValues("Content-Security-Policy"))
+            .containsExactly(DashboardFiles.CONTENT_POLICY);
+        assertThat(DashboardFiles.CONTENT_POLICY)
+            .contains("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'",
+                    "require-trusted-types-for 'script'")
+            .doesNotContain("unsafe");
+        assertThat(reply.header("X-Content-Type-Options")).isEqualTo("nosniff");
+        assertThat(reply.header("X-Frame-Options")).isEqualTo("DENY");
+        assertThat(reply.header("Referrer-Policy")).isEqualTo("no-referrer");
+        assertThat(reply.header("Cross-Origin-Resource-Policy")).isEqualTo("same-origin");
+        assertThat(reply.header("Set-Cookie")).isEmpty();
+        Reply again = server.send("GET", PAGE + file, null,
+                (request) -> request.header("Authorization", ApiServer.basic("view"))
+                    .header("If-None-Match", reply.header("ETag")));
+        assertThat(again.status()).isEqualTo(304);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "/main.js/", "/../main.js", "/lib/../main.js", "/index.html", "/lib/", "/data", "/%2e%2e/",
+            "/lib/LICENSE-chart.js.txt" })
+    void hasNoOtherFiles(String path) {
+        // Paths that leave the dashboard are not its own: the application answers 401.
+        assertThat(view(PAGE + path).status()).isIn(400, 401, 404);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ ",401", "none,403", "send,403", "consume,403", "payload,403", "operate,403", "view,200" })
+    void isForThoseWhoMayView(@Nullable String user, int status) {
+        assertThat(server.call(user, "GET", PAGE + "/", null).status()).isEqualTo(status);
+        assertThat(server.call(user, "GET", PAGE + "/main.js", null).status()).isEqualTo(status);
+        assertThat(server.call(user, "GET", PAGE + "/data/overview", null).status()).isEqualTo(status);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "PUT,queues/q/pause", "DELETE,queues/q/pause", "POST,queues/q/messages/cancel",
+            "POST,queues/q/messages/reschedule", "POST,queues/q/dead-letters/redrive",
+            "POST,queues/q/dead-letters/purge", "DELETE,queues/q", "POST,queues/q/dead-letters/by-id/redrive",
+            "DELETE,queues/q/dead-letters/by-id", "POST,listeners/pause", "POST,listeners/resume" })
+    void changesNothingForThoseWhoMayNotOperate(String method, String route) {
+        for (String user : List.of("view", "payload", "send", "consume", ApiServer.NONE)) {
+            assertThat(server.call(user, method, PAGE + "/data/" + route, "{}").status()).as(user).isEqualTo(403);
+        }
+        assertThat(server.call(null, method, PAGE + "/data/" + route, "{}").status()).isEqualTo(401);
+        assertThat(view(PAGE + "/data/" + route).status()).as("GET changes nothing").isIn(400, 403, 404, 405);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "Sec-Fetch-Site,cross-site", "Sec-Fetch-Site,same-site", "Origin,https://evil.example",
+            "Origin,null" })
+    void changesNothingForPagesOfOtherSites(String header, String value) {
+        server.operations().resume("guarded");
+        Reply reply = server.send("PUT", QUEUES + "guarded/pause", "{}",
+                (request) -> request.header("Authorization", ApiServer.basic(ApiServer.ALL))
+                    .header("Content-Type", "application/json")
+                    .header(header, value));
+        assertThat(reply.status()).isEqualTo(403);
+        assertThat(reply.problem()).isEqualTo("cross-site");
+    }
+
+    @Test
+    void tellsOfAllQueuesAtOnce() {
+        server.operations().send("orders", Map.of("order", 1), Duration.ofHours(1));
+        JsonNode details = view(QUEUES + "orders").json();
+        assertThat(details.path("scheduled").intValue()).isPositive();
+        assertThat(details.path("dueCounts").path("day").intValue() + details.path("dueCounts").path("hour").intValue())
+            .isPositive();
+        JsonNode overview = view(PAGE + "/data/overview").json();
+        assertThat(overview.path("principal").asString()).isEqualTo("view");
+        assertThat(overview.path("authorities").toString()).isEqualTo("[\"VIEW\"]");
+        assertThat(overview.path("alerts").isArray()).isTrue();
+    }
+
+    @Test
+    void cancelsManyAndTellsOfEach() {
+        for (String id : List.of("a", "b")) {
+            server.operations()
+                .send(DelayedMessage.builder("many", Map.of("id", id)).id(id).delay(Duration.ofHours(1)).build());
+        }
+        JsonNode page = view(QUEUES + "many/messages?listing=SCHEDULED&limit=1").json();
+        assertThat(page.path("messages").path(0).path("id").asString()).isEqualTo("a");
+        assertThat(page.path("nextCursor").isString()).isTrue();
+
+        Reply moved = operate(QUEUES + "many/messages/reschedule", "{\"ids\": [\"b\"], \"delayMillis\": 0}");
+        assertThat(moved.json().path("results").toString()).isEqualTo("[{\"id\":\"b\",\"result\":\"RESCHEDULED\"}]");
+        Reply cancelled = operate(QUEUES + "many/messages/cancel", "{\"ids\": [\"a\", \"b\", \"c\"]}");
+
+        assertThat(cancelled.json().path("results").findValuesAsString("result")).containsExactly("CANCELLED",
+                "CANCELLED", "NOT_FOUND");
+        assertThat(server.audited()).anySatisfy((event) -> {
+            assertThat(event.operation()).isEqualTo("cancel");
+            assertThat(event.queue()).isEqualTo("many");
+            assertThat(event.count()).isEqualTo(2);
+        });
+    }
+
+    @Test
+    void pausesAQueueUntilATime() {
+        Reply paused = server.call(ApiServer.ALL, "PUT", QUEUES + "pausing/pause", "{\"forMillis\": 60000}");
+        assertThat(paused.json().path("alreadyPaused").booleanValue()).isFalse();
+        assertThat(paused.json().path("until").isString()).isTrue();
+        assertThat(view(QUEUES + "pausing").json().path("paused").booleanValue()).isTrue();
+        assertThat(
+                server.call(ApiServer.ALL, "DELETE", QUEUES + "pausing/pause", null).json().path("result").asString())
+            .isEqualTo("RESUMED");
+        assertThat(server.audited()).extracting(AuditedOperationEvent::operation).contains("pause", "resume");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = { "messages/cancel|{\"ids\": []}", "messages/cancel|{\"ids\": [1]}",
+            "messages/cancel|{\"ids\": [\"a b\"]}", "messages/reschedule|{\"ids\": [\"a\"], \"delayMillis\": -1}",
+            "PUT pause|{\"forMillis\": -1}", "PUT pause|{\"forMillis\": 1, \"until\": \"2030-01-01T00:00:00Z\"}",
+            "PUT pause|{\"until\": \"soon\"}", "dead-letters/purge|{\"filter\": {}, \"cursor\": \"../1\"}",
+            "dead-letters/purge|{\"filter\": {}}", "dead-letters/search|{\"filter\": {}, \"cursor\": \"<b>\"}",
+            "dead-letters/search|{}" })
+    void refusesWhatIsNotValid(String route, String body) {
+        boolean put = route.startsWith("PUT ");
+        Reply reply = server.call(ApiServer.ALL, put ? "PUT" : "POST", QUEUES + "q/" + route.replace("PUT ", ""), body);
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.header("Content-Type")).startsWith("application/problem+json");
+    }
+
+    @Test
+    void tellsHowManyHandlersBeganAndHowLate() {
+        for (int i = 0; i < 3; i++) {
+            server.operations().send("counted", Map.of("order", i), Duration.ZERO);
+        }
+        await().untilAsserted(() -> assertThat(begun(view(QUEUES + "counted").json())).isEqualTo(3));
+        JsonNode overview = view(PAGE + "/data/overview").json();
+        assertThat(begun(overview)).isGreaterThanOrEqualTo(3);
+        assertThat(overview.path("throughput").path("node"))
+            .isEqualTo(view(QUEUES + "counted").json().path("throughput").path("node"));
+        server.operations().send("unheard", Map.of("order", 1), Duration.ofHours(1));
+        assertThat(view(QUEUES + "unheard").json().path("throughput").isNull()).isTrue();
+    }
+
+    private static long begun(JsonNode json) {
+        long begun = 0;
+        for (JsonNode entry : json.path("throughput").path("lateness")) {
+            assertThat(entry.path(0).longValue()).isPositive();
+            begun += entry.path(1).longValue();
+        }
+        return begun;
+    }
+
+    /** Listens to two queues, to distinguish them. */
+    @Configuration(proxyBeanMethods = false)
+    @Import(ApiServer.Application.class)
+    static class Shop {
+
+        @Bean
+        Handlers handlers() {
+            return new Handlers();
+        }
+
+    }
+
+    static class Handlers {
+
+        @DelayedListener({ "counted", "counted-too" })
+        void count(Map<String, Object> order) {
+        }
+
+    }
+
+}

@@ -1,0 +1,72 @@
+package io.delayqueue.web.http;
+
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.delayqueue.web.ApiDescription;
+import io.delayqueue.web.api.HttpApi;
+import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The description lists exactly the existing routes. {@link ApiServer} checks the
+ * responses to the requests of all other tests.
+ */
+@Tag("server")
+class ApiDescriptionTests {
+
+    private final ApiDescription description = new ApiDescription();
+
+    @Test
+    void describesEachRoute() {
+        Set<String> routes = ApiServer.shared()
+            .bean(HttpApi.class)
+            .routes()
+            .stream()
+            .map(ApiDescriptionTests::name)
+            .collect(Collectors.toSet());
+
+        assertThat(this.description.operations()).containsExactlyInAnyOrderElementsOf(routes);
+    }
+
+    @Test
+    void namesTheAuthorityOfEachRoute() {
+        assertThat(ApiServer.shared().bean(HttpApi.class).routes()).allSatisfy((route) -> {
+            String told = this.description.authorities(name(route));
+            if (route.authorities().size() == 1) {
+                assertThat(told).startsWith("Needs " + route.authorities().iterator().next().text());
+            }
+            else {
+                assertThat(told).isEqualTo("Needs any of the authorities.");
+                assertThat(route.authorities()).containsAll(Arrays.asList(Authority.values()));
+            }
+        });
+    }
+
+    @Test
+    void isServedWithThePathOfTheApplication() {
+        assertThat(ApiServer.shared().get("/delayqueue/api/v1/openapi.json").json().at("/servers/0/url").asString())
+            .isEqualTo("/delayqueue/api/v1");
+    }
+
+    @Test
+    void examplesMatchTheirSchemas() {
+        assertThat(this.description.checkExamples()).contains("Message", "ClaimedMessage", "Problem");
+    }
+
+    @Test
+    void enumsHaveATypeAndOperationsDeclaredTags() {
+        assertThat(this.description.enums()).isNotEmpty()
+            .allMatch((node) -> node.path("type").asString("").equals("string"));
+        assertThat(this.description.tags().get("used")).isEqualTo(this.description.tags().get("declared"));
+    }
+
+    private static String name(ApiRoute route) {
+        return route.method() + " " + route.pattern().getPatternString().substring(ApiServer.PATH.length());
+    }
+
+}
