@@ -24,7 +24,9 @@ import io.delayqueue.store.BackgroundLog;
 import io.delayqueue.store.MessageEventListener;
 import io.delayqueue.store.Partition;
 
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -80,8 +82,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
     /**
      * Creates an executor whose sends wait for replicas.
      * @param wait for how many, and how long
-     * @throws UnsuitableRedisException if the client is not Lettuce and replicas are
-     * required
+     * @throws UnsuitableRedisException if replicas are required, and the client is not
+     * Lettuce or has a static list of master and replicas
      */
     public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
             ReplicationRequirement wait) {
@@ -107,6 +109,14 @@ public final class RedisScriptExecutor implements AutoCloseable {
                     "Sends cannot wait for replicas with %s (delayqueue.durability.wait-replicas is %d)"
                         .formatted(factory.getClass().getSimpleName(), wait.replicas()),
                     "Use Lettuce, or set delayqueue.durability.wait-replicas to 0.");
+        }
+        if (LettuceDetection.isStaticMasterReplica(factory)) {
+            throw new UnsuitableRedisException(
+                    ("Sends cannot wait for replicas with a static list of master and replicas, which has no address "
+                            + "of the master alone (delayqueue.durability.wait-replicas is %d)")
+                        .formatted(wait.replicas()),
+                    "Configure spring.data.redis.host and port, Sentinel or a cluster instead of "
+                            + "spring.data.redis.masterreplica.nodes, or set delayqueue.durability.wait-replicas to 0.");
         }
         ScriptRunner sends = new TimedScriptRunner(
                 new ClusterRedirectScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
@@ -230,6 +240,13 @@ public final class RedisScriptExecutor implements AutoCloseable {
         static boolean isCluster(RedisConnectionFactory factory) {
             return ((org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory)
                 .isClusterAware();
+        }
+
+        /** Reads a field, as Spring Data has no accessor for this configuration. */
+        static boolean isStaticMasterReplica(RedisConnectionFactory factory) {
+            DirectFieldAccessor fields = new DirectFieldAccessor(factory);
+            return fields.isReadableProperty("configuration")
+                    && fields.getPropertyValue("configuration") instanceof RedisStaticMasterReplicaConfiguration;
         }
 
     }

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -354,6 +355,18 @@ class ReplicatedScriptRunnerTests {
             .isInstanceOf(UnsuitableRedisException.class)
             .hasMessageContaining("delayqueue.durability.wait-replicas is 1");
         jedis.destroy();
+    }
+
+    @Test
+    void aStaticListOfMasterAndReplicasIsRefused() {
+        RedisStaticMasterReplicaConfiguration nodes = new RedisStaticMasterReplicaConfiguration("127.0.0.1",
+                this.master.port());
+        nodes.addNode("127.0.0.1", this.replica.port());
+        LettuceConnectionFactory lettuce = new LettuceConnectionFactory(nodes);
+
+        assertThatThrownBy(() -> RedisScriptExecutor.to(lettuce, "dq", LIMIT, ONE))
+            .isInstanceOf(UnsuitableRedisException.class)
+            .hasMessageContaining("delayqueue.durability.wait-replicas is 1");
     }
 
     private RedisMessageStore store(ReplicationRequirement wait) {
