@@ -79,9 +79,9 @@ if first and tonumber(first) <= now then
   first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 end
 
--- Where there are neither details nor attempts, all messages are plain: in the normal lane,
--- without expiry, and never leased before.
-local entries = redis.call('EXISTS', DETAILS, ATTEMPTS)
+-- Where none of these exists, all messages are plain: in the normal lane, without expiry, and
+-- never leased before.
+local entries = redis.call('EXISTS', DETAILS, ATTEMPTS, PRIORITIES)
 local plain = entries == 0
 local deadline = now + tonumber(ARGV[2])
 local token, expired, n = '', 0, 0 -- n: how many are leased
@@ -129,7 +129,7 @@ if plain and not paused then
 elseif not paused then
   -- Which of them exist, in one command. The rest of `entries` is ATTEMPTS.
   local kinds = redis.call('EXISTS', DETAILS, PRIORITIES, PRIORITIES)
-  local detailed, prioritized, tried = kinds % 2 == 1, kinds > 1, entries > kinds % 2
+  local detailed, prioritized, tried = kinds % 2 == 1, kinds > 1, entries > math.ceil(kinds / 2)
   local ends, latest, removed, bytes = to_digits(deadline), deadline, 0, 0
   local taken, values, listed = {}, {}, false
   attempts, details, returned = {}, {}, {}

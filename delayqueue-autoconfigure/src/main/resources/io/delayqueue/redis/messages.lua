@@ -19,17 +19,21 @@
 -- Cost     O(L * (limit + log N * log M)), N messages in the queue, M of them of one
 --          score, L lanes in use
 
-local now = clock()
-local limit = tonumber(ARGV[4])
-local precedes = groups().precedes
+local now, limit, precedes = clock(), tonumber(ARGV[4]), groups().precedes
+local EXACT = '%.17g' -- another producer may have given a score a fraction
 local members, scores, ids = {}, {}, {}
 
 -- Returns how many members of a set precede the page of a lane in it.
 local function passed(key, offset, from)
-  if ARGV[2] == '' then return redis.call('ZCOUNT', key, '-inf', '(' .. from) end
-  local last = offset > 0 and to_digits(offset + tonumber(ARGV[2])) or ARGV[2]
-  local start = redis.call('ZCOUNT', key, '-inf', '(' .. last)
-  local stop = redis.call('ZCOUNT', key, '-inf', last)
+  local begin = redis.call('ZCOUNT', key, '-inf', '(' .. from)
+  if ARGV[2] == '' then return begin end
+  local position = tonumber(ARGV[2])
+  local last = string.format(EXACT, offset + position)
+  local start = math.max(begin, redis.call('ZCOUNT', key, '-inf', '(' .. last))
+  local stop = math.max(begin, redis.call('ZCOUNT', key, '-inf', last))
+  -- The sum is rounded if the position, of another lane, has a smaller fraction than scores here.
+  local rounded = tonumber(last) - offset
+  if rounded ~= position then return rounded < position and stop or start end
   while start < stop do -- those of one score are in order of names
     local middle = math.floor((start + stop) / 2)
     local member = redis.call('ZRANGE', key, middle, middle)[1]
@@ -55,15 +59,12 @@ else
     for i = 1, #of_key, 2 do
       local due = tonumber(of_key[i + 1]) - offset
       local beyond = due > most or to ~= '+inf' and due >= LANE
-      if not beyond then found[#found + 1] = { of_key[i], offset > 0 and to_digits(due) or of_key[i + 1], due } end
+      if not beyond then found[#found + 1] = { of_key[i], string.format(EXACT, due), due } end
     end
   end
-  if #lanes > 1 then
-    table.sort(found, function(one, other)
-      if one[3] ~= other[3] then return one[3] < other[3] end
-      return precedes(one[1], other[1])
-    end)
-  end
+  table.sort(found, function(one, other)
+    return one[3] < other[3] or one[3] == other[3] and precedes(one[1], other[1])
+  end)
   for i = 1, math.min(limit, #found) do members[i], scores[i] = found[i][1], found[i][2] end
   ids = members
 end
