@@ -99,7 +99,7 @@ final class MasterPipeline {
     private void sendNext() {
         DedicatedConnection open = this.connection;
         if (this.closed) {
-            notConnected(new IllegalStateException("The store is closed"));
+            notConnected(new IllegalStateException("The store is closed, or another master has the slots"));
             return;
         }
         if (open == null || !open.isOpen()) {
@@ -116,8 +116,7 @@ final class MasterPipeline {
             awaitReplicas(open, batch);
         }
         else {
-            this.busy.set(false);
-            flush();
+            release();
         }
     }
 
@@ -173,8 +172,7 @@ final class MasterPipeline {
             breaks();
         }
         if (this.again.isEmpty()) {
-            this.busy.set(false);
-            flush();
+            release();
         }
         else {
             sendNext();
@@ -228,9 +226,6 @@ final class MasterPipeline {
             notConnected(ex);
             return;
         }
-        if (this.closed) {
-            close(); // while it was opened
-        }
         sendNext();
     }
 
@@ -240,15 +235,28 @@ final class MasterPipeline {
         for (ReplicatedCall next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
             calls.add(next);
         }
-        this.busy.set(false);
+        release();
         calls.forEach((call) -> call.fail(RedisExceptionTranslator.notConnected(failure)));
+    }
+
+    /** Ends the batch under way, and sends the next one if calls are queued. */
+    private void release() {
+        this.busy.set(false);
+        disconnectIfClosed();
         flush();
     }
 
+    /** Rejects new calls, and closes the connection after the batch under way. */
     void close() {
         this.closed = true;
+        if (!this.busy.get()) {
+            disconnectIfClosed();
+        }
+    }
+
+    private void disconnectIfClosed() {
         DedicatedConnection open = this.connection;
-        if (open != null) {
+        if (this.closed && open != null) {
             open.close();
         }
     }

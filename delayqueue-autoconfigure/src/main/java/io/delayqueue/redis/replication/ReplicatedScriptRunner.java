@@ -2,8 +2,10 @@ package io.delayqueue.redis.replication;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
@@ -16,7 +18,9 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.Partitions;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
 import io.lettuce.core.codec.ByteArrayCodec;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +49,8 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
 
     /** Calls whose master is not known yet; guarded by this. */
     private final List<ReplicatedCall> unrouted = new ArrayList<>();
+
+    private volatile boolean closed;
 
     /** Client whose slots are known; no call is unrouted. */
     private volatile @Nullable AbstractRedisClient client;
@@ -104,25 +110,55 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
 
     private void route(@Nullable AbstractRedisClient known, @Nullable Throwable failure) {
         List<ReplicatedCall> calls;
+        Set<MasterPipeline> used = new HashSet<>();
         synchronized (this) {
             calls = List.copyOf(this.unrouted);
             this.unrouted.clear();
             this.client = known;
             if (known != null) {
-                calls.forEach((call) -> pipelineOf(call, known).add(call));
+                for (ReplicatedCall call : calls) {
+                    MasterPipeline pipeline = pipelineOf(call, known);
+                    pipeline.add(call);
+                    used.add(pipeline);
+                }
             }
         }
         if (failure != null) {
             calls.forEach((call) -> call.fail(RedisExceptionTranslator.notConnected(failure)));
         }
-        this.pipelines.values().forEach(MasterPipeline::flush);
+        used.forEach(MasterPipeline::flush);
     }
 
     private MasterPipeline pipelineOf(ReplicatedCall call, AbstractRedisClient known) {
-        RedisClusterNode master = (known instanceof RedisClusterClient cluster)
-                ? cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(call.firstKey())) : null;
-        return this.pipelines.computeIfAbsent((master != null) ? master.getNodeId() : "",
+        if (!(known instanceof RedisClusterClient cluster)) {
+            return pipelineTo("");
+        }
+        RedisClusterNode master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(call.firstKey()));
+        String id = (master != null) ? master.getNodeId() : "";
+        if (!this.pipelines.containsKey(id)) {
+            closeReplaced(cluster.getPartitions());
+        }
+        return pipelineTo(id);
+    }
+
+    private MasterPipeline pipelineTo(String master) {
+        MasterPipeline pipeline = this.pipelines.computeIfAbsent(master,
                 (id) -> new MasterPipeline(() -> open(id), this.wait, this.limit, this.threads, this::readSlots));
+        if (this.closed) {
+            pipeline.close(); // close() may not have seen it
+        }
+        return pipeline;
+    }
+
+    /** Closes the pipelines to nodes that are no masters, or have no slots any more. */
+    private void closeReplaced(Partitions nodes) {
+        this.pipelines.forEach((id, pipeline) -> {
+            RedisClusterNode node = nodes.getPartitionByNodeId(id);
+            if (node == null || !node.is(NodeFlag.UPSTREAM) || node.hasNoSlots()) {
+                this.pipelines.remove(id, pipeline);
+                pipeline.close();
+            }
+        });
     }
 
     private DedicatedConnection open(String master) {
@@ -143,8 +179,10 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
         return new DedicatedConnection(((RedisClient) current).connect(ByteArrayCodec.INSTANCE));
     }
 
+    /** Rejects new calls, and closes each connection after its batch under way. */
     @Override
     public void close() {
+        this.closed = true;
         this.pipelines.values().forEach(MasterPipeline::close);
     }
 

@@ -64,6 +64,13 @@ final class LettuceSubscription implements TopicSubscription {
 
     private static final Duration RETRY = Duration.ofMillis(500);
 
+    /**
+     * Longest time to open a connection. Several hosts may be tried, such as sentinels,
+     * and one that is down costs the connect timeout of the client, 10 s by default.
+     */
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
+
+    /** Longest time to wait for an answer on an open connection. */
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
@@ -153,8 +160,9 @@ final class LettuceSubscription implements TopicSubscription {
             this.connection = ours;
         }
         CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> checked = ours;
-        ours.thenCompose(this::readMasters)
-            .orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+        ours.copy() // a connection that opens later must still be closed
+            .orTimeout(CONNECT_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .thenCompose((open) -> readMasters(open).orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS))
             .whenCompleteAsync((found, failure) -> {
                 if (!this.closed && this.connection == checked) {
                     checked(found, failure);

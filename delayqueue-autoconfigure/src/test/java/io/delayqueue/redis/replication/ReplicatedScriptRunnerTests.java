@@ -29,6 +29,7 @@ import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -264,6 +265,52 @@ class ReplicatedScriptRunnerTests {
         }
     }
 
+    @Test
+    void theConnectionToAReplacedMasterIsClosed() {
+        try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1)) {
+            LettuceConnectionFactory toCluster = ConnectionFactories.lettuce(cluster);
+            this.resources.add(toCluster::destroy);
+            RedisMessageStore store = store(toCluster);
+            send(store, "a");
+            RedisServer old = cluster.masterOfSlot(SLOT);
+            assertThat(waitingConnections(old)).isOne();
+            RedisServer promoted = cluster.failover(old);
+            ((RedisClusterClient) toCluster.getRequiredNativeClient()).refreshPartitions();
+
+            send(store, "b");
+
+            await().until(() -> waitingConnections(old) == 0);
+            assertThat(waitingConnections(promoted)).isOne();
+        }
+    }
+
+    @Test
+    void aStoreThatIsClosedOpensNoConnection() {
+        RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "dq", LIMIT, ONE);
+        redis.close();
+
+        assertThatThrownBy(() -> send(new RedisMessageStore(redis), "a")).cause()
+            .isInstanceOfSatisfying(StoreUnavailableException.class,
+                    (ex) -> assertThat(ex.effect()).isEqualTo(Effect.NONE));
+        assertThat(waitingConnections(this.master)).isZero();
+    }
+
+    @Test
+    void aBatchUnderWayEndsBeforeAClosedStoreDisconnects() {
+        RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "dq", LIMIT, ONE);
+        RedisMessageStore store = new RedisMessageStore(redis);
+        send(store, "a");
+        this.line.blackhole();
+        CompletableFuture<?> sent = store.schedule(HOME, List.of(message("b")));
+        await().until(() -> this.master.commands().info("clients").contains("blocked_clients:1"));
+
+        redis.close();
+        this.line.pass();
+
+        assertThat(sent).succeedsWithin(Duration.ofMinutes(1));
+        await().until(() -> waitingConnections(this.master) == 0);
+    }
+
     /** A replica answers each send that it is the wrong server. */
     @Test
     void connectionsAreNotOpenedInAStorm() {
@@ -378,7 +425,11 @@ class ReplicatedScriptRunnerTests {
     private RedisMessageStore store(RedisCluster cluster) {
         LettuceConnectionFactory toCluster = ConnectionFactories.lettuce(cluster);
         this.resources.add(toCluster::destroy);
-        RedisScriptExecutor redis = RedisScriptExecutor.to(toCluster, "dq", LIMIT, ONE);
+        return store(toCluster);
+    }
+
+    private RedisMessageStore store(LettuceConnectionFactory factory) {
+        RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "dq", LIMIT, ONE);
         this.resources.add(redis);
         return new RedisMessageStore(redis);
     }
@@ -406,7 +457,12 @@ class ReplicatedScriptRunnerTests {
         return cluster.masters().stream().mapToLong(ReplicatedScriptRunnerTests::connections).sum();
     }
 
-    /** All that there have been. */
+    /** Counts the connections whose latest command is {@code WAIT}. */
+    private static long waitingConnections(RedisServer server) {
+        return server.commands().clientList().lines().filter((line) -> line.contains("cmd=wait")).count();
+    }
+
+    /** Counts all connections since the server started. */
     private static long connections(RedisServer server) {
         return server.commands()
             .info("stats")

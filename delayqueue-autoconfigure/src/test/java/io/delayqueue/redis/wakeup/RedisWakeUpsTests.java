@@ -3,6 +3,7 @@ package io.delayqueue.redis.wakeup;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,6 +62,33 @@ class RedisWakeUpsTests {
         long pauses = Duration.ofNanos(System.nanoTime() - start).dividedBy(Duration.ofMillis(500));
         assertThat(attempts.get()).isLessThanOrEqualTo((int) pauses + 1);
         wakeUps.close();
+    }
+
+    /** A first sentinel that is down costs the connect timeout of the client, 10 s. */
+    @Test
+    void aConnectionThatTakesLongIsAwaited() {
+        try (RedisServer own = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory connections = ConnectionFactories.lettuce(own);
+            AtomicInteger attempts = new AtomicInteger();
+            CountDownLatch never = new CountDownLatch(1);
+            given(this.factory.getRequiredNativeClient()).willAnswer((call) -> {
+                attempts.incrementAndGet();
+                // Real time: longer than the limit of an answer on an open connection.
+                assertThat(never.await(6, TimeUnit.SECONDS)).isFalse();
+                return connections.getRequiredNativeClient();
+            });
+            Partition queue = Partition.first(new QueueName("q"));
+            try (RedisWakeUps wakeUps = new RedisWakeUps(this.factory, new RedisScriptExecutor(this.server, "dq"),
+                    WakeUpMode.CHANNEL)) {
+                wakeUps.listen(queue, (signal) -> {
+                });
+
+                Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> wakeUps.isHeard(queue));
+
+                assertThat(attempts).hasValue(1);
+            }
+            connections.destroy();
+        }
     }
 
     @ParameterizedTest
