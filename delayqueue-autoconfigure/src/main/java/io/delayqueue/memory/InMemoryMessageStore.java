@@ -7,14 +7,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
-import io.delayqueue.MessageState;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
@@ -63,7 +62,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final MemoryWakeUps wakeUps = new MemoryWakeUps();
 
-    private final MemoryPartitionLayoutStore records;
+    private final MemoryPartitionLayoutStore records = new MemoryPartitionLayoutStore(this, this.wakeUps);
 
     private final MemoryQueueRegistry directory = new MemoryQueueRegistry();
 
@@ -82,13 +81,6 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         this.codec = codec;
         this.epochMicros = epochMicros;
         this.nodes = new MemoryNodeRegistry(epochMicros);
-        this.records = new MemoryPartitionLayoutStore(new MemoryPartitionLayoutStore.Exclusively() {
-            @Override
-            public <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change) {
-                return InMemoryMessageStore.this.in(partition,
-                        (held, now) -> change.apply(!held.isEmpty(), Instant.ofEpochMilli(Micros.ceilToMillis(now))));
-            }
-        }, this.wakeUps);
     }
 
     @Override
@@ -98,10 +90,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
-        Transition<List<SendResult>> transition = (held, now) -> {
-            MemorySend send = new MemorySend(held, now);
-            messages.forEach(send::requireSameGroup);
-            return each(messages, send::apply);
+        Transition<List<SendResult>> transition = (queue, now) -> {
+            messages.forEach((message) -> queue.requireSameGroup(message, now));
+            return each(messages, (message) -> queue.send(message, now));
         };
         return messages.stream().allMatch(NewMessage::unique) ? in(home.partition(), transition) : in(home, transition);
     }
@@ -109,23 +100,22 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
             List<NewMessage> messages) {
-        return in(home, (held, now) -> {
-            MemorySend send = new MemorySend(held, now);
-            messages.forEach(send::requireSameGroup);
+        return in(home, (queue, now) -> {
+            messages.forEach((message) -> queue.requireSameGroup(message, now));
             return each(messages,
-                    (message) -> held.holds(message, now) ? Optional.of(send.apply(message)) : Optional.empty());
+                    (message) -> queue.holds(message, now) ? Optional.of(queue.send(message, now)) : Optional.empty());
         });
     }
 
     @Override
     public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
-        return in(partition, (held, now) -> {
+        return in(partition, (queue, now) -> {
             PartitionLayout recorded = this.records.of(partition);
             Pause pause = recorded.pause();
             ClaimResult claim = (pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(now))))
                     ? new ClaimResult(List.of(), Micros.toInstant(now), pause.until(), 0, List.of(), 0,
                             request.bid() != null)
-                    : held.claim(request, now);
+                    : queue.claim(request, now);
             return claim.withPartitionsVersion(recorded.version());
         });
     }
@@ -140,94 +130,91 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return in(partition, (held, now) -> each(leases, held::acknowledge));
+        return in(partition, (queue, now) -> each(leases, queue::acknowledge));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
-        return in(partition, (held, now) -> each(leases, (lease) -> held.extend(lease, leaseTime, now)));
+        return in(partition, (queue, now) -> each(leases, (lease) -> queue.extend(lease, leaseTime, now)));
     }
 
     @Override
     public CompletableFuture<Boolean> start(Lease lease) {
-        return in(lease.partition(), (held, now) -> held.start(lease));
+        return in(lease.partition(), (queue, now) -> queue.start(lease));
     }
 
     @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return in(lease.partition(), (held, now) -> held.retry(lease, delay, failure, now));
+        return in(lease.partition(), (queue, now) -> queue.retry(lease, delay, failure, now));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
         DueTime due = DueTime.after(delay);
         return in(partition,
-                (held, now) -> each(leases, (lease) -> held.release(lease, MemoryMessage.dueMillis(due, now))));
+                (queue, now) -> each(leases, (lease) -> queue.release(lease, MemoryMessage.dueMillis(due, now))));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
-        return in(partition, (held, now) -> each(leases,
-                (each) -> held.release(each.lease(), Math.min(each.dueAt().toEpochMilli(), Micros.ceilToMillis(now)))));
+        return in(partition, (queue, now) -> each(leases, (each) -> queue.release(each.lease(),
+                Math.min(each.dueAt().toEpochMilli(), Micros.ceilToMillis(now)))));
     }
 
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death) {
-        return in(lease.partition(), (held, now) -> held.deadLetter(lease, death, now));
+        return in(lease.partition(), (queue, now) -> queue.deadLetter(lease, death, now));
     }
 
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
-        return in(home, (held, now) -> held.cancel(id, now));
+        return in(home, (queue, now) -> queue.cancel(id, now));
     }
 
     @Override
     public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
-        return in(home, (held, now) -> held.reschedule(id, due, now));
+        return in(home, (queue, now) -> queue.reschedule(id, due, now));
     }
 
     @Override
     public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
-        return in(home, (held, now) -> held.redrive(letterId, now));
+        return in(home, (queue, now) -> queue.redrive(letterId, now));
     }
 
     @Override
     public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
-        return in(partition, (held, now) -> held.purge(letterId));
+        return in(partition, (queue, now) -> queue.purge(letterId));
     }
 
     @Override
     public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
-        return in(partition, (held, now) -> held.purgeOlderThan(age, now));
+        return in(partition, (queue, now) -> queue.purgeOlderThan(age, now));
     }
 
     @Override
     public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id) {
-        return in(home, (held, now) -> Optional.ofNullable(held.find(id, now))
+        return in(home, (queue, now) -> Optional.ofNullable(queue.find(id, now))
             .map((message) -> stored(home.partition(), message, now)));
     }
 
-    /** Returns a message whose lease ran out in the state after the lease is ended. */
     private StoredMessage stored(Partition partition, MemoryMessage message, long now) {
-        boolean leased = message.leased && message.deadline > now;
-        long due = message.leased ? message.dueAfterLapse() : message.due;
+        MessageSummary summary = message.summary(partition.queue(), now);
         Envelope envelope = this.codec.read(message.envelope);
-        return new StoredMessage(partition.queue().value(), message.id,
-                leased ? MessageState.LEASED : MessageState.SCHEDULED, leased ? null : Instant.ofEpochMilli(due),
-                leased ? Micros.toInstant(message.deadline) : null, message.expiresAt(), message.lane, message.group,
-                message.failures, message.lapses, EnvelopeCodec.text(envelope), envelope.headers());
+        return new StoredMessage(summary.queue(), summary.id(), summary.state(), summary.dueAt(), summary.leasedUntil(),
+                summary.expiresAt(), summary.priority(), summary.group(), summary.failures(), summary.lapses(),
+                EnvelopeCodec.text(envelope), envelope.headers());
     }
 
     @Override
     public CompletableFuture<QueueStatistics> statistics(Partition partition) {
-        return in(partition, (held, now) -> held.view(now).statistics());
+        return in(partition, (queue, now) -> queue.view(now).statistics());
     }
 
     @Override
     public CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : null;
-        return in(partition, (held, now) -> {
-            List<DeadLetter> letters = each(held.deadLetters(from, limit + 1),
+        return in(partition, (queue, now) -> {
+            List<DeadLetter> letters = each(queue.deadLetters(from, limit + 1),
                     (letter) -> letter.toDeadLetter(partition.queue().value(), this.codec));
             return DeadLetterCursor.page(letters, limit, letters.size() > limit);
         });
@@ -235,14 +222,14 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId) {
-        return in(partition, (held, now) -> Optional.ofNullable(held.letter(letterId))
+        return in(partition, (queue, now) -> Optional.ofNullable(queue.letter(letterId))
             .map((letter) -> letter.toDeadLetter(partition.queue().value(), this.codec)));
     }
 
     @Override
     public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId) {
         return in(partition,
-                (held, now) -> Optional.ofNullable(held.letter(letterId)).map(MemoryDeadLetter::toMessage));
+                (queue, now) -> Optional.ofNullable(queue.letter(letterId)).map(MemoryDeadLetter::toMessage));
     }
 
     @Override
@@ -276,13 +263,14 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     private <T> CompletableFuture<T> in(PartitionTarget home, Transition<T> transition) {
-        return in(home.partition(), (held, now) -> {
+        return in(home.partition(), (queue, now) -> {
             this.records.requireUpToDate(home);
-            return transition.apply(held, now);
+            return transition.apply(queue, now);
         });
     }
 
-    private <T> CompletableFuture<T> in(Partition partition, Transition<T> transition) {
+    /** Runs a transition under the lock of a partition. */
+    <T> CompletableFuture<T> in(Partition partition, Transition<T> transition) {
         try {
             return CompletableFuture.completedFuture(run(partition, transition));
         }
@@ -293,22 +281,22 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private <T> T run(Partition partition, Transition<T> transition) {
         while (true) {
-            MemoryQueue held = this.queues.computeIfAbsent(partition, MemoryQueue::new);
+            MemoryQueue queue = this.queues.computeIfAbsent(partition, MemoryQueue::new);
             boolean wakeUp = false;
-            held.lock.lock();
+            queue.lock.lock();
             try {
-                if (this.queues.get(partition) != held) {
+                if (this.queues.get(partition) != queue) {
                     continue; // removed as empty before the lock was taken
                 }
-                T answer = transition.apply(held, this.epochMicros.getAsLong());
-                wakeUp = held.takeWakeUp();
-                if (held.isEmpty()) {
-                    this.queues.remove(partition, held);
+                T answer = transition.apply(queue, this.epochMicros.getAsLong());
+                wakeUp = queue.takeWakeUp();
+                if (queue.isEmpty()) {
+                    this.queues.remove(partition, queue);
                 }
                 return answer;
             }
             finally {
-                held.lock.unlock();
+                queue.lock.unlock();
                 if (wakeUp) {
                     this.wakeUps.notifyListeners(partition);
                 }
@@ -325,26 +313,27 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
         @Override
         public CompletableFuture<PartitionCounts> counts(Partition partition) {
-            return in(partition, (held, now) -> held.view(now).counts(InMemoryMessageStore.this.records.of(partition)));
+            return in(partition,
+                    (queue, now) -> queue.view(now).counts(InMemoryMessageStore.this.records.of(partition)));
         }
 
         @Override
         public CompletableFuture<DueForecast> dueForecast(Partition partition) {
-            return in(partition, (held, now) -> held.view(now).dueForecast());
+            return in(partition, (queue, now) -> queue.view(now).dueForecast());
         }
 
         @Override
         public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection selection,
                 @Nullable MessageCursor after, int limit) {
-            return in(partition, (held, now) -> held.view(now).messages(selection, after, limit));
+            return in(partition, (queue, now) -> queue.view(now).messages(selection, after, limit));
         }
 
     }
 
     /** Changes or reads one queue, under its lock. */
-    private interface Transition<T> {
+    interface Transition<T> {
 
-        T apply(MemoryQueue held, long now);
+        T apply(MemoryQueue queue, long now);
 
     }
 

@@ -7,6 +7,7 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.PayloadConversionException;
+import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -23,6 +24,12 @@ record MemoryDeadLetter(String letterId, String id, long died, long due, int fai
     /** Orders dead letters by their time, the oldest first. */
     static final Comparator<MemoryDeadLetter> BY_DEATH = Comparator.comparingLong(MemoryDeadLetter::died)
         .thenComparing(MemoryDeadLetter::letterId);
+
+    /** Returns whether a page, the latest first, has it after the cursor. */
+    boolean isBefore(DeadLetterCursor cursor) {
+        return this.died < cursor.diedMillis()
+                || (this.died == cursor.diedMillis() && this.letterId.compareTo(cursor.letterId()) < 0);
+    }
 
     DeadLetter toDeadLetter(String queue, EnvelopeCodec codec) {
         Envelope content = readOrNull(codec);

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -21,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryLanes {
 
+    /** The lanes, the highest priority first. */
     private final List<NavigableSet<MemoryMessage>> lanes = IntStream
         .rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
         .<NavigableSet<MemoryMessage>>mapToObj((lane) -> new TreeSet<>(MemoryMessage.BY_DUE_TIME))
@@ -47,12 +47,12 @@ final class MemoryLanes {
     }
 
     /**
-     * Makes a message the head of its group if the present head waits and its turn is
-     * later. A head that was given back stays the head.
+     * Makes a message the head of its group if the present head waits and is due later. A
+     * head that was released stays the head.
      */
     private boolean overtakes(MemoryMessage message, Group group) {
         MemoryMessage head = group.head;
-        if (head.leased || head.isPutOff() || MemoryMessage.BY_TURN.compare(head, message) < 0) {
+        if (head.leased || head.isPutOff() || MemoryMessage.BY_GROUP_ORDER.compare(head, message) < 0) {
             return false;
         }
         lane(head).remove(head);
@@ -71,8 +71,8 @@ final class MemoryLanes {
         lane(message).remove(message);
     }
 
-    /** Returns a leased message to its lane; it keeps its turn in its group. */
-    void giveBack(MemoryMessage message) {
+    /** Puts a leased message back into its lane; it stays the head of its group. */
+    void putBack(MemoryMessage message) {
         lane(message).add(message);
     }
 
@@ -104,14 +104,16 @@ final class MemoryLanes {
 
     /** Returns due messages, the highest lane and the longest due first. */
     Stream<MemoryMessage> due(long nowMillis) {
-        return IntStream.rangeClosed(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY)
-            .mapToObj((i) -> due(MessageLimits.MAX_PRIORITY - i, nowMillis))
-            .flatMap(Function.identity());
+        return this.lanes.stream().flatMap((lane) -> due(lane, nowMillis));
     }
 
     /** Returns the due messages of one lane, the longest due first. */
     Stream<MemoryMessage> due(int lane, long nowMillis) {
-        return this.lanes.get(lane).stream().takeWhile((message) -> message.due <= nowMillis);
+        return due(this.lanes.get(MessageLimits.MAX_PRIORITY - lane), nowMillis);
+    }
+
+    private static Stream<MemoryMessage> due(NavigableSet<MemoryMessage> lane, long nowMillis) {
+        return lane.stream().takeWhile((message) -> message.due <= nowMillis);
     }
 
     /** Returns the earliest due time of each lane. */
@@ -139,13 +141,13 @@ final class MemoryLanes {
     }
 
     private NavigableSet<MemoryMessage> lane(MemoryMessage message) {
-        return this.lanes.get(message.lane);
+        return this.lanes.get(MessageLimits.MAX_PRIORITY - message.lane);
     }
 
     /** Holds the messages of one group. */
     private static final class Group {
 
-        private final NavigableSet<MemoryMessage> followers = new TreeSet<>(MemoryMessage.BY_TURN);
+        private final NavigableSet<MemoryMessage> followers = new TreeSet<>(MemoryMessage.BY_GROUP_ORDER);
 
         private MemoryMessage head;
 

@@ -4,7 +4,10 @@ import java.time.Instant;
 import java.util.Comparator;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.MessageState;
+import io.delayqueue.MessageSummary;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +24,8 @@ final class MemoryMessage {
         .thenComparing((message) -> message.id);
 
     /** Orders the messages of one group as they are handled. */
-    static final Comparator<MemoryMessage> BY_TURN = Comparator.comparingLong((MemoryMessage message) -> message.wanted)
+    static final Comparator<MemoryMessage> BY_GROUP_ORDER = Comparator
+        .comparingLong((MemoryMessage message) -> message.wanted)
         .thenComparing((message) -> message.id);
 
     /** Orders leased messages by the end of their leases. */
@@ -59,8 +63,8 @@ final class MemoryMessage {
 
     boolean leased;
 
-    /** Whether it waits because its last holder gave it back. */
-    boolean givenBack;
+    /** Whether it waits because its last holder released it or retries it. */
+    boolean released;
 
     int failures;
 
@@ -151,6 +155,15 @@ final class MemoryMessage {
         return this.expiry == NONE && this.lane == MessageLimits.NORMAL_PRIORITY && this.group == null;
     }
 
+    /** Describes it; one whose lease ran out as it is after the lease is ended. */
+    MessageSummary summary(QueueName queue, long now) {
+        boolean live = this.leased && this.deadline > now;
+        long due = this.leased ? dueAfterLapse() : this.due;
+        return new MessageSummary(queue.value(), this.id, live ? MessageState.LEASED : MessageState.SCHEDULED,
+                live ? null : Instant.ofEpochMilli(due), live ? Micros.toInstant(this.deadline) : null, expiresAt(),
+                this.lane, this.group, this.failures, this.lapses);
+    }
+
     /** Returns whether its lease is followed by something other than a next attempt. */
     boolean isSuperseded() {
         return this.cancelled || this.successor != null;
@@ -162,7 +175,10 @@ final class MemoryMessage {
         return asked && this.leased && this.deadline > now && this.successor == null;
     }
 
-    /** Returns whether it waits for another time than its own, as it was given back. */
+    /**
+     * Returns whether it waits for another time than its own, as it was released or is
+     * retried.
+     */
     boolean isPutOff() {
         return this.due != this.wanted;
     }

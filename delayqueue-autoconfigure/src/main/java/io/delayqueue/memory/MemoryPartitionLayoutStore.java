@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -29,12 +28,12 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
 
     private final Map<Partition, PartitionLayout> records = new ConcurrentHashMap<>();
 
-    private final Exclusively exclusively;
+    private final InMemoryMessageStore store;
 
     private final MemoryWakeUps wakeUps;
 
-    MemoryPartitionLayoutStore(Exclusively exclusively, MemoryWakeUps wakeUps) {
-        this.exclusively = exclusively;
+    MemoryPartitionLayoutStore(InMemoryMessageStore store, MemoryWakeUps wakeUps) {
+        this.store = store;
         this.wakeUps = wakeUps;
     }
 
@@ -57,9 +56,9 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
 
     @Override
     public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
-        return this.exclusively.in(Partition.first(queue),
-                (holdsMessages, now) -> this.records.computeIfAbsent(Partition.first(queue),
-                        (key) -> holdsMessages ? PartitionLayout.ONE.next(count) : PartitionLayout.founding(count)));
+        return this.store
+            .in(Partition.first(queue), (content, now) -> this.records.computeIfAbsent(Partition.first(queue),
+                    (key) -> content.isEmpty() ? PartitionLayout.founding(count) : PartitionLayout.ONE.next(count)));
     }
 
     @Override
@@ -83,25 +82,15 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
      */
     private CompletableFuture<Optional<PartitionLayout>> change(Partition partition,
             UnaryOperator<@Nullable PartitionLayout> change) {
-        CompletableFuture<Optional<PartitionLayout>> recorded = this.exclusively.in(partition, (holdsMessages,
-                now) -> Optional.ofNullable(this.records.compute(partition, (key, present) -> change.apply(present))));
+        CompletableFuture<Optional<PartitionLayout>> recorded = this.store.in(partition, (content, now) -> Optional
+            .ofNullable(this.records.compute(partition, (key, present) -> change.apply(present))));
         this.wakeUps.notifyListeners(partition);
         return recorded;
     }
 
     @Override
     public CompletableFuture<Instant> now(QueueName queue) {
-        return this.exclusively.in(Partition.first(queue), (holdsMessages, now) -> now);
-    }
-
-    /** Runs an action while nothing else happens in a partition. */
-    interface Exclusively {
-
-        /**
-         * Calls {@code change} with whether the partition holds anything, and the time.
-         */
-        <T> CompletableFuture<T> in(Partition partition, BiFunction<Boolean, Instant, T> change);
-
+        return this.store.in(Partition.first(queue), (content, now) -> Instant.ofEpochMilli(Micros.ceilToMillis(now)));
     }
 
 }

@@ -7,15 +7,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.QueueName;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.memory.MemoryMessage.Redelivery;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
@@ -55,7 +59,7 @@ final class MemoryQueue {
 
     private final NavigableSet<MemoryMessage> leased = new TreeSet<>(MemoryMessage.BY_DEADLINE);
 
-    private final MemoryDeadLetters dead = new MemoryDeadLetters();
+    private final Map<String, MemoryDeadLetter> dead = new HashMap<>();
 
     private boolean wakeUp;
 
@@ -64,7 +68,7 @@ final class MemoryQueue {
     }
 
     boolean isEmpty() {
-        return this.messages.isEmpty() && this.dead.size() == 0;
+        return this.messages.isEmpty() && this.dead.isEmpty();
     }
 
     /** Returns whether workers should poll, and resets that. */
@@ -74,13 +78,48 @@ final class MemoryQueue {
         return taken;
     }
 
-    QueueName name() {
-        return this.name.queue();
-    }
-
     /** Returns whether it holds a message of this id, or others of its group. */
     boolean holds(NewMessage sent, long now) {
         return find(sent.id(), now) != null || this.lanes.holds(sent.group());
+    }
+
+    /** Rejects a message that would replace or succeed one of another group. */
+    void requireSameGroup(NewMessage sent, long now) {
+        MemoryMessage there = find(sent.id(), now);
+        boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
+        if (there != null && (replace || there.isFollowedBy(sent, now)) && !Objects.equals(there.group, sent.group())) {
+            throw sent.changesGroup(this.name.queue());
+        }
+    }
+
+    /** Stores a message; keeps or replaces one that has its id. */
+    SendResult send(NewMessage sent, long now) {
+        MemoryMessage fresh = MemoryMessage.of(sent, now);
+        MemoryMessage there = waitingOrLeased(fresh.id, now);
+        if (there == null) {
+            put(fresh);
+            return sent(fresh, SendOutcome.SCHEDULED, now);
+        }
+        boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
+        if (there.leased) {
+            if (!replace && !there.isFollowedBy(sent, now)) {
+                return sent((there.successor != null) ? there.successor : there, SendOutcome.KEPT, now);
+            }
+            there.successor = fresh;
+            return sent(fresh, SendOutcome.AFTER_CURRENT, now);
+        }
+        if (!replace) {
+            return sent(there, SendOutcome.KEPT, now);
+        }
+        fresh.token = there.token; // a later lease needs a later token
+        remove(there);
+        put(fresh);
+        return sent(fresh, SendOutcome.REPLACED, now);
+    }
+
+    private SendResult sent(MemoryMessage message, SendOutcome outcome, long now) {
+        return new SendResult(this.name.queue().value(), message.id, Instant.ofEpochMilli(message.dueForSender(now)),
+                outcome);
     }
 
     ClaimResult claim(ClaimRequest request, long now) {
@@ -123,7 +162,7 @@ final class MemoryQueue {
             message.leased = true;
             message.token = token;
             message.deadline = until;
-            message.givenBack = false;
+            message.released = false;
             this.leased.add(message);
         }
     }
@@ -135,78 +174,66 @@ final class MemoryQueue {
     }
 
     boolean acknowledge(Lease lease) {
-        MemoryMessage message = heldBy(lease);
-        if (message == null) {
-            return false;
-        }
-        end(message);
-        return true;
+        return change(lease, this::end);
     }
 
     boolean extend(Lease lease, Duration leaseTime, long now) {
-        MemoryMessage message = heldBy(lease);
-        if (message == null) {
-            return false;
-        }
-        this.leased.remove(message);
-        message.deadline = Math.max(message.deadline, now + Micros.of(leaseTime));
-        this.leased.add(message);
-        return true;
+        return change(lease, (message) -> {
+            this.leased.remove(message);
+            message.deadline = Math.max(message.deadline, now + Micros.of(leaseTime));
+            this.leased.add(message);
+        });
     }
 
     boolean start(Lease lease) {
-        MemoryMessage message = heldBy(lease);
-        if (message == null) {
-            return false;
-        }
-        message.redelivery = Redelivery.STARTED;
-        return true;
+        return change(lease, (message) -> message.redelivery = Redelivery.STARTED);
     }
 
     boolean retry(Lease lease, Duration delay, String failure, long now) {
-        MemoryMessage message = heldBy(lease);
-        if (message == null) {
-            return hasGivenBack(lease);
-        }
-        if (message.failures == 0) {
-            message.firstFailure = failure;
-        }
-        message.failures++;
-        message.redelivery = Redelivery.NONE;
-        giveBack(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
-        return true;
+        return change(lease, (message) -> {
+            if (message.failures == 0) {
+                message.firstFailure = failure;
+            }
+            message.failures++;
+            message.redelivery = Redelivery.NONE;
+            returnToQueue(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
+        }) || hasReleased(lease);
     }
 
     boolean release(Lease lease, long due) {
-        MemoryMessage message = heldBy(lease);
-        if (message == null) {
-            return hasGivenBack(lease);
+        return change(lease, (message) -> {
+            if (message.redelivery == Redelivery.STARTED) {
+                message.redelivery = Redelivery.NONE;
+            }
+            returnToQueue(message, due);
+        }) || hasReleased(lease);
+    }
+
+    boolean deadLetter(Lease lease, DeadLetterRequest death, long now) {
+        return change(lease, (message) -> {
+            addDeadLetter(message, lease.deadLetterId(), death, now);
+            end(message);
+        }) || this.dead.containsKey(lease.deadLetterId()); // a repeated call
+    }
+
+    /** Changes the message of a lease that was not ended, even if it has run out. */
+    private boolean change(Lease lease, Consumer<MemoryMessage> transition) {
+        MemoryMessage message = this.messages.get(lease.id());
+        if (message == null || !message.leased || !message.hasToken(lease.token())) {
+            return false;
         }
-        if (message.redelivery == Redelivery.STARTED) {
-            message.redelivery = Redelivery.NONE;
-        }
-        giveBack(message, due);
+        transition.accept(message);
         return true;
     }
 
     /** Ends a lease for its holder: schedules another attempt, or the successor. */
-    private void giveBack(MemoryMessage message, long due) {
+    private void returnToQueue(MemoryMessage message, long due) {
         if (message.isSuperseded()) {
             end(message);
             return;
         }
-        message.givenBack = true;
+        message.released = true;
         backToLane(message, due);
-    }
-
-    boolean deadLetter(Lease lease, DeadLetterRequest death, long now) {
-        MemoryMessage message = heldBy(lease);
-        if (message == null) {
-            return this.dead.find(lease.deadLetterId()) != null; // a repeated call
-        }
-        addDeadLetter(message, lease.deadLetterId(), death, now);
-        end(message);
-        return true;
     }
 
     CancelResult cancel(String id, long now) {
@@ -238,7 +265,7 @@ final class MemoryQueue {
     }
 
     RedriveResult redrive(String letterId, long now) {
-        MemoryDeadLetter letter = this.dead.find(letterId);
+        MemoryDeadLetter letter = this.dead.get(letterId);
         if (letter == null) {
             return RedriveResult.NOT_FOUND;
         }
@@ -251,22 +278,30 @@ final class MemoryQueue {
     }
 
     boolean purge(String letterId) {
-        return this.dead.remove(letterId);
+        return this.dead.remove(letterId) != null;
     }
 
     int purgeOlderThan(Duration age, long now) {
-        return this.dead.removeUpTo(Micros.floorToMillis(now) - age.toMillis(), MessageStore.BATCH_LIMIT);
+        long latest = Micros.floorToMillis(now) - age.toMillis();
+        List<MemoryDeadLetter> old = this.dead.values()
+            .stream()
+            .filter((letter) -> letter.died() <= latest)
+            .sorted(MemoryDeadLetter.BY_DEATH)
+            .limit(MessageStore.BATCH_LIMIT)
+            .toList();
+        old.forEach((letter) -> this.dead.remove(letter.letterId()));
+        return old.size();
     }
 
     private void addDeadLetter(MemoryMessage message, String letterId, DeadLetterRequest death, long now) {
-        this.dead
-            .add(new MemoryDeadLetter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
-                    death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
-                    message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
+        this.dead.put(letterId,
+                new MemoryDeadLetter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
+                        death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
+                        message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
     }
 
     /** Returns the message of that id; first ends its lease if it has run out. */
-    @Nullable MemoryMessage waitingOrLeased(String id, long now) {
+    private @Nullable MemoryMessage waitingOrLeased(String id, long now) {
         MemoryMessage message = this.messages.get(id);
         if (message != null && message.leased && message.deadline <= now) {
             lapse(message, message.dueAfterLapse());
@@ -275,19 +310,13 @@ final class MemoryQueue {
         return message;
     }
 
-    /** Returns the message of a lease that was not ended, even if it has run out. */
-    private @Nullable MemoryMessage heldBy(Lease lease) {
-        MemoryMessage message = this.messages.get(lease.id());
-        return (message != null && message.leased && message.hasToken(lease.token())) ? message : null;
-    }
-
     /**
-     * Returns whether the holder has given back this lease: then the call is a repeated
+     * Returns whether the holder has released this lease: then the call is a repeated
      * one.
      */
-    private boolean hasGivenBack(Lease lease) {
+    private boolean hasReleased(Lease lease) {
         MemoryMessage message = this.messages.get(lease.id());
-        return message != null && message.givenBack && message.hasToken(lease.token());
+        return message != null && message.released && message.hasToken(lease.token());
     }
 
     /** Ends a lease that ran out. */
@@ -307,7 +336,7 @@ final class MemoryQueue {
         this.leased.remove(message);
         message.leased = false;
         message.due = due;
-        this.lanes.giveBack(message);
+        this.lanes.putBack(message);
         this.wakeUp = true;
     }
 
@@ -319,12 +348,12 @@ final class MemoryQueue {
         }
     }
 
-    void put(MemoryMessage message) {
+    private void put(MemoryMessage message) {
         this.messages.put(message.id, message);
         this.wakeUp |= this.lanes.add(message);
     }
 
-    void remove(MemoryMessage message) {
+    private void remove(MemoryMessage message) {
         this.messages.remove(message.id);
         this.leased.remove(message);
         this.wakeUp |= this.lanes.remove(message);
@@ -342,15 +371,21 @@ final class MemoryQueue {
     }
 
     MemoryQueueView view(long now) {
-        return new MemoryQueueView(this.name.queue(), this.lanes, this.leased, this.dead, now);
+        return new MemoryQueueView(this.name.queue(), this.lanes, this.leased, this.dead.size(), now);
     }
 
     @Nullable MemoryDeadLetter letter(String letterId) {
-        return this.dead.find(letterId);
+        return this.dead.get(letterId);
     }
 
+    /** Returns the dead letters after the cursor, the latest first. */
     List<MemoryDeadLetter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {
-        return this.dead.page(cursor, limit);
+        return this.dead.values()
+            .stream()
+            .filter((letter) -> cursor == null || letter.isBefore(cursor))
+            .sorted(MemoryDeadLetter.BY_DEATH.reversed())
+            .limit(limit)
+            .toList();
     }
 
 }

@@ -6,8 +6,6 @@ import java.util.NavigableSet;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import io.delayqueue.MessageState;
-import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.admin.DueForecast;
@@ -26,18 +24,17 @@ import org.jspecify.annotations.Nullable;
  * @param queue its name
  * @param lanes the waiting messages
  * @param leased the leased messages
- * @param dead dead letters
+ * @param dead number of dead letters
  * @param now the store's time, microseconds
  */
-record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMessage> leased, MemoryDeadLetters dead,
-        long now) {
+record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMessage> leased, int dead, long now) {
 
     private static final long[] SPANS = { 0, 60_000, 3_600_000, 86_400_000, 604_800_000 };
 
     QueueStatistics statistics() {
         List<MemoryMessage> lapsed = lapsed();
         return new QueueStatistics(this.queue.value(), this.lanes.size() + lapsed.size(), due(lapsed),
-                this.leased.size() - lapsed.size(), this.dead.size(), nextDueAt(lapsed));
+                this.leased.size() - lapsed.size(), this.dead, nextDueAt(lapsed));
     }
 
     PartitionCounts counts(PartitionLayout recorded) {
@@ -45,8 +42,8 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
         Pause pause = recorded.pause();
         boolean paused = pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(this.now)));
         return new PartitionCounts(this.lanes.size() + lapsed.size(), due(lapsed), this.lanes.followers(),
-                this.leased.size() - lapsed.size(), lapsed.size(), this.dead.size(), nextDueAt(lapsed),
-                paused ? pause : null, recorded.version(), Micros.toInstant(this.now));
+                this.leased.size() - lapsed.size(), lapsed.size(), this.dead, nextDueAt(lapsed), paused ? pause : null,
+                recorded.version(), Micros.toInstant(this.now));
     }
 
     DueForecast dueForecast() {
@@ -66,7 +63,8 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
             case LEASED -> this.leased.stream();
             case WAITING_IN_GROUP -> this.lanes.waitingBehind();
         };
-        return messages.map((message) -> new ListedMessage(position(listing, message), summary(message)))
+        return messages
+            .map((message) -> new ListedMessage(position(listing, message), message.summary(this.queue, this.now)))
             .filter((listed) -> after == null || listed.position().compareTo(after) > 0)
             .sorted((one, other) -> one.position().compareTo(other.position()))
             .limit(limit)
@@ -79,14 +77,6 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
         }
         long score = (listing == MessageSelection.LEASED) ? message.deadline : message.due;
         return new MessageCursor(Long.toString(score), message.id);
-    }
-
-    private MessageSummary summary(MemoryMessage message) {
-        boolean live = message.leased && message.deadline > this.now;
-        long due = message.leased ? message.dueAfterLapse() : message.due;
-        return new MessageSummary(this.queue.value(), message.id, live ? MessageState.LEASED : MessageState.SCHEDULED,
-                live ? null : Instant.ofEpochMilli(due), live ? Micros.toInstant(message.deadline) : null,
-                message.expiresAt(), message.lane, message.group, message.failures, message.lapses);
     }
 
     private List<MemoryMessage> lapsed() {

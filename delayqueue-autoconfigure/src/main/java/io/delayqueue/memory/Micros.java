@@ -2,6 +2,7 @@ package io.delayqueue.memory;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.OptionalLong;
 import java.util.stream.LongStream;
 
@@ -16,8 +17,6 @@ import org.jspecify.annotations.Nullable;
 final class Micros {
 
     private static final long MILLI = 1_000;
-
-    private static final long SECOND = 1_000_000;
 
     private Micros() {
     }
@@ -35,7 +34,7 @@ final class Micros {
     }
 
     static Instant toInstant(long micros) {
-        return Instant.ofEpochSecond(Math.floorDiv(micros, SECOND), Math.floorMod(micros, SECOND) * 1_000);
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
     }
 
     /** Returns the earliest of these milliseconds; {@code null} if there are none. */

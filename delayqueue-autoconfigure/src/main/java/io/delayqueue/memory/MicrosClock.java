@@ -1,6 +1,7 @@
 package io.delayqueue.memory;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -16,16 +17,9 @@ import java.util.function.LongSupplier;
  */
 public final class MicrosClock implements LongSupplier {
 
-    private final long startMicros;
+    private final long startMicros = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
 
-    private final long startNanos;
-
-    public MicrosClock() {
-        Instant start = Instant.now();
-        this.startNanos = System.nanoTime();
-        this.startMicros = TimeUnit.SECONDS.toMicros(start.getEpochSecond())
-                + TimeUnit.NANOSECONDS.toMicros(start.getNano());
-    }
+    private final long startNanos = System.nanoTime();
 
     @Override
     public long getAsLong() {
