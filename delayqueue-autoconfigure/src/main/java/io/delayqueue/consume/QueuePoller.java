@@ -77,6 +77,12 @@ public final class QueuePoller<M> {
 
     private boolean polling;
 
+    /**
+     * Set by any thread that could not submit the next step of a poll, which has
+     * therefore ended.
+     */
+    private volatile boolean interrupted;
+
     private boolean again;
 
     private boolean closed;
@@ -109,10 +115,9 @@ public final class QueuePoller<M> {
             request.join(this.poll);
             this.requests.add(request);
             long left = request.left(this.claimer.now());
-            if (left > 0) {
-                Runnable cancel = schedule(this::pollUnlessUnderWay, left);
-                request.answer().whenComplete((messages, failure) -> cancel.run());
-            }
+            // Also repeats an interrupted poll of a request that does not wait.
+            Runnable cancel = schedule(this::pollUnlessUnderWay, (left > 0) ? left : safetyPoll());
+            request.answer().whenComplete((messages, failure) -> cancel.run());
             poll();
         });
     }
@@ -137,6 +142,24 @@ public final class QueuePoller<M> {
         return this.thread.execute(() -> guard(task));
     }
 
+    /**
+     * Submits the next step of a poll; returns {@code false} if that was not possible. If
+     * the executor fails, the poll has ended: its request fails, and the next signal or
+     * timer starts another poll for the others.
+     */
+    private boolean proceed(@Nullable PollRequest<M> request, Runnable step) {
+        try {
+            return execute(step);
+        }
+        catch (Throwable ex) {
+            this.interrupted = true;
+            if (request != null) {
+                request.answer().completeExceptionally(ex);
+            }
+            return false;
+        }
+    }
+
     private Runnable schedule(Runnable task, long nanos) {
         return this.thread.schedule(() -> guard(task), nanos);
     }
@@ -155,13 +178,17 @@ public final class QueuePoller<M> {
     }
 
     private void pollUnlessUnderWay() {
-        if (!this.polling) {
+        if (!this.polling || this.interrupted) {
             poll();
         }
     }
 
     private void poll() {
         dropAnswered();
+        if (this.interrupted) {
+            this.interrupted = false;
+            this.polling = false;
+        }
         if (this.polling || this.requests.isEmpty()) {
             this.again = this.polling;
             endIfEmpty();
@@ -182,23 +209,25 @@ public final class QueuePoller<M> {
 
     /** Polls the remaining partitions, and then those discovered meanwhile. */
     private void pollOthers(Set<Partition> done) {
-        this.claimer.partitions(this.queue, this.version, this.thread).whenComplete((all, failure) -> execute(() -> {
-            if (failure != null) {
-                failed(failure, () -> finish(List.of()));
-                return;
-            }
-            if (!this.subscriptions.isEmpty()) {
-                listen(all);
-            }
-            List<Partition> left = new ArrayList<>(all);
-            left.removeAll(done);
-            if (left.isEmpty()) {
-                finish(all);
-                return;
-            }
-            Collections.rotate(left, ThreadLocalRandom.current().nextInt(left.size()));
-            claim(left, 0, done);
-        }));
+        PollRequest<M> first = this.requests.peek();
+        this.claimer.partitions(this.queue, this.version, this.thread)
+            .whenComplete((all, failure) -> proceed(first, () -> {
+                if (failure != null) {
+                    failed(failure, () -> finish(List.of()));
+                    return;
+                }
+                if (!this.subscriptions.isEmpty()) {
+                    listen(all);
+                }
+                List<Partition> left = new ArrayList<>(all);
+                left.removeAll(done);
+                if (left.isEmpty()) {
+                    finish(all);
+                    return;
+                }
+                Collections.rotate(left, ThreadLocalRandom.current().nextInt(left.size()));
+                claim(left, 0, done);
+            }));
     }
 
     private void claim(List<Partition> partitions, int next, Set<Partition> done) {
@@ -213,7 +242,7 @@ public final class QueuePoller<M> {
         Runnable goOn = () -> claim(partitions, next + 1, done);
         this.underWay = this.claimer.claim(partitions.get(next), first, this.settings, this.thread)
             .handle((batch, failure) -> {
-                boolean mine = execute(() -> {
+                boolean mine = proceed(first, () -> {
                     if (failure != null) {
                         // Each partition that does not answer takes a full time limit.
                         failed(failure, isAnyOver() ? () -> finish(partitions) : goOn);
@@ -332,11 +361,18 @@ public final class QueuePoller<M> {
      * because these callers do not become one.
      */
     private void heard(WakeUpSignal signal) {
-        if (signal.kind() != WakeUpSignal.Kind.PRIMARY_POLLED && this.woken.compareAndSet(false, true)) {
+        if (signal.kind() == WakeUpSignal.Kind.PRIMARY_POLLED || !this.woken.compareAndSet(false, true)) {
+            return;
+        }
+        try {
             execute(() -> {
                 this.woken.set(false);
                 poll();
             });
+        }
+        catch (Throwable ex) {
+            this.woken.set(false);
+            throw ex;
         }
     }
 

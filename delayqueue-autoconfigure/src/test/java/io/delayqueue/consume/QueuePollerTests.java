@@ -20,8 +20,11 @@ import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.routing.PartitionLayoutCache;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A poll that fails, in whatever way, neither blocks the next one nor repeats at once.
@@ -110,8 +113,67 @@ class QueuePollerTests {
         assertThat(answer).isCompletedWithValueMatching((messages) -> messages.size() == 1);
     }
 
+    /** The executor fails at the answer of the layout, and then of the claim. */
+    @ParameterizedTest
+    @ValueSource(ints = { 1, 2 })
+    void aPollWhoseNextStepIsNotSubmittedFailsItsRequestAndTheNextSignalStartsAnother(int step) {
+        QueuePoller<String> poller = poller(this.store);
+        CompletableFuture<List<String>> waiting = join(poller);
+        this.tasks.run();
+        this.store.put("q", "a", 0, 0, false, new byte[0]);
+        this.tasks.accepted = step;
+        this.store.ring();
+        this.tasks.run();
+
+        assertThat(waiting).failsWithin(Duration.ZERO).withThrowableThat().withRootCauseInstanceOf(InternalError.class);
+        assertThat(this.store.isLeased("q", "a")).isFalse();
+
+        this.tasks.accepted = Integer.MAX_VALUE;
+        CompletableFuture<List<String>> next = join(poller);
+        this.tasks.run();
+
+        assertThat(next).isCompletedWithValue(List.of("a"));
+    }
+
+    @Test
+    void aWakeUpThatIsNotSubmittedDoesNotPreventTheNextOne() {
+        CompletableFuture<List<String>> waiting = join(poller(this.store));
+        this.tasks.run();
+        this.store.put("q", "a", 0, 0, false, new byte[0]);
+        this.tasks.accepted = 0;
+        assertThatExceptionOfType(InternalError.class).isThrownBy(this.store::ring);
+        this.tasks.accepted = Integer.MAX_VALUE;
+
+        this.store.ring();
+        this.tasks.run();
+
+        assertThat(waiting).isCompletedWithValue(List.of("a"));
+    }
+
+    /** No other timer would: the request takes only messages that are due now. */
+    @Test
+    void aRequestThatDoesNotWaitIsPolledForAgainIfThePollBeforeItsOwnIsInterrupted() {
+        QueuePoller<String> poller = poller(this.store);
+        join(poller);
+        CompletableFuture<List<String>> answer = join(poller, 0);
+        this.tasks.accepted = 0;
+        this.tasks.run();
+        this.tasks.accepted = Integer.MAX_VALUE;
+        assertThat(answer).isNotDone();
+        this.store.put("q", "a", 0, 0, false, new byte[0]);
+
+        List.copyOf(this.tasks.limits).forEach(Runnable::run);
+        this.tasks.run();
+
+        assertThat(answer).isCompletedWithValue(List.of("a"));
+    }
+
     private CompletableFuture<List<String>> join(QueuePoller<String> poller) {
-        PollRequest<String> request = new PollRequest<>(1, LONG, LONG.toNanos(), new CompletableFuture<>());
+        return join(poller, LONG.toNanos());
+    }
+
+    private CompletableFuture<List<String>> join(QueuePoller<String> poller, long deadline) {
+        PollRequest<String> request = new PollRequest<>(1, LONG, deadline, new CompletableFuture<>());
         poller.join(request);
         return request.answer();
     }
@@ -141,7 +203,13 @@ class QueuePollerTests {
         private Runnable timer = () -> {
         };
 
+        /** Timers that are limits. */
+        private final List<Runnable> limits = new ArrayList<>();
+
         private Error broken;
+
+        /** The number of tasks to accept before all others are rejected. */
+        private int accepted = Integer.MAX_VALUE;
 
         private int idle;
 
@@ -153,6 +221,9 @@ class QueuePollerTests {
 
         @Override
         public boolean execute(Runnable task) {
+            if (this.accepted-- <= 0) {
+                throw new InternalError("no memory");
+            }
             return this.queue.add(task);
         }
 
@@ -164,6 +235,9 @@ class QueuePollerTests {
             if (nanos < LONG.toNanos() / 2) {
                 this.delays.add(nanos / 1_000_000);
                 this.timer = task;
+            }
+            else {
+                this.limits.add(task);
             }
             return () -> {
             };
