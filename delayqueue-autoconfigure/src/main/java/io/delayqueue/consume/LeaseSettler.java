@@ -132,7 +132,8 @@ public final class LeaseSettler {
 
     /**
      * Dead-letters a message that no caller may have, and publishes that. This call is
-     * never repeated, so it is published even if the reply was lost.
+     * never repeated, so it is published even if the reply was lost. If it has no effect,
+     * the message stays leased until its lease lapses.
      * @param executor publishes it
      */
     CompletableFuture<Boolean> deadLetter(ClaimedMessage message, String cause, Executor executor) {
@@ -143,6 +144,11 @@ public final class LeaseSettler {
             }
             else if (failure != null && FailureEffects.isIn(failure)) {
                 publish(message.lease(), request, message.failures(), UNCONFIRMED);
+            }
+            else if (failure != null) {
+                this.publisher.log(() -> logger.warn(
+                        "Cannot dead-letter message '{}' of queue '{}', which is claimed again when its lease runs out",
+                        message.lease().id(), message.lease().queue(), failure));
             }
         }, executor);
     }

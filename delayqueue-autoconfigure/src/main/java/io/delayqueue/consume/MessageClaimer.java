@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -128,16 +127,14 @@ public final class MessageClaimer<M> {
                 .stream()
                 .map((message) -> accept(message, result.now(), claim))
                 .toList();
-            CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
-                .thenApply((done) -> batch(result, all.stream().map(CompletableFuture::join).toList()))
-                .whenComplete((read, failure) -> {
-                    if (failure != null) {
-                        fail(result, failure, claim, batch);
-                    }
-                    else {
-                        batch.complete(read);
-                    }
-                });
+            CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new)).whenComplete((done, failure) -> {
+                if (failure != null) {
+                    fail(result, failure, claim, batch);
+                }
+                else {
+                    complete(result, all.stream().map(CompletableFuture::join).toList(), batch);
+                }
+            });
         }
         catch (Throwable ex) {
             fail(result, ex, claim, batch);
@@ -145,10 +142,10 @@ public final class MessageClaimer<M> {
     }
 
     /**
-     * Returns the messages for the caller. If there are none because the store failed,
-     * the claim fails, so that the next one is delayed.
+     * Completes a claim with the messages for the caller. If there are none because the
+     * store failed, the claim fails, so that the next one is delayed.
      */
-    private static <M> Batch<M> batch(ClaimResult result, List<Outcome<M>> outcomes) {
+    private static <M> void complete(ClaimResult result, List<Outcome<M>> outcomes, CompletableFuture<Batch<M>> batch) {
         List<M> accepted = new ArrayList<>();
         List<DueLease> leases = new ArrayList<>();
         Throwable failure = null;
@@ -163,9 +160,11 @@ public final class MessageClaimer<M> {
             }
         }
         if (accepted.isEmpty() && failure != null) {
-            throw new CompletionException(FailureEffects.unwrap(failure));
+            batch.completeExceptionally(FailureEffects.unwrap(failure));
         }
-        return new Batch<>(result, accepted, leases);
+        else {
+            batch.complete(new Batch<>(result, accepted, leases));
+        }
     }
 
     /** Fails a claim whose messages the caller will not get, and releases these. */
@@ -221,7 +220,7 @@ public final class MessageClaimer<M> {
             if (!claim.thread().read(publication)) {
                 CompletableFuture.runAsync(publication);
             }
-        }).handle((done, failure) -> Outcome.leftOut());
+        }).handle((done, failure) -> new Outcome<>(null, failure));
     }
 
     private Outcome<M> inTime(ClaimedMessage message, M read, Instant now, Claim<M> claim) {
@@ -327,8 +326,8 @@ public final class MessageClaimer<M> {
      * Holds what became of a claimed message.
      *
      * @param message the message for the caller; {@code null} if it is left out
-     * @param failure why its start could not be recorded; {@code null} if not tried, or
-     * answered
+     * @param failure why its start could not be recorded, or why it could not be
+     * dead-lettered; {@code null} if not tried, or answered
      */
     private record Outcome<M>(@Nullable M message, @Nullable Throwable failure) {
 

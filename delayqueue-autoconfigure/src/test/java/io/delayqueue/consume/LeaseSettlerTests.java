@@ -104,6 +104,10 @@ class LeaseSettlerTests {
             .hasRootCause(NOTHING);
 
         assertThat(this.events).extracting(DeadLetterEvent::id).containsExactly("a");
+        assertThat(this.lines).last()
+            .asString()
+            .isEqualTo("WARN Cannot dead-letter message 'b' of queue 'spread', which is claimed again when its lease "
+                    + "runs out");
     }
 
     /** An appender may block, and would delay everything on the connection. */

@@ -136,6 +136,33 @@ class MessageClaimerTests {
         assertThat(fake.isLeased("q", "a")).isFalse();
     }
 
+    @Test
+    void aClaimFailsIfItsOnlyMessageCannotBeDeadLettered() {
+        TemplateFakeStore fake = new TemplateFakeStore(() -> 5_000_000);
+        fake.put("q", "a", 3, 0, false, new byte[0]);
+        StoreUnavailableException away = new StoreUnavailableException("away", Effect.NONE, null);
+        fake.failOn("deadLetter", away);
+
+        assertThat(claim(new StoreComponents(fake, fake, fake, PARTITIONS), IDS, new Inline()))
+            .failsWithin(Duration.ZERO)
+            .withThrowableThat()
+            .havingRootCause()
+            .isSameAs(away);
+
+        assertThat(fake.isLeased("q", "a")).as("or it would be claimed before all others again").isTrue();
+    }
+
+    @Test
+    void aMessageThatCannotBeDeadLetteredIsLeftOutAndTheOthersAreReturned() {
+        TemplateFakeStore fake = new TemplateFakeStore(() -> 5_000_000);
+        fake.put("q", "a", 3, 0, false, new byte[0]);
+        fake.put("q", "b", 0, 0, false, new byte[0]);
+        fake.failOn("deadLetter", new StoreUnavailableException("away", Effect.NONE, null));
+
+        assertThat(claim(new StoreComponents(fake, fake, fake, PARTITIONS), IDS, new Inline()).join().messages())
+            .containsExactly("b");
+    }
+
     private void send(String... ids) {
         this.store
             .schedule(new PartitionTarget(PARTITION, 0),

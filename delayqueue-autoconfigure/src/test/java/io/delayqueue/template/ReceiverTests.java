@@ -248,6 +248,34 @@ class ReceiverTests {
             .isThrownBy(() -> this.template.receive("q", TemplateFixture.AGES));
     }
 
+    /** An empty answer would mean that the store has done its work. */
+    @Test
+    void aMessageThatCannotBeDeadLetteredIsReportedToACallerThatGetsNoOther() {
+        this.store.put("q", "a", 3, 0, false, ENVELOPE);
+        this.store.failOn("deadLetter", new StoreRefusedException("full", Effect.NONE, null));
+
+        assertThatExceptionOfType(StoreRefusedException.class)
+            .isThrownBy(() -> this.template.receive("q", TemplateFixture.AGES))
+            .withMessage("full");
+        assertThat(this.store.calls).filteredOn("claim q 1"::equals).hasSize(1);
+
+        this.store.put("q", "b", 0, 0, false, ENVELOPE);
+        assertThat(this.template.receive("q", Duration.ZERO)).map(ReceivedMessage::id).hasValue("b");
+    }
+
+    /** Each claim and each dead-lettering may take a full time limit. */
+    @Test
+    void aPollEndsAtTheFirstMessageThatCannotBeDeadLetteredBecauseTheStoreIsAway() {
+        for (String id : List.of("a", "b", "c")) {
+            this.store.put("q", id, 3, 0, false, ENVELOPE);
+        }
+        this.store.failOn("deadLetter", away());
+
+        assertThatExceptionOfType(StoreUnavailableException.class)
+            .isThrownBy(() -> this.template.receive("q", Duration.ZERO));
+        assertThat(this.store.calls).filteredOn("claim q 1"::equals).hasSize(1);
+    }
+
     @Test
     void anInterruptedThreadTakesNothing() {
         this.store.put("q", "a", 0, 0, false, ENVELOPE);
