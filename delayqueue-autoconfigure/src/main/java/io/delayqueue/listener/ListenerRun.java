@@ -52,7 +52,6 @@ final class ListenerRun {
     /** The ends of running loops. */
     private final Set<CompletableFuture<Void>> ends = ConcurrentHashMap.newKeySet();
 
-    /** The queues of running listeners, with repetitions. */
     private final List<QueueName> queues = new CopyOnWriteArrayList<>();
 
     private final DeadLetterCleaner cleaner;
@@ -99,6 +98,11 @@ final class ListenerRun {
             this.timer.after(NodeHeartbeat.FIRST, this::report);
             this.timer.every(NodeHeartbeat.PERIOD, this::report);
         }
+    }
+
+    /** Returns the queues of running listeners, with repetitions. */
+    List<QueueName> queues() {
+        return List.copyOf(this.queues);
     }
 
     void remove(QueueName queue) {

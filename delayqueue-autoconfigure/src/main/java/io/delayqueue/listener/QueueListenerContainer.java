@@ -30,9 +30,10 @@ import org.slf4j.LoggerFactory;
  * receives new messages may hold older ones.
  * <p>
  * <strong>Threads.</strong> Any thread makes life-cycle calls. They exclude each other,
- * and may take long: they read layouts, run turns of loops, and log. A thread that learns
- * of partitions, often that of a connection, adds loops without waiting for these calls:
- * it shares only the lock of the loops with them, under which nothing blocks.
+ * and may take long: they read layouts, run turns of loops, and log. All other calls read
+ * volatile fields, so that a health check never waits for a life-cycle call. A thread
+ * that learns of partitions, often that of a connection, does not wait for one either: it
+ * shares only the lock of the loops with them, under which nothing blocks.
  */
 final class QueueListenerContainer implements ListenerContainer {
 
@@ -46,11 +47,11 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private boolean wanted;
 
-    private boolean paused;
+    private volatile boolean paused;
 
     private @Nullable ListenerRun run;
 
-    private @Nullable Loops loops;
+    private volatile @Nullable Loops loops;
 
     /**
      * Creates a container that starts with the application if all its queues do.
@@ -101,13 +102,17 @@ final class QueueListenerContainer implements ListenerContainer {
     }
 
     private void launch(ListenerRun run) {
-        this.loops = new Loops(run, this.paused);
+        Loops started = new Loops(run, this.paused);
+        this.loops = started;
         try {
-            this.endpoints.forEach(this.loops::start);
+            this.endpoints.forEach(started::start);
         }
         catch (Throwable ex) {
             stopLoops();
             throw ex;
+        }
+        if (this.loops != started) {
+            return; // stopped meanwhile by a call on this thread
         }
         ListenerSettings settings = this.endpoints.get(0).settings();
         logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {}", this.id, queues(),
@@ -124,8 +129,9 @@ final class QueueListenerContainer implements ListenerContainer {
     }
 
     private void stopLoops() {
-        if (this.loops != null) {
-            this.loops.stop();
+        Loops running = this.loops;
+        if (running != null) {
+            running.stop();
             this.loops = null;
         }
     }
@@ -142,24 +148,26 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private void pause(boolean pause) {
         this.paused = pause;
-        if (this.loops != null) {
-            this.loops.pause(pause);
+        Loops running = this.loops;
+        if (running != null) {
+            running.pause(pause);
         }
     }
 
     @Override
-    public synchronized boolean isRunning() {
+    public boolean isRunning() {
         return this.loops != null;
     }
 
     @Override
-    public synchronized boolean isPaused() {
+    public boolean isPaused() {
         return this.paused;
     }
 
     @Override
-    public synchronized List<PollLoopStatus> loops() {
-        return (this.loops != null) ? this.loops.all().stream().map(PollLoop::status).toList() : List.of();
+    public List<PollLoopStatus> loops() {
+        Loops running = this.loops;
+        return (running != null) ? running.all().stream().map(PollLoop::status).toList() : List.of();
     }
 
     @Override
@@ -168,8 +176,9 @@ final class QueueListenerContainer implements ListenerContainer {
     }
 
     @Override
-    public synchronized Map<String, Integer> freeHandlers() {
-        return (this.loops != null) ? this.loops.freeHandlers() : Map.of();
+    public Map<String, Integer> freeHandlers() {
+        Loops running = this.loops;
+        return (running != null) ? running.freeHandlers() : Map.of();
     }
 
     @Override
@@ -207,12 +216,15 @@ final class QueueListenerContainer implements ListenerContainer {
             this.paused = paused;
         }
 
+        /** Starts the loops of a queue, unless all were stopped meanwhile. */
         void start(PartitionListener endpoint) {
             QueueName queue = endpoint.name();
-            this.run.add(queue);
             ListenerRuntime runtime = this.run.runtime();
-            add(queue,
-                    new HandlerDispatcher(endpoint.settings().concurrency(), runtime.executor(), runtime.nanoTime()));
+            if (!add(queue,
+                    new HandlerDispatcher(endpoint.settings().concurrency(), runtime.executor(), runtime.nanoTime()))) {
+                return;
+            }
+            this.run.add(queue);
             cover(endpoint, List.of(Partition.first(queue)));
             Runnable watch = runtime.partitions().watch(queue, (layout) -> cover(endpoint, layout.all(queue)));
             if (!add(watch)) {
@@ -220,8 +232,12 @@ final class QueueListenerContainer implements ListenerContainer {
             }
         }
 
-        private synchronized void add(QueueName queue, HandlerDispatcher dispatcher) {
-            this.dispatchers.put(queue, dispatcher);
+        /** Returns {@code false} if the loops were stopped before. */
+        private synchronized boolean add(QueueName queue, HandlerDispatcher dispatcher) {
+            if (!this.stopped) {
+                this.dispatchers.put(queue, dispatcher);
+            }
+            return !this.stopped;
         }
 
         /** Returns {@code false} if the loops were stopped before. */

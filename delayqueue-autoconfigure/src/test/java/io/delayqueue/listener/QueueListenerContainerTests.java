@@ -3,10 +3,13 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
@@ -22,8 +25,12 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 /** Tests how a container follows the partitions of its queue. */
@@ -124,6 +131,38 @@ class QueueListenerContainerTests {
         learnTwoPartitions();
         learnTwoPartitions();
         assertThat(this.started).containsExactly(TestBed.QUEUE, SECOND, SECOND);
+    }
+
+    /** A stop can take long: the turns that release messages may call the store. */
+    @Test
+    void reportsItsStateWithoutWaitingForALifeCycleCallThatBlocks() throws Exception {
+        attach(() -> {
+        });
+        CompletableFuture<List<Object>> state;
+        synchronized (this.container) {
+            state = CompletableFuture.supplyAsync(() -> List.of(this.container.isRunning(), this.container.isPaused(),
+                    this.container.loops().size(), this.container.freeHandlers().keySet()));
+            await().atMost(Duration.ofMinutes(1)).until(state::isDone);
+        }
+        assertThat(state.get()).containsExactly(true, false, 1, Set.of(TestBed.QUEUE.queue().value()));
+    }
+
+    @Test
+    void startsNoFurtherQueueIfItStopsWhileItStarts() {
+        Partition other = Partition.first(new QueueName("other"));
+        QueueListenerContainer both = new QueueListenerContainer("both",
+                List.of(this.bed.queue(), this.bed.queue().at(other)), this.bed.counters);
+        when(this.partitions.watch(any(), any())).thenAnswer((call) -> {
+            both.stop();
+            return (Runnable) () -> {
+            };
+        });
+        both.attach(this.run);
+
+        assertThat(both.isRunning()).isFalse();
+        assertThat(this.started).containsExactly(TestBed.QUEUE);
+        verify(this.partitions, never()).watch(eq(other.queue()), any());
+        assertThat(this.run.queues()).isEmpty();
     }
 
     @Test
