@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Decodes the content of a dead letter; {@code add_dead_letter} in
  * prelude-settlements.lua defines its form.
  *
- * @param died when it became a dead letter, ms
+ * @param deadLetteredAt when it became a dead letter, ms
  * @param due when its last attempt was due, ms
  * @param failures of its handler
  * @param lapses of its leases
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param firstFailure its first failure, empty for none
  * @param stamped stamp and envelope, empty if its content was missing
  */
-public record DeadLetterContent(long died, long due, int failures, int lapses, Life life, String groupOrEmpty,
+public record DeadLetterContent(long deadLetteredAt, long due, int failures, int lapses, Life life, String groupOrEmpty,
         String cause, String firstFailure, byte[] stamped) {
 
     /** Stands for content that no script wrote; such a dead letter can be purged. */
@@ -38,11 +38,11 @@ public record DeadLetterContent(long died, long due, int failures, int lapses, L
     private static final Pattern NUMBER = Pattern.compile("-?(?:\\d+|inf)");
 
     /** Longer than any header that a script wrote. */
-    private static final int LONGEST_HEADER = 300;
+    private static final int MAX_HEADER_LENGTH = 300;
 
     public static DeadLetterContent parse(byte[] content) {
         Matcher header = HEADER
-            .matcher(new String(content, 0, Math.min(content.length, LONGEST_HEADER), StandardCharsets.ISO_8859_1));
+            .matcher(new String(content, 0, Math.min(content.length, MAX_HEADER_LENGTH), StandardCharsets.ISO_8859_1));
         if (!header.lookingAt() || !NUMBER.matcher(header.group(2)).matches()) {
             return UNREADABLE;
         }
@@ -75,9 +75,9 @@ public record DeadLetterContent(long died, long due, int failures, int lapses, L
     }
 
     /** Returns its message, to be sent again. */
-    public NewMessage toMessage(String letterId) {
+    public NewMessage toMessage(String deadLetterId) {
         Duration timeToLive = (this.life.millis() != 0) ? Duration.ofMillis(this.life.millis()) : null;
-        return NewMessage.of(letterId, this.life.lane(), timeToLive, group(), ScriptCodec.envelopeOf(this.stamped));
+        return NewMessage.of(deadLetterId, this.life.lane(), timeToLive, group(), ScriptCodec.envelopeOf(this.stamped));
     }
 
     /**

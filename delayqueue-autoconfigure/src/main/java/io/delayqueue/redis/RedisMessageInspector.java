@@ -34,7 +34,10 @@ import static io.delayqueue.redis.script.ScriptCodec.name;
 import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
 
-/** Reads messages from Redis. Each method runs the script of the same name. */
+/**
+ * Reads messages from Redis, by {@code find.lua}, {@code statistics.lua} and {@code
+ * dead-letters.lua}.
+ */
 public final class RedisMessageInspector implements MessageInspector {
 
     private static final int LETTER_FIELDS = 3;
@@ -96,27 +99,30 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId) {
-        return content(partition, letterId)
-            .thenApply((found) -> found.map((letter) -> toLetter(partition, letterId, letter.died(), letter)));
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String deadLetterId) {
+        return content(partition, deadLetterId).thenApply(
+                (found) -> found.map((letter) -> toLetter(partition, deadLetterId, letter.deadLetteredAt(), letter)));
     }
 
     @Override
-    public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId) {
-        return content(partition, letterId).thenApply((found) -> found.map((letter) -> letter.toMessage(letterId)));
+    public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String deadLetterId) {
+        return content(partition, deadLetterId)
+            .thenApply((found) -> found.map((letter) -> letter.toMessage(deadLetterId)));
     }
 
-    private CompletableFuture<Optional<DeadLetterContent>> content(Partition partition, String letterId) {
-        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(letterId), bytes(0), bytes(0))
+    private CompletableFuture<Optional<DeadLetterContent>> content(Partition partition, String deadLetterId) {
+        return this.redis.run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(deadLetterId), bytes(0), bytes(0))
             .thenApply((reply) -> reply.isEmpty() ? Optional.empty()
                     : Optional.of(DeadLetterContent.parse((byte[]) reply.get(2))));
     }
 
-    private DeadLetter toLetter(Partition partition, String letterId, long died, DeadLetterContent letter) {
+    private DeadLetter toLetter(Partition partition, String deadLetterId, long deadLetteredAt,
+            DeadLetterContent letter) {
         Envelope envelope = readOrNull(letter.stamped());
-        return new DeadLetter(partition.queue().value(), letterId, Lease.idOf(letterId), letter.group(),
-                Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(died), letter.failures(), letter.lapses(),
-                letter.cause(), letter.firstFailureOrNull(), (envelope != null) ? EnvelopeCodec.text(envelope) : null,
+        return new DeadLetter(partition.queue().value(), deadLetterId, Lease.idOf(deadLetterId), letter.group(),
+                Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(deadLetteredAt), letter.failures(),
+                letter.lapses(), letter.cause(), letter.firstFailureOrNull(),
+                (envelope != null) ? EnvelopeCodec.text(envelope) : null,
                 (envelope != null) ? envelope.headers() : Map.of());
     }
 

@@ -44,8 +44,9 @@ import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
- * Stores messages in Redis. Each method runs the script of the same name, whose header
- * specifies it; this class only converts arguments to bytes and replies to values.
+ * Stores messages in Redis by Lua scripts, whose headers specify the operations; this
+ * class only converts arguments to bytes and replies to values. Most messages are stored
+ * by {@code send.lua}, the others by {@code schedule.lua}.
  */
 public final class RedisMessageStore implements MessageStore {
 
@@ -160,7 +161,7 @@ public final class RedisMessageStore implements MessageStore {
         boolean plain = reply.size() == lists;
         List<?> attempts = plain ? List.of() : (List<?>) reply.get(lists);
         List<?> details = plain ? List.of() : (List<?>) reply.get(lists + 1);
-        List<?> buried = plain ? List.of() : (List<?>) reply.get(lists + 2);
+        List<?> deadLetters = plain ? List.of() : (List<?>) reply.get(lists + 2);
         String token = text(reply.get(2));
         List<ClaimedMessage> messages = new ArrayList<>(size);
         for (int i = 0; i < size; i++) {
@@ -173,15 +174,15 @@ public final class RedisMessageStore implements MessageStore {
         }
         return new ClaimResult(messages, ScriptCodec.ofMicros(number(reply.get(0))),
                 (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), (int) number(reply.get(3)),
-                toEvents(partition, buried), (int) number(reply.get(5)), number(reply.get(6)) == 1);
+                toEvents(partition, deadLetters), (int) number(reply.get(5)), number(reply.get(6)) == 1);
     }
 
-    private static List<DeadLetterEvent> toEvents(Partition partition, List<?> buried) {
+    private static List<DeadLetterEvent> toEvents(Partition partition, List<?> deadLetters) {
         List<DeadLetterEvent> events = new ArrayList<>();
-        for (int i = 0; i < buried.size(); i += 3) {
-            String letterId = name(buried.get(i));
-            events.add(new DeadLetterEvent(partition.queue().value(), Lease.idOf(letterId), letterId,
-                    (int) number(buried.get(i + 1)), text(buried.get(i + 2))));
+        for (int i = 0; i < deadLetters.size(); i += 3) {
+            String deadLetterId = name(deadLetters.get(i));
+            events.add(new DeadLetterEvent(partition.queue().value(), Lease.idOf(deadLetterId), deadLetterId,
+                    (int) number(deadLetters.get(i + 1)), text(deadLetters.get(i + 2))));
         }
         return events;
     }
@@ -261,10 +262,10 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death) {
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
         return this.redis
             .run(RedisScripts.DEAD_LETTER, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()),
-                    bytes(death.cause()), bytes(death.failed() ? 1 : 0), bytes(death.dueAt().toEpochMilli()))
+                    bytes(request.cause()), bytes(request.failed() ? 1 : 0), bytes(request.dueAt().toEpochMilli()))
             .thenApply((reply) -> isDone(lease.partition(), reply));
     }
 
@@ -289,10 +290,10 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String deadLetterId) {
         byte[] stamp = ScriptArguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
         return this.redis
-            .run(RedisScripts.REDRIVE, home.partition(), bytesOfName(letterId), stamp, bytes(home.version()))
+            .run(RedisScripts.REDRIVE, home.partition(), bytesOfName(deadLetterId), stamp, bytes(home.version()))
             .thenApply((reply) -> {
                 noticeRefusal(home.partition(), reply.get(0));
                 return REDRIVE_RESULTS[(int) number(reply.get(1))];
@@ -300,8 +301,8 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
-        return this.redis.run(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytesOfName(letterId))
+    public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
+        return this.redis.run(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytesOfName(deadLetterId))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 

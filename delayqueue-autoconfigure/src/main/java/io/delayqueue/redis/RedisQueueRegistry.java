@@ -15,7 +15,7 @@ import static io.delayqueue.redis.script.ScriptCodec.bytes;
 public final class RedisQueueRegistry implements QueueRegistry {
 
     /** Limit of the members that one call reads. */
-    private static final int MOST_ROWS = 1_001;
+    private static final int MAX_ROWS = 1_001;
 
     private final RedisScriptExecutor redis;
 
@@ -49,7 +49,7 @@ public final class RedisQueueRegistry implements QueueRegistry {
                 .limit(limit)
                 .toList();
             return (names.size() == limit || reply.size() < rows) ? CompletableFuture.completedFuture(names)
-                    : list(names, (byte[]) reply.get(rows - 1), limit, MOST_ROWS);
+                    : list(names, (byte[]) reply.get(rows - 1), limit, MAX_ROWS);
         });
     }
 

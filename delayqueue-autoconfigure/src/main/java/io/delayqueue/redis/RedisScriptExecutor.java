@@ -27,6 +27,7 @@ import io.delayqueue.store.Partition;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -41,7 +42,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
      * Bounds the cache, as callers may invent names of queues; beyond it all keys are
      * rebuilt.
      */
-    private static final int MOST_QUEUES = 10_000;
+    private static final int MAX_CACHED_KEYS = 10_000;
 
     private final ScriptRunner runner;
 
@@ -161,7 +162,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        if (this.keys.size() >= MOST_QUEUES) {
+        if (this.keys.size() >= MAX_CACHED_KEYS) {
             this.keys.clear();
         }
         return this.keys.computeIfAbsent(partition, (name) -> new RedisKeys(this.namespace, name));
@@ -229,17 +230,15 @@ public final class RedisScriptExecutor implements AutoCloseable {
     private static final class LettuceDetection {
 
         public static boolean isLettuce(RedisConnectionFactory factory) {
-            return factory instanceof org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+            return factory instanceof LettuceConnectionFactory;
         }
 
         static ScriptRunner replicated(RedisConnectionFactory factory, ReplicationRequirement wait, Duration limit) {
-            return new ReplicatedScriptRunner(
-                    (org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory, wait, limit);
+            return new ReplicatedScriptRunner((LettuceConnectionFactory) factory, wait, limit);
         }
 
         static boolean isCluster(RedisConnectionFactory factory) {
-            return ((org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory) factory)
-                .isClusterAware();
+            return ((LettuceConnectionFactory) factory).isClusterAware();
         }
 
         /** Reads a field, as Spring Data has no accessor for this configuration. */

@@ -3,10 +3,10 @@
  * {@link io.delayqueue.store.MessageStore}, {@link io.delayqueue.store.MessageInspector}
  * and {@link io.delayqueue.store.WakeUps}. No other package accesses Redis.
  * <p>
- * Start reading at {@code RedisMessageStore}: each of its methods runs the Lua script of
- * the same name from {@code resources/io/delayqueue/redis}, and the header of that script
- * states what it may touch. {@code RedisKeys} names every key. The rules that hold for
- * all scripts:
+ * Start reading at {@code RedisMessageStore}: its methods run the Lua scripts in
+ * {@code resources/io/delayqueue/redis}, and the header of each script states which keys
+ * it reads and writes. {@code RedisKeys} names every key. The rules that hold for all
+ * scripts:
  * <ul>
  * <li>Lua moves, Java decides: a script changes state atomically and takes its limits as
  * arguments; retry policy, conversion and logging stay in Java.</li>

@@ -383,7 +383,7 @@ final class InvariantChecks {
 
     private static @Nullable Long diedOrNull(byte[] value) {
         DeadLetterContent letter = DeadLetterContent.parse(value);
-        return (letter != DeadLetterContent.UNREADABLE) ? (Long) letter.died() : null;
+        return (letter != DeadLetterContent.UNREADABLE) ? (Long) letter.deadLetteredAt() : null;
     }
 
 }

@@ -286,7 +286,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
             throw ex;
         }
         catch (RuntimeException ex) {
-            throw RedisExceptionTranslator.ofALook("SCAN", ex);
+            throw RedisExceptionTranslator.translateRead("SCAN", ex);
         }
         return new IntegrityReport(keys[0], found.subList(0, Math.min(MOST_FINDINGS, found.size())),
                 found.size() <= MOST_FINDINGS);

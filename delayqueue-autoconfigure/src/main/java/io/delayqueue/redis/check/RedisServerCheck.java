@@ -191,7 +191,7 @@ public final class RedisServerCheck {
         String server = ScriptCodec.text(reply.get(0));
         requireVersion(at, server);
         String denied = ScriptCodec.text(reply.get(2));
-        if (RedisExceptionTranslator.isNotNow(withoutCommand(denied))) {
+        if (RedisExceptionTranslator.isWriteUnavailable(withoutCommand(denied))) {
             logger.debug("Redis{} cannot be written to: {}", at, denied);
             return null;
         }
@@ -217,7 +217,7 @@ public final class RedisServerCheck {
                     "Allow the Redis user EVALSHA, EVAL and the commands of the scripts on the keys of the "
                             + "namespace, or name another user.");
         }
-        if (RedisExceptionTranslator.isLockedOut(failure)) {
+        if (RedisExceptionTranslator.isAuthenticationError(failure)) {
             throw new UnsuitableRedisException(
                     "Redis%s does not let this user in: %s".formatted(at, RedisExceptionTranslator.errorText(failure)),
                     "Correct spring.data.redis.username and spring.data.redis.password.");

@@ -91,8 +91,9 @@ public final class RedisServerMonitor implements ServerMonitor {
         String memory = ScriptCodec.text(reply.get(1));
         String denied = ScriptCodec.text(reply.get(2));
         if (!denied.isEmpty()) {
-            issues.add(new ServerIssue(RedisExceptionTranslator.isNotNow(RedisServerCheck.withoutCommand(denied))
-                    ? Kind.REFUSES : Kind.FORBIDS, at, denied));
+            issues.add(
+                    new ServerIssue(RedisExceptionTranslator.isWriteUnavailable(RedisServerCheck.withoutCommand(denied))
+                            ? Kind.REFUSES : Kind.FORBIDS, at, denied));
         }
         long most = bytes(MOST, memory);
         Matcher policy = POLICY.matcher(memory);
@@ -113,10 +114,10 @@ public final class RedisServerMonitor implements ServerMonitor {
     private static ServerIssue issueOf(String at, Throwable failure) {
         Throwable cause = FailureEffects.unwrap(failure);
         String error = RedisExceptionTranslator.errorText(cause);
-        if (RedisExceptionTranslator.isNotNow(error)) {
+        if (RedisExceptionTranslator.isWriteUnavailable(error)) {
             return new ServerIssue(Kind.REFUSES, at, error);
         }
-        if (cause instanceof StoreRefusedException || RedisExceptionTranslator.isLockedOut(cause)) {
+        if (cause instanceof StoreRefusedException || RedisExceptionTranslator.isAuthenticationError(cause)) {
             return new ServerIssue(Kind.FORBIDS, at, error);
         }
         return new ServerIssue(Kind.SILENT, at, String.valueOf(cause.getMessage()));

@@ -152,7 +152,7 @@ final class MasterPipeline {
     }
 
     private void settle(List<ReplicatedCall> batch, @Nullable Long replicas, @Nullable Throwable reason) {
-        boolean broken = reason != null && !RedisExceptionTranslator.isReply(reason);
+        boolean broken = reason != null && !RedisExceptionTranslator.isErrorReply(reason);
         List<Runnable> answers = new ArrayList<>(batch.size());
         for (ReplicatedCall call : batch) {
             Throwable failed = call.failure(reason);
@@ -164,7 +164,7 @@ final class MasterPipeline {
                 this.again.add(call);
             }
             else {
-                broken |= RedisExceptionTranslator.isElsewhere(failed);
+                broken |= RedisExceptionTranslator.needsAnotherConnection(failed);
                 answers.add(() -> call.fail(failed));
             }
         }

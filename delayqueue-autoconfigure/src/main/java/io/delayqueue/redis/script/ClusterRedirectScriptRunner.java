@@ -42,26 +42,26 @@ public final class ClusterRedirectScriptRunner implements ScriptRunner {
         return run(new Call(script, keys, arguments, System.nanoTime()), false);
     }
 
-    private CompletableFuture<List<Object>> run(Call call, boolean doubtful) {
+    private CompletableFuture<List<Object>> run(Call call, boolean effectUnknown) {
         CompletableFuture<List<Object>> answer = this.runner.run(call.script(), call.keys(), call.arguments());
         if (answer.isDone() && !answer.isCompletedExceptionally()) {
             return answer;
         }
         return answer.exceptionallyCompose((failure) -> {
-            long left = this.limit.toNanos() - (System.nanoTime() - call.begun());
-            if (left < PAUSE.toNanos() || !passes(failure)) {
-                return CompletableFuture.failedFuture(FailureEffects.keep(doubtful, failure));
+            long left = this.limit.toNanos() - (System.nanoTime() - call.startNanos());
+            if (left < PAUSE.toNanos() || !isTemporary(failure)) {
+                return CompletableFuture.failedFuture(FailureEffects.keep(effectUnknown, failure));
             }
             return CompletableFuture
-                .supplyAsync(() -> run(call, doubtful || FailureEffects.isIn(failure)),
+                .supplyAsync(() -> run(call, effectUnknown || FailureEffects.isIn(failure)),
                         CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                 .thenCompose(Function.identity());
         });
     }
 
-    private boolean passes(Throwable failure) {
+    private boolean isTemporary(Throwable failure) {
         return RedisExceptionTranslator.isSlotMoving(failure)
-                || (this.cluster && RedisExceptionTranslator.isSentElsewhere(failure));
+                || (this.cluster && RedisExceptionTranslator.isRedirect(failure));
     }
 
     @Override
@@ -74,15 +74,8 @@ public final class ClusterRedirectScriptRunner implements ScriptRunner {
         this.runner.close();
     }
 
-    /**
-     * Holds a call that may be repeated.
-     *
-     * @param script what to run
-     * @param keys its keys
-     * @param arguments its arguments
-     * @param begun when it was first made, by the monotonic clock
-     */
-    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long begun) {
+    /** Holds a call that may be repeated, and when it was first made. */
+    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long startNanos) {
     }
 
 }

@@ -42,8 +42,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class LettuceScriptRunner implements ScriptRunner {
 
-    /** How long an unopened link is used before the factory is asked for another. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    /**
+     * How long after its creation a closed link is still used: it may be reconnecting.
+     */
+    private static final Duration RECONNECT_GRACE = Duration.ofSeconds(1);
 
     private final RedisConnectionFactory factory;
 
@@ -346,7 +348,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
          */
         boolean isUsable() {
             boolean gone = this.state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
-            return !gone && (this.state.isOpen() || System.nanoTime() - this.since < PATIENCE.toNanos());
+            return !gone && (this.state.isOpen() || System.nanoTime() - this.since < RECONNECT_GRACE.toNanos());
         }
 
         void close() {

@@ -25,33 +25,36 @@ import org.jspecify.annotations.Nullable;
 public final class RedisExceptionTranslator {
 
     /** Codes of temporary errors. Redis returns them before it runs a script. */
-    private static final Set<String> PASSING = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN",
-            "READONLY", "NOREPLICAS", "MOVED", "ASK");
+    private static final Set<String> TEMPORARY_CODES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "TRYAGAIN",
+            "MASTERDOWN", "READONLY", "NOREPLICAS", "MOVED", "ASK");
 
-    private static final Set<String> REFUSALS = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE",
-            "MISCONF", "NOSCRIPT", "CROSSSLOT", "EXECABORT", "UNKILLABLE");
+    /** Codes of calls that Redis rejects. */
+    private static final Set<String> REJECTION_CODES = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS",
+            "WRONGTYPE", "MISCONF", "NOSCRIPT", "CROSSSLOT", "EXECABORT", "UNKILLABLE");
 
-    private static final Set<String> ELSEWHERE = Set.of("READONLY", "MOVED", "MASTERDOWN", "CLUSTERDOWN");
+    /** Codes of calls that another server would accept. */
+    private static final Set<String> OTHER_SERVER_CODES = Set.of("READONLY", "MOVED", "MASTERDOWN", "CLUSTERDOWN");
 
     /** Matches an error inside a script, as Redis before 7.0 words it. */
-    private static final Pattern IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
+    private static final Pattern ERROR_IN_SCRIPT = Pattern.compile("@user_script: \\d+: -([A-Z]+) ");
 
     /**
-     * Codes that reject a write which another server, or this one later, would accept.
+     * Codes with which Redis rejects writes that another server, or this one later, would
+     * accept.
      */
-    private static final Set<String> NOT_NOW = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
+    private static final Set<String> WRITE_UNAVAILABLE_CODES = Set.of("READONLY", "NOREPLICAS", "MISCONF", "OOM");
 
     /**
-     * Code with which our scripts reject a sender whose layout of partitions is outdated.
+     * Code with which the scripts reject a sender whose layout of partitions is outdated.
      */
-    private static final String STALE = "DQSTALE";
+    private static final String STALE_LAYOUT = "DQSTALE";
 
     /** Matches a whole record; a truncated one might be valid too. */
-    private static final Pattern RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?\\+?");
+    private static final Pattern LAYOUT_RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?\\+?");
 
     private static final String REPEATED = "it was sent before, and that may have taken effect";
 
-    private static final int DEEPEST = 10;
+    private static final int MAX_DEPTH = 10;
 
     private RedisExceptionTranslator() {
     }
@@ -67,29 +70,29 @@ public final class RedisExceptionTranslator {
     }
 
     /**
-     * Returns whether a node redirected to another. A client of clusters gives up while
-     * two nodes redirect it to each other, which lasts a moment.
+     * Returns whether a node redirected the call to another. A client of clusters gives
+     * up while two nodes redirect it to each other, which lasts a moment.
      */
-    static boolean isSentElsewhere(Throwable failure) {
+    static boolean isRedirect(Throwable failure) {
         String code = errorCode(failure);
         return "MOVED".equals(code) || "ASK".equals(code);
     }
 
-    /** Returns whether the server answered, with an error. */
-    public static boolean isReply(Throwable failure) {
-        return errorCode(failure) != null || errorText(failure).startsWith(STALE);
+    /** Returns whether the server replied with an error. */
+    public static boolean isErrorReply(Throwable failure) {
+        return errorCode(failure) != null || errorText(failure).startsWith(STALE_LAYOUT);
     }
 
     /**
-     * Returns whether the call belongs on another server or connection. A slot of which
-     * only some keys have moved is still in its place.
+     * Returns whether the call needs another server or connection. While only some keys
+     * of a slot have moved, its server stays the same.
      */
-    public static boolean isElsewhere(Throwable failure) {
-        return !isReply(failure) || ELSEWHERE.contains(String.valueOf(errorCode(failure)));
+    public static boolean needsAnotherConnection(Throwable failure) {
+        return !isErrorReply(failure) || OTHER_SERVER_CODES.contains(String.valueOf(errorCode(failure)));
     }
 
-    /** Returns whether the server rejects the login of this user. */
-    public static boolean isLockedOut(Throwable failure) {
+    /** Returns whether the server rejects the credentials of this user. */
+    public static boolean isAuthenticationError(Throwable failure) {
         String code = errorCode(failure);
         return "WRONGPASS".equals(code) || "NOAUTH".equals(code);
     }
@@ -110,11 +113,11 @@ public final class RedisExceptionTranslator {
         }
         if (failure instanceof TimeoutException || failure instanceof CancellationException) {
             return new StoreUnavailableException(
-                    ("No answer from Redis to '%s' within %d ms; the operation may or may " + "not have taken effect")
+                    ("No answer from Redis to '%s' within %d ms; the operation may or may not have taken effect")
                         .formatted(script.name(), limit.toMillis()),
                     Effect.UNKNOWN, failure);
         }
-        if (errorText(failure).startsWith(STALE)) {
+        if (errorText(failure).startsWith(STALE_LAYOUT)) {
             return new StoreUnavailableException(
                     "The partitions of the queue were changed during '%s'; %s".formatted(script.name(),
                             repeated ? REPEATED : "nothing was changed"),
@@ -122,18 +125,19 @@ public final class RedisExceptionTranslator {
                     new StaleLayoutException(errorText(failure), recordIn(errorText(failure))));
         }
         String code = errorCode(failure);
-        if (code != null && PASSING.contains(code)) {
+        if (code != null && TEMPORARY_CODES.contains(code)) {
             return new StoreUnavailableException(
                     "Redis cannot run '%s' now: %s; %s".formatted(script.name(), errorText(failure),
                             repeated ? REPEATED : "nothing was changed"),
                     repeated ? Effect.UNKNOWN : Effect.NONE, failure);
         }
-        if (code != null && REFUSALS.contains(code)) {
-            boolean begun = mayHaveBegun(errorText(failure));
+        if (code != null && REJECTION_CODES.contains(code)) {
+            boolean mayHaveWritten = mayHaveWritten(errorText(failure));
             return new StoreRefusedException(
                     "Redis refused '%s': %s; %s".formatted(script.name(), errorText(failure),
-                            begun ? "part of it may have taken effect" : repeated ? REPEATED : "nothing was changed"),
-                    (begun || repeated) ? Effect.UNKNOWN : Effect.NONE, failure);
+                            mayHaveWritten ? "part of it may have taken effect"
+                                    : repeated ? REPEATED : "nothing was changed"),
+                    (mayHaveWritten || repeated) ? Effect.UNKNOWN : Effect.NONE, failure);
         }
         return new StoreUnavailableException(
                 "The connection to Redis failed during '%s': %s; the operation may or may not have taken effect"
@@ -142,9 +146,9 @@ public final class RedisExceptionTranslator {
     }
 
     /** Translates a failure of a command that only reads. */
-    public static DelayQueueException ofALook(String command, RuntimeException failure) {
+    public static DelayQueueException translateRead(String command, RuntimeException failure) {
         String code = errorCode(failure);
-        if (code != null && REFUSALS.contains(code)) {
+        if (code != null && REJECTION_CODES.contains(code)) {
             return new StoreRefusedException("Redis refused %s: %s".formatted(command, errorText(failure)), Effect.NONE,
                     failure);
         }
@@ -153,7 +157,7 @@ public final class RedisExceptionTranslator {
     }
 
     private static @Nullable PartitionLayout recordIn(String error) {
-        Matcher record = RECORD.matcher(error);
+        Matcher record = LAYOUT_RECORD.matcher(error);
         try {
             return record.find() ? PartitionLayout.parse(record.group()) : null;
         }
@@ -165,7 +169,8 @@ public final class RedisExceptionTranslator {
 
     public static DelayQueueException notConnected(Throwable failure) {
         return new StoreUnavailableException(
-                "No connection to Redis: %s; nothing was changed".formatted(wayToRoot(failure)), Effect.NONE, failure);
+                "No connection to Redis: %s; nothing was changed".formatted(lastMessages(failure)), Effect.NONE,
+                failure);
     }
 
     public static DelayQueueException notSent(RedisScript script, Throwable failure, Duration limit) {
@@ -180,24 +185,24 @@ public final class RedisExceptionTranslator {
      */
     private static @Nullable String errorCode(Throwable failure) {
         String word = codeOf(errorText(failure));
-        return (PASSING.contains(word) || REFUSALS.contains(word)) ? word : null;
+        return (TEMPORARY_CODES.contains(word) || REJECTION_CODES.contains(word)) ? word : null;
     }
 
     /** Returns whether an error reply rejects a write for a reason other than rights. */
-    public static boolean isNotNow(String error) {
-        return NOT_NOW.contains(codeOf(error));
+    public static boolean isWriteUnavailable(String error) {
+        return WRITE_UNAVAILABLE_CODES.contains(codeOf(error));
     }
 
     /**
      * Returns whether the error occurred after the script may have written. Redis checks
      * memory and its permission to write at the first write.
      */
-    private static boolean mayHaveBegun(String error) {
-        return (error.contains("@user_script") || error.contains("user_script:")) && !isNotNow(error);
+    private static boolean mayHaveWritten(String error) {
+        return (error.contains("@user_script") || error.contains("user_script:")) && !isWriteUnavailable(error);
     }
 
     private static String codeOf(String error) {
-        Matcher inScript = IN_SCRIPT.matcher(error);
+        Matcher inScript = ERROR_IN_SCRIPT.matcher(error);
         if (inScript.find()) {
             return inScript.group(1);
         }
@@ -214,16 +219,16 @@ public final class RedisExceptionTranslator {
      * Returns the last two messages in the chain of causes; the first of them usually
      * names the address.
      */
-    private static String wayToRoot(Throwable failure) {
-        List<String> said = new ArrayList<>();
-        for (Throwable cause = failure; cause != null && said.size() < DEEPEST; cause = cause.getCause()) {
+    private static String lastMessages(Throwable failure) {
+        List<String> messages = new ArrayList<>();
+        for (Throwable cause = failure; cause != null && messages.size() < MAX_DEPTH; cause = cause.getCause()) {
             String message = cause.getMessage();
-            if (message != null && (said.isEmpty() || !said.get(said.size() - 1).contains(message))) {
-                said.add(message);
+            if (message != null && (messages.isEmpty() || !messages.get(messages.size() - 1).contains(message))) {
+                messages.add(message);
             }
         }
-        return said.isEmpty() ? failure.toString()
-                : String.join(": ", said.subList(Math.max(0, said.size() - 2), said.size()));
+        return messages.isEmpty() ? failure.toString()
+                : String.join(": ", messages.subList(Math.max(0, messages.size() - 2), messages.size()));
     }
 
     private static Throwable rootOf(Throwable failure) {

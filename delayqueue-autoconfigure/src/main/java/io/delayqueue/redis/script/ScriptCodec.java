@@ -19,15 +19,15 @@ public final class ScriptCodec {
     /** Length of the stamp before the envelope in {@code messages}; see prelude.lua. */
     public static final int STAMP = 8;
 
-    private static final double MOST = (1L << 53) - 1;
+    private static final double MAX_EXACT = (1L << 53) - 1;
 
     private static final int MILLIS_DIGITS = 15;
 
-    private static final long LATEST = 999_999_999_999_999L;
+    private static final long MAX_MILLIS = 999_999_999_999_999L;
 
     private static final int COUNT_DIGITS = 9;
 
-    private static final int MOST_COUNTED = 999_999_999;
+    private static final int MAX_COUNT = 999_999_999;
 
     private static final char ESCAPE = '%';
 
@@ -117,7 +117,7 @@ public final class ScriptCodec {
         byte[] digits = (byte[]) score;
         long number = 0;
         for (byte digit : digits) {
-            if (digit < '0' || digit > '9' || number > LATEST) {
+            if (digit < '0' || digit > '9' || number > MAX_MILLIS) {
                 return ceil(text(score));
             }
             number = 10 * number + digit - '0';
@@ -136,8 +136,8 @@ public final class ScriptCodec {
 
     /** Parses a score as Redis writes it, bounded to the range of exact numbers. */
     private static double value(String score) {
-        double value = score.endsWith("inf") ? MOST : Double.parseDouble(score);
-        return Math.max(-MOST, Math.min(score.startsWith("-inf") ? -value : value, MOST));
+        double value = score.endsWith("inf") ? MAX_EXACT : Double.parseDouble(score);
+        return Math.max(-MAX_EXACT, Math.min(score.startsWith("-inf") ? -value : value, MAX_EXACT));
     }
 
     /** Returns an instant from milliseconds, {@code null} from an empty text. */
@@ -147,12 +147,12 @@ public final class ScriptCodec {
 
     /** Parses digits as a time in milliseconds, bounded to the latest valid time. */
     public static long millis(String digits) {
-        return (digits.length() <= MILLIS_DIGITS) ? Long.parseLong(digits) : LATEST;
+        return (digits.length() <= MILLIS_DIGITS) ? Long.parseLong(digits) : MAX_MILLIS;
     }
 
     /** Parses digits as a count, bounded to the largest that is displayed. */
     public static int count(String digits) {
-        return (digits.length() <= COUNT_DIGITS) ? Integer.parseInt(digits) : MOST_COUNTED;
+        return (digits.length() <= COUNT_DIGITS) ? Integer.parseInt(digits) : MAX_COUNT;
     }
 
     public static Instant ofMicros(long micros) {

@@ -222,7 +222,7 @@ class ParserFuzzTests {
             @Override
             void feed(byte[] input) {
                 DeadLetterContent letter = DeadLetterContent.parse(input);
-                assertThat(Instant.ofEpochMilli(letter.died())).isNotNull();
+                assertThat(Instant.ofEpochMilli(letter.deadLetteredAt())).isNotNull();
                 assertThat(Instant.ofEpochMilli(letter.due())).isNotNull();
                 assertThat(letter.cause().length() + letter.firstFailure().length())
                     .isLessThanOrEqualTo(input.length + DeadLetterContent.UNREADABLE.cause().length());

@@ -114,7 +114,7 @@ class RedisExceptionTranslatorTests {
     void aCallThatASlotOnItsWayTurnsAwayIsKnown() {
         DelayQueueException half = translate(new RuntimeException("TRYAGAIN Multiple keys request during rehashing"));
         assertThat(RedisExceptionTranslator.isSlotMoving(half)).isTrue();
-        assertThat(RedisExceptionTranslator.isSentElsewhere(half)).isFalse();
+        assertThat(RedisExceptionTranslator.isRedirect(half)).isFalse();
     }
 
     @ParameterizedTest
