@@ -42,8 +42,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: all that workers call works on a Redis whose memory is full, whether the queue is
- * paused or not: nothing fails, so nobody waits longer or reports an outage.
+ * Verifies P3 on a Redis whose memory is full, with and without a pause: all calls of
+ * workers succeed, so no worker backs off or reports an outage.
  */
 @Tag("server")
 @Tag("matrix")
@@ -64,14 +64,14 @@ class FullRedisStoreTests {
 
     @ParameterizedTest
     @MethodSource("serversAndPauses")
-    void claimsWorkWhoeverKeepsThePartition(RedisBinary binary, boolean paused) {
+    void claimsSucceedForPrimaryPollersAndStandbyNodes(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
-            for (String held : List.of("nothing", "waits", "due", "lapsed", "expired", "retried")) {
+            for (String content : List.of("nothing", "waits", "due", "lapsed", "expired", "retried")) {
                 for (Kind kind : Kind.values()) {
                     LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
-                    RedisScriptExecutor redis = access(connections, held + "-" + kind);
+                    RedisScriptExecutor redis = access(connections, content + "-" + kind);
                     RedisMessageStore store = new RedisMessageStore(redis);
-                    hold(store, held);
+                    store(store, content);
                     pause(redis, paused);
                     server.commands().configSet("maxmemory", "1");
 
@@ -81,9 +81,9 @@ class FullRedisStoreTests {
                                         new PrimaryPollerBid("node", kind, 0, LEASE)))
                         .join();
 
-                    assertThat(claim.primaryPoller()).as("%s, %s", held, kind).isTrue();
-                    boolean handsOut = !paused && List.of("due", "lapsed", "retried").contains(held);
-                    assertThat(claim.messages()).as("%s, %s", held, kind).hasSize(handsOut ? 1 : 0);
+                    assertThat(claim.primaryPoller()).as("%s, %s", content, kind).isTrue();
+                    boolean returnsMessage = !paused && List.of("due", "lapsed", "retried").contains(content);
+                    assertThat(claim.messages()).as("%s, %s", content, kind).hasSize(returnsMessage ? 1 : 0);
                     assertThat(store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)).join().messages())
                         .isEmpty();
                     assertThat(store.resign(QUEUE, "node").join()).isEqualTo(kind != Kind.RENEW);
@@ -94,19 +94,19 @@ class FullRedisStoreTests {
         }
     }
 
-    private void hold(RedisMessageStore store, String held) {
-        if (held.equals("nothing")) {
+    private void store(RedisMessageStore store, String content) {
+        if (content.equals("nothing")) {
             return;
         }
-        Duration timeToLive = held.equals("expired") ? LEASE : null;
+        Duration timeToLive = content.equals("expired") ? LEASE : null;
         store.schedule(HOME,
                 List.of(new NewMessage("a", false,
-                        DueTime.after(held.equals("waits") ? LEASE.multipliedBy(9) : Duration.ZERO), OnDuplicate.KEEP,
-                        4, timeToLive, null, envelope())))
+                        DueTime.after(content.equals("waits") ? LEASE.multipliedBy(9) : Duration.ZERO),
+                        OnDuplicate.KEEP, 4, timeToLive, null, envelope())))
             .join();
-        if (held.equals("lapsed") || held.equals("retried")) {
+        if (content.equals("lapsed") || content.equals("retried")) {
             Lease lease = claim(store).get(0);
-            if (held.equals("retried")) {
+            if (content.equals("retried")) {
                 store.retry(lease, Duration.ZERO, "boom").join();
             }
         }
@@ -115,7 +115,7 @@ class FullRedisStoreTests {
 
     @ParameterizedTest
     @MethodSource("serversAndPauses")
-    void whatIsClaimedIsSettled(RedisBinary binary, boolean paused) {
+    void leasesCanBeSettled(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
             LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
             RedisScriptExecutor redis = access(connections, "settled");
@@ -128,22 +128,24 @@ class FullRedisStoreTests {
                 .join();
             claim(store);
             this.clock.advance(LEASE);
-            List<Lease> suspects = claim(store);
+            List<Lease> redelivered = claim(store);
             pause(redis, paused);
             server.commands().configSet("maxmemory", "1");
 
-            assertThat(suspects).hasSize(20);
+            assertThat(redelivered).hasSize(20);
             Map<String, Boolean> done = new LinkedHashMap<>();
-            done.put("start", store.start(suspects.get(0)).join());
-            done.put("extend", store.extend(QUEUE, suspects, LEASE.multipliedBy(2)).join().stream().allMatch((b) -> b));
-            done.put("retry", store.retry(suspects.get(0), LEASE, "boom").join());
-            done.put("release", store.release(QUEUE, suspects.subList(1, 3), LEASE).join().equals(List.of(true, true)));
+            done.put("start", store.start(redelivered.get(0)).join());
+            done.put("extend",
+                    store.extend(QUEUE, redelivered, LEASE.multipliedBy(2)).join().stream().allMatch((b) -> b));
+            done.put("retry", store.retry(redelivered.get(0), LEASE, "boom").join());
+            done.put("release",
+                    store.release(QUEUE, redelivered.subList(1, 3), LEASE).join().equals(List.of(true, true)));
             done.put("release unbegun",
-                    store.release(QUEUE, List.of(new DueLease(suspects.get(3), this.clock.now()))).join().get(0));
+                    store.release(QUEUE, List.of(new DueLease(redelivered.get(3), this.clock.now()))).join().get(0));
             done.put("dead-letter",
-                    store.deadLetter(suspects.get(4), new DeadLetterRequest("enough", true, Instant.EPOCH)).join());
-            done.put("acknowledge one", store.acknowledge(QUEUE, suspects.subList(5, 6)).join().get(0));
-            done.put("acknowledge", !store.acknowledge(QUEUE, suspects.subList(6, 20)).join().contains(false));
+                    store.deadLetter(redelivered.get(4), new DeadLetterRequest("enough", true, Instant.EPOCH)).join());
+            done.put("acknowledge one", store.acknowledge(QUEUE, redelivered.subList(5, 6)).join().get(0));
+            done.put("acknowledge", !store.acknowledge(QUEUE, redelivered.subList(6, 20)).join().contains(false));
             done.put("purge", store.purgeOlderThan(QUEUE, Duration.ZERO).join() == 1);
 
             assertThat(done).allSatisfy((call, effect) -> assertThat(effect).as(call).isTrue());
@@ -153,7 +155,7 @@ class FullRedisStoreTests {
 
     @ParameterizedTest
     @MethodSource("serversAndPauses")
-    void whatNodesRecordIsRecorded(RedisBinary binary, boolean paused) {
+    void nodesQueuesAndLayoutsAreStored(RedisBinary binary, boolean paused) {
         try (RedisServer server = RedisServer.start(binary)) {
             LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
             RedisScriptExecutor redis = access(connections, "recorded");
@@ -167,12 +169,12 @@ class FullRedisStoreTests {
             nodes.report("second", "report".getBytes(StandardCharsets.UTF_8)).join();
             nodes.remove("first").join();
             queues.add(QUEUE.queue()).join();
-            PartitionLayout spread = new PartitionLayout(9, List.of(1, 4), true);
-            records.raise(QUEUE, spread).join();
+            PartitionLayout layout = new PartitionLayout(9, List.of(1, 4), true);
+            records.raise(QUEUE, layout).join();
 
             assertThat(nodes.list().join()).extracting(NodeRegistry.Report::node).containsExactly("second");
             assertThat(queues.list("", 10).join()).containsExactly(QUEUE.queue());
-            assertThat(records.read(QUEUE).join()).contains(spread);
+            assertThat(records.read(QUEUE).join()).contains(layout);
             byte[] secret = new byte[32];
             secret[0] = 7;
             assertThat(new RedisSecretStore(redis).getOrCreate(secret).join()).isEqualTo(secret);

@@ -50,9 +50,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A name is refused with an error of one line, or it keeps to its own: whatever callers
- * name queues, ids, groups, headers and namespaces, no two queues share a key, a slot is
- * that of the queue, and no script's text depends on a name.
+ * Verifies that any name of a queue, id, group, header or namespace is rejected with an
+ * error of one line, or affects only its own queue: no two queues share a key, all keys
+ * of a queue are in its slot, and no script contains a name.
  */
 @Tag("server")
 class HostileNamesTests {
@@ -74,7 +74,7 @@ class HostileNamesTests {
             .collect(Collectors.joining());
     }
 
-    /** What passes, in which no two are equal. */
+    /** Returns the distinct names that pass the check. */
     private Set<String> admitted(Function<String, Object> check) {
         return admitted(check, "[^\\p{C}\\p{Zl}\\p{Zp}]{1,400}");
     }
@@ -133,7 +133,7 @@ class HostileNamesTests {
     }
 
     @Test
-    void headersKeepTheirNames() {
+    void headerNamesAreUnchanged() {
         EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
         for (String name : admitted((header) -> DelayedMessage.builder("orders", "x").header(header, "v"))) {
             if (StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
@@ -143,7 +143,7 @@ class HostileNamesTests {
     }
 
     @Test
-    void idsAndGroupsKeepToTheirQueue() {
+    void idsAndGroupsAffectOnlyTheirQueue() {
         List<String> ids = List.copyOf(admitted(MessageLimits::requireId)).stream().limit(60).toList();
         List<String> groups = List.copyOf(admitted(MessageLimits::requireGroup)).stream().limit(60).toList();
         String namespace = "names-" + UUID.randomUUID();
@@ -179,9 +179,9 @@ class HostileNamesTests {
         return answer.join();
     }
 
-    /** Keys by name only, commands that are bounded, and no text that is run. */
+    /** Scripts name no key, call only bounded commands, and run no text. */
     @Test
-    void scriptsTouchNothingButWhatTheyAreGiven() {
+    void scriptsAccessOnlyTheirKeysWithBoundedCommands() {
         Pattern call = Pattern.compile("redis\\.p?call\\(([^,)]+)(?:,\\s*([^,)]+))?");
         Pattern key = Pattern.compile("[A-Z_]+|KEYS\\[\\w+]|key|lane|hash");
         LoadedScripts.texts().forEach((name, text) -> {
@@ -201,9 +201,9 @@ class HostileNamesTests {
         });
     }
 
-    /** Texts come from the class path alone, and only the loader makes scripts. */
+    /** The class path is the only source of scripts, and only the loader creates them. */
     @Test
-    void productionCodeAsksForNoKeysAndBuildsNoScript() throws Exception {
+    void productionCodeListsNoKeysAndBuildsNoScript() throws Exception {
         try (Stream<Path> files = Files.walk(Path.of("src", "main", "java"))) {
             for (Path file : files.filter((each) -> each.toString().endsWith(".java")).toList()) {
                 String code = Files.readString(file).replaceAll("(?s)/\\*.*?\\*/|//[^\\n]*", "");

@@ -27,7 +27,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** P3, whatever score another producer gives a message. */
+/** Verifies P3 for messages that another producer stored with unusual scores. */
 @Tag("server")
 class RedisForeignScoresTests {
 
@@ -56,7 +56,7 @@ class RedisForeignScoresTests {
 
     @ParameterizedTest
     @ValueSource(doubles = { 0, -0.5, -1_790_000_000_000d, Double.NEGATIVE_INFINITY })
-    void whatIsLongDueIsClaimedAndMoreOfItIsToldOf(double score) {
+    void claimReturnsALongDueMessageAndReportsThatMoreAreDue(double score) {
         ClaimResult claim = claimAfter(score, score);
 
         assertThat(claim.messages()).hasSize(1);
@@ -64,7 +64,7 @@ class RedisForeignScoresTests {
     }
 
     @Test
-    void whatIsNeverDueKeepsNobodyBusy() {
+    void aMessageThatIsNeverDueCausesNoEarlyPoll() {
         ClaimResult claim = claimAfter(Double.POSITIVE_INFINITY);
 
         assertThat(claim.messages()).isEmpty();
@@ -72,7 +72,7 @@ class RedisForeignScoresTests {
     }
 
     @Test
-    void aLeaseThatNeverEndsKeepsNobodyBusy() {
+    void aLeaseThatNeverEndsCausesNoEarlyPoll() {
         String stem = this.namespace + ":{foreign}:";
         this.server.commands().hset(stem + "messages", "m", "sforeign{\"payload\":1}");
         this.server.commands().zadd(stem + "leased", Double.POSITIVE_INFINITY, "m");
@@ -85,7 +85,7 @@ class RedisForeignScoresTests {
      * are in the reverse order of the due times.
      */
     @Test
-    void pagesListEachMessageOnceWhateverFractionItsScoreHas() {
+    void pagesListEachMessageWithAFractionalScoreOnce() {
         double due = 1_790_000_000_000d;
         double lane = 1e15;
         store("scheduled", Double.NEGATIVE_INFINITY, -5.25, due, due, due + 0.01, due + 0.99, due + 1, 2 * lane,

@@ -42,8 +42,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Groups, as far as only Redis shows them: scripts do the same work however many follow
- * (P3), plain messages pay nothing, and a group goes on after somebody removed its head.
+ * Tests groups in Redis: the work of a script does not depend on how many messages wait
+ * (P3), plain messages cause no additional commands, and a group continues after another
+ * program removed its head.
  */
 @Tag("server")
 class RedisGroupsTests {
@@ -68,7 +69,7 @@ class RedisGroupsTests {
 
     private final KeyInvariants audit = new KeyInvariants(connections, "groups", QUEUE);
 
-    /** A server of its own, whose commands are counted. */
+    /** Starts a separate server, as its commands are counted. */
     @BeforeAll
     static void connect() {
         server = RedisServer.start(RedisBinary.preferred());
@@ -89,12 +90,12 @@ class RedisGroupsTests {
     }
 
     @Test
-    void scriptsDoTheSameWorkHoweverManyFollow() {
+    void scriptsRunTheSameCommandsForThreeAndForManyWaitingMessages() {
         Map<String, Long> claimOfFew = new TreeMap<>();
         Map<String, Long> acknowledgeOfFew = new TreeMap<>();
         Map<String, Long> sendOfFew = new TreeMap<>();
         for (int followers : new int[] { 3, FOLLOWERS }) {
-            follow(followers);
+            sendGroup(followers);
             Lease stuck = claim().messages().get(0).lease();
             send(message(null, "plain", Duration.ZERO));
 
@@ -119,7 +120,7 @@ class RedisGroupsTests {
     }
 
     @Test
-    void plainMessagesPayNothingForGroupsThatNobodyUses() {
+    void plainMessagesCauseNoCommandsForUnusedGroups() {
         send(message(null, "first", Duration.ZERO));
         claim();
         assertThat(commandsOf(() -> this.store.schedule(PartitionTarget.first(QUEUE.queue()),
@@ -128,13 +129,13 @@ class RedisGroupsTests {
         Lease lease = claim().messages().get(0).lease();
         send(message(null, "b", Duration.ZERO));
 
-        // One of those to HDEL tries whether it is permitted.
+        // One of the two HDEL only tests the permission.
         assertThat(commandsOf(() -> this.store.acknowledge(QUEUE, List.of(lease))))
             .isEqualTo(Map.of("zmscore", 1L, "exists", 2L, "zrem", 1L, "hdel", 2L));
     }
 
     @Test
-    void sendsOfGeneratedIdsDoWithoutTheKeysOfGroups() {
+    void sendsOfGeneratedIdsDoNotReadTheKeysOfGroups() {
         NewMessage generated = new NewMessage("a", true, DueTime.NOW, OnDuplicate.REPLACE,
                 MessageLimits.NORMAL_PRIORITY, null, null, ENVELOPE);
         send(generated);
@@ -150,21 +151,21 @@ class RedisGroupsTests {
     }
 
     @Test
-    void aGroupGoesOnWhenTheContentOfItsHeadIsMissing() {
-        follow(2);
+    void aGroupContinuesWhenTheContentOfItsHeadIsMissing() {
+        sendGroup(2);
         change((connection) -> connection.hashCommands().hDel(key("messages"), bytes("g0")));
 
         ClaimResult claim = claim();
 
-        assertThat(claim.deadLettered()).extracting((death) -> death.id() + " " + death.reason())
+        assertThat(claim.deadLettered()).extracting((event) -> event.id() + " " + event.reason())
             .containsExactly("g0 missing");
         assertThat(claim.messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
         this.audit.check();
     }
 
     @Test
-    void theNextSendLeadsAGroupWhoseHeadSomebodyRemoved() {
-        follow(2);
+    void theNextSendBecomesTheHeadOfAGroupWhoseHeadWasRemoved() {
+        sendGroup(2);
         change((connection) -> {
             connection.zSetCommands().zRem(key("scheduled"), bytes("g0"));
             connection.hashCommands().hDel(key("messages"), bytes("g0"));
@@ -181,8 +182,10 @@ class RedisGroupsTests {
         this.audit.check();
     }
 
-    /** A head and those behind it, called g0, g1 and so on in the order of their turn. */
-    private void follow(int followers) {
+    /**
+     * Sends a group head and waiting messages, with the ids g0, g1 and so on in order.
+     */
+    private void sendGroup(int followers) {
         for (int i = 0; i <= followers; i += MessageStore.BATCH_LIMIT) {
             send(IntStream.range(i, Math.min(i + MessageStore.BATCH_LIMIT, followers + 1))
                 .mapToObj((each) -> message("g", "g" + each, Duration.ofMillis(each)))
@@ -208,7 +211,7 @@ class RedisGroupsTests {
         return new ClaimRequest(MessageStore.BATCH_LIMIT, Duration.ofHours(1), ExpiryPolicy.DROP);
     }
 
-    /** The commands that scripts run because of a call, and how often. */
+    /** Returns the commands that the scripts of a call run, and how often. */
     private <T> Map<String, Long> commandsOf(Supplier<CompletableFuture<T>> call) {
         try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             Properties before = connection.serverCommands().info("commandstats");

@@ -36,15 +36,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Pages of large dead letters: no answer of Redis is larger than about a mebibyte, or it
- * would keep everybody else waiting.
+ * Tests pages of large dead letters: no reply of Redis is larger than about a mebibyte,
+ * as Redis serves no other client meanwhile.
  */
 @Tag("server")
 class RedisLargeDeadLettersTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** One of the first partition is more than an answer should have. */
+    /** A dead letter of the first partition exceeds the limit of a reply. */
     private static final List<byte[]> ENVELOPES = List.of(envelope(1_100_000), envelope(1));
 
     private static final int EACH = 5;
@@ -76,9 +76,9 @@ class RedisLargeDeadLettersTests {
     }
 
     @Test
-    void pagesEndEarlyAndNoLetterIsMissed() {
+    void pagesEndEarlyAndNoDeadLetterIsSkipped() {
         for (int i = 0; i < EACH; i++) {
-            this.partitions.forEach(this::bury);
+            this.partitions.forEach(this::addDeadLetters);
             this.clock.advance(Duration.ofMillis(1));
         }
 
@@ -101,7 +101,7 @@ class RedisLargeDeadLettersTests {
             .isSortedAccordingTo((one, other) -> other.compareTo(one));
     }
 
-    private void bury(Partition partition) {
+    private void addDeadLetters(Partition partition) {
         String id = "of-" + partition.index() + "-" + this.clock.now().toEpochMilli();
         done(this.store.schedule(new PartitionTarget(partition, 0),
                 List.of(NewMessage.of(id, DueTime.NOW, ENVELOPES.get(partition.index())))));

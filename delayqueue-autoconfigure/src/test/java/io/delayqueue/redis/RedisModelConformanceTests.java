@@ -17,14 +17,14 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The model that is walked through says what Redis does, calls made twice included. */
+/** Compares Redis with the model on random walks, including repeated calls. */
 @Tag("server")
 class RedisModelConformanceTests {
 
     private static final int WALKS = Integer.getInteger("dq.model.walks", 8);
 
     @Test
-    void redisAnswersAsTheModelDoes() {
+    void redisReturnsTheResultsOfTheModel() {
         long seed = Long.getLong("dq.seed", System.nanoTime());
         System.out.println("Ways of the model with -Ddq.seed=" + seed);
         Random random = new Random(seed);

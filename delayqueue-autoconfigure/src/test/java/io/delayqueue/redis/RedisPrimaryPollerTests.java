@@ -42,11 +42,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Who keeps a partition (P3): what claims say of it, and what they write down. */
+/** Tests the role of the primary poller (P3): the bids of claims, and their record. */
 @Tag("server")
 class RedisPrimaryPollerTests {
 
-    private static final Partition QUEUE = Partition.first(new QueueName("kept"));
+    private static final Partition QUEUE = Partition.first(new QueueName("polled"));
 
     private static final Duration LATER = Duration.ofSeconds(9);
 
@@ -56,7 +56,7 @@ class RedisPrimaryPollerTests {
 
     private static LettuceConnectionFactory connections;
 
-    private final String namespace = "kept-" + UUID.randomUUID();
+    private final String namespace = "primary-" + UUID.randomUUID();
 
     private final ManualClock clock = new ManualClock();
 
@@ -75,7 +75,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void theFirstToBidKeepsThePartitionAndTheSecondDoesNot() {
+    void theFirstBidAcquiresTheRoleAndTheSecondDoesNot() {
         assertThat(claim("a", Kind.ACQUIRE, 2).primaryPoller()).isTrue();
         assertThat(claim("b", Kind.ACQUIRE, 0).primaryPoller()).isFalse();
 
@@ -84,7 +84,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void aFullRedisTakesAwayTheMarkThatItMayNotSet() {
+    void aFullRedisRemovesTheWakeMarkThatItMayNotSet() {
         try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
             LettuceConnectionFactory own = ConnectionFactories.lettuce(full);
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(own, "full", Duration.ofSeconds(30))) {
@@ -93,12 +93,12 @@ class RedisPrimaryPollerTests {
                     .schedule(PartitionTarget.first(QUEUE.queue()),
                             List.of(NewMessage.of("m", DueTime.after(LATER), new byte[0])))
                     .join();
-                assertThat(full.commands().exists("full:{kept}:wake")).isOne();
+                assertThat(full.commands().exists("full:{polled}:wake")).isOne();
                 full.commands().configSet("maxmemory", "1");
 
                 there.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP, bid("a", Kind.RENEW, 0))).join();
 
-                assertThat(full.commands().exists("full:{kept}:wake")).isZero();
+                assertThat(full.commands().exists("full:{polled}:wake")).isZero();
             }
             finally {
                 own.destroy();
@@ -107,7 +107,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void aKeeperStaysOneAndTellsItsLoad() {
+    void aRenewedRoleUpdatesTheLoad() {
         claim("a", Kind.ACQUIRE, 0);
 
         assertThat(claim("a", Kind.ACQUIRE, 4).primaryPoller()).isTrue();
@@ -115,7 +115,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void whoFindsWhatHasBeenDueForAGraceTakesOver() {
+    void aStandbyNodeThatClaimsAnOverdueMessageTakesTheRole() {
         claim("a", Kind.ACQUIRE, 0);
         send("m");
         this.clock.advance(PrimaryPollerBid.GRACE.minusMillis(1));
@@ -128,7 +128,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void aKeeperThatIsBehindIsNotAway() {
+    void aPrimaryPollerWithABacklogKeepsTheRole() {
         claim("a", Kind.ACQUIRE, 0);
         send("m");
         send("n");
@@ -139,7 +139,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void whatWasLeasedSinceItWasDueSaysNothingOfTheKeeper() {
+    void aLapsedLeaseIsNoEvidenceThatThePrimaryPollerIsGone() {
         claim("a", Kind.ACQUIRE, 0);
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
@@ -155,9 +155,9 @@ class RedisPrimaryPollerTests {
         assertThat(claim("b", Kind.ACQUIRE, 0).primaryPoller()).isTrue();
     }
 
-    /** It was in good hands, or came back a moment ago. */
+    /** Its due time is older than its release. */
     @Test
-    void theOldDueTimeOfWhatCameBackFromALeaseSaysNothingOfTheKeeper() {
+    void aReleasedMessageIsNoEvidenceThatThePrimaryPollerIsGone() {
         send("m");
         ClaimResult first = claim("a", Kind.ACQUIRE, 0);
         Lease lease = first.messages().get(0).lease();
@@ -170,7 +170,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void whoSharesTakesFromANodeThatKeepsTwoMore() {
+    void rebalancingTakesTheRoleFromANodeWithTwoMorePartitions() {
         claim("a", Kind.ACQUIRE, 2);
 
         assertThat(claim("b", Kind.ACQUIRE, 1).primaryPoller()).isFalse();
@@ -180,7 +180,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void onlyTheKeeperResigns() {
+    void onlyThePrimaryPollerResigns() {
         claim("a", Kind.ACQUIRE, 0);
 
         assertThat(this.store.resign(QUEUE, "b").join()).isFalse();
@@ -191,7 +191,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void onlyTheKeeperPromisesToLook() {
+    void onlyThePrimaryPollerSetsTheWakeMark() {
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
                     List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
@@ -209,7 +209,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void aKeeperThatIsFullPromisesNothing() {
+    void aPrimaryPollerWithoutFreePermitsSetsNoWakeMark() {
         send("m");
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
@@ -221,7 +221,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void whatIsDueLongestTellsWhetherTheKeeperIsAway() {
+    void theLongestDueMessageDecidesWhetherThePrimaryPollerIsGone() {
         claim("a", Kind.ACQUIRE, 0);
         send("old");
         this.clock.advance(PrimaryPollerBid.GRACE);
@@ -231,7 +231,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void whoHoldsWritesNothingDown() {
+    void renewingWritesNoRecord() {
         claim("a", Kind.ACQUIRE, 0);
 
         assertThat(claim("a", Kind.RENEW, 4).primaryPoller()).isTrue();
@@ -239,16 +239,16 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void sharingTakesWhatNobodyKeeps() {
+    void rebalancingTakesAFreeRole() {
         assertThat(claim("a", Kind.REBALANCE, 0).primaryPoller()).isTrue();
     }
 
     @Test
-    void whoLeavesDueMessagesBehindHasOthersLook() throws Exception {
+    void aClaimThatLeavesDueMessagesBehindPublishesAWakeUp() throws Exception {
         for (String id : List.of("m", "n", "o")) {
             later(id);
         }
-        // Nobody promises to look any more.
+        // This claim removes the wake mark.
         claim(1, null);
         this.clock.advance(LATER);
         RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30));
@@ -273,7 +273,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void theKeeperTellsWhenItLooksAgainAndThatItResigns() throws Exception {
+    void thePrimaryPollerPublishesItsNextPollAndItsResignation() throws Exception {
         RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30));
         RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL);
         BlockingQueue<WakeUpSignal> signals = new LinkedBlockingQueue<>();
@@ -309,7 +309,7 @@ class RedisPrimaryPollerTests {
     }
 
     @Test
-    void whoResignsPromisesToLookNoMore() {
+    void resigningRemovesTheWakeMark() {
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
                     List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
@@ -356,7 +356,7 @@ class RedisPrimaryPollerTests {
     }
 
     private byte[] key(String kind) {
-        return (this.namespace + ":{kept}:" + kind).getBytes(StandardCharsets.UTF_8);
+        return (this.namespace + ":{polled}:" + kind).getBytes(StandardCharsets.UTF_8);
     }
 
 }

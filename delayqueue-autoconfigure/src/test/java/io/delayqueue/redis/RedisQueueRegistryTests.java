@@ -15,14 +15,14 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-/** That the list of queues ends only where it ends, whatever somebody put into it. */
+/** Verifies that members which are no names of queues do not end the list early. */
 class RedisQueueRegistryTests {
 
     private final TreeSet<String> members = new TreeSet<>(List.of("a", "b", "c"));
 
     private final RedisQueueRegistry directory = new RedisQueueRegistry(new RedisScriptExecutor(runner(), "n"));
 
-    /** Lists as {@code queues.lua} does. */
+    /** Returns a runner that lists like {@code queues.lua}. */
     private ScriptRunner runner() {
         ScriptRunner runner = mock(ScriptRunner.class);
         when(runner.run(any(), any(), any())).thenAnswer((call) -> {
@@ -43,7 +43,7 @@ class RedisQueueRegistryTests {
     }
 
     @Test
-    void membersThatAreNoNamesTakeNoPlace() {
+    void invalidNamesDoNotCountTowardsTheLimit() {
         this.members.add("a {}");
         this.members.add("b b");
 
@@ -53,7 +53,7 @@ class RedisQueueRegistryTests {
     }
 
     @Test
-    void manyMembersThatAreNoNamesArePassedOver() {
+    void manyInvalidNamesAreSkipped() {
         IntStream.range(0, 5_000).forEach((i) -> this.members.add("a {" + i));
 
         assertThat(listed("", 1)).containsExactly("a");

@@ -24,16 +24,16 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P1 to P11 at random: Redis answers as the model does, its structures agree after every
- * step, and nothing is left when all is done.
+ * Verifies P1 to P11 by random calls: Redis returns the results of the model, its keys
+ * are consistent, and none is left at the end.
  */
 @Tag("server")
 class RedisRandomTransitionsTests {
 
     private static final int STEPS = Integer.getInteger("dq.random.steps", 1_000);
 
-    /** Of so many steps one is followed by an examination, which takes longer. */
-    private static final int EXAMINED = 20;
+    /** Number of steps between two checks of all keys, which take longer. */
+    private static final int STEPS_PER_CHECK = 20;
 
     private final ManualClock clock = new ManualClock();
 
@@ -41,7 +41,7 @@ class RedisRandomTransitionsTests {
 
     @ParameterizedTest
     @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
-    void redisAnswersAsTheModelDoes(RedisBinary binary) {
+    void redisReturnsTheResultsOfTheModel(RedisBinary binary) {
         LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(binary));
         String namespace = "random-" + UUID.randomUUID();
         RedisScriptExecutor redis = new RedisScriptExecutor(
@@ -57,7 +57,7 @@ class RedisRandomTransitionsTests {
                         new RedisQueueInspector(redis)),
                 new RandomTransitions.Checks(() -> {
                     audit.check();
-                    if (step.incrementAndGet() % EXAMINED == 0) {
+                    if (step.incrementAndGet() % STEPS_PER_CHECK == 0) {
                         assertThat(doctor.check(RandomTransitions.QUEUE.queue().value()).findings()).isEmpty();
                     }
                 }, audit::checkNothingLeft));

@@ -21,7 +21,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** The secret of a namespace: made once, kept by Redis, and a setting like others. */
+/** Tests that the secret of a namespace is generated once and stored in Redis. */
 @Tag("server")
 class RedisSecretStoreTests {
 
@@ -55,7 +55,7 @@ class RedisSecretStoreTests {
     }
 
     @Test
-    void allNodesThatFindNoneGetTheSame() {
+    void allNodesThatFindNoSecretGetTheSameOne() {
         List<byte[]> read = IntStream.range(0, 50)
             .mapToObj((i) -> this.store.getOrCreate(candidate()))
             .toList()
@@ -68,7 +68,7 @@ class RedisSecretStoreTests {
     }
 
     @Test
-    void anotherIsMadeAfterItWasDeleted() {
+    void aDeletedSecretIsReplaced() {
         byte[] first = this.store.getOrCreate(candidate()).join();
         this.server.commands().del(KEY);
         byte[] candidate = candidate();
@@ -77,7 +77,7 @@ class RedisSecretStoreTests {
     }
 
     @Test
-    void oneThatIsTooShortIsRefused() {
+    void aSecretThatIsTooShortIsRejected() {
         this.server.commands().set(KEY, "guessed");
 
         assertThatThrownBy(this.store.getOrCreate(candidate())::join).cause()
@@ -86,7 +86,7 @@ class RedisSecretStoreTests {
     }
 
     @Test
-    void aFullRedisKeepsOneToo() {
+    void aFullRedisStoresTheSecret() {
         try (RedisServer full = RedisServer.start(RedisBinary.preferred())) {
             full.commands().configSet("maxmemory", "1");
             LettuceConnectionFactory connections = ConnectionFactories.lettuce(full);

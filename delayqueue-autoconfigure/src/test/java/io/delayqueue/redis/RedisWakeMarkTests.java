@@ -35,8 +35,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The mark that says when to look next: whoever sends before that wakes the others (P3),
- * and it goes with the last message (P10).
+ * Tests the wake mark: a send that is due before it publishes a wake-up (P3), and it is
+ * removed with the last message (P10).
  */
 @Tag("server")
 class RedisWakeMarkTests {
@@ -72,7 +72,7 @@ class RedisWakeMarkTests {
     }
 
     @Test
-    void theMarkIsTheNextTimeToLookAndAnEarlierSendLowersIt() {
+    void theMarkIsTheTimeOfTheNextPollAndAnEarlierSendLowersIt() {
         send("late", Duration.ofSeconds(60));
         claim();
         assertThat(mark()).isEqualTo(at(60));
@@ -84,7 +84,7 @@ class RedisWakeMarkTests {
     }
 
     @Test
-    void theMarkOfABatchIsTheEarliestOfIt() {
+    void theMarkOfABatchIsItsEarliestDueTime() {
         done(this.store.schedule(PartitionTarget.first(QUEUE.queue()),
                 List.of(NewMessage.of("a", DueTime.after(Duration.ofSeconds(60)), ENVELOPE),
                         NewMessage.of("b", DueTime.after(Duration.ofSeconds(30)), ENVELOPE))));
@@ -92,7 +92,7 @@ class RedisWakeMarkTests {
         assertThat(mark()).isEqualTo(at(30));
     }
 
-    /** P3: who comes for the earlier message must be told of one before that. */
+    /** P3: workers that poll for the earlier message need a wake-up for one before it. */
     @Test
     void aRescheduleToALaterTimeDoesNotRaiseTheMark() {
         send("early", Duration.ofSeconds(60));
@@ -106,7 +106,7 @@ class RedisWakeMarkTests {
     }
 
     @Test
-    void aClaimWithoutRoomLeftPromisesNothing() {
+    void aClaimThatReachesItsLimitSetsNoMark() {
         send("a", Duration.ZERO);
         send("b", Duration.ofSeconds(60));
 
@@ -116,7 +116,7 @@ class RedisWakeMarkTests {
     }
 
     @Test
-    void aClaimThatLeavesDueMessagesBehindWakesTheOthers() {
+    void aClaimThatLeavesDueMessagesBehindSetsTheMarkToNow() {
         send("a", Duration.ZERO);
         send("b", Duration.ZERO);
         claimAll();
@@ -131,7 +131,7 @@ class RedisWakeMarkTests {
         assertThat(mark()).isEqualTo(at(1));
     }
 
-    /** Or every sender would wake workers that may take nothing. */
+    /** Otherwise every send would wake workers that may not claim. */
     @Test
     void aClaimOfAPausedQueueLeavesTheMark() {
         send("late", Duration.ofSeconds(60));
@@ -145,9 +145,9 @@ class RedisWakeMarkTests {
         assertThat(mark()).isEqualTo(at(60));
     }
 
-    /** P3: of what another writer has put there nobody was told. */
+    /** P3: another producer stored the message without a wake-up. */
     @Test
-    void aSendThatFindsItsIdHeldTellsOfIt() {
+    void aSendToAHeldIdSetsTheMarkForTheStoredMessage() {
         write((redis) -> redis.hashCommands().hSet(bytes(key("messages")), bytes("f"), bytes("-foreign{}")));
         write((redis) -> redis.zSetCommands().zAdd(bytes(key("scheduled")), (double) at(7), bytes("f")));
 
@@ -156,9 +156,9 @@ class RedisWakeMarkTests {
         assertThat(mark()).isEqualTo(at(7));
     }
 
-    /** P10: the wake mark goes with the last message, whoever finds that it is gone. */
+    /** P10: each call that removes the last message removes the wake mark. */
     @Test
-    void whoEndsTheLastLeaseThatRanOutLeavesNothing() {
+    void endingTheLastLapsedLeaseLeavesNoKey() {
         for (Runnable call : List.<Runnable>of(() -> done(this.store.cancel(PartitionTarget.first(QUEUE.queue()), "a")),
                 () -> done(this.store.reschedule(PartitionTarget.first(QUEUE.queue()), "a", DueTime.NOW)),
                 () -> done(this.store.scheduleIfHeld(PartitionTarget.first(QUEUE.queue()),

@@ -45,13 +45,13 @@ import static io.delayqueue.redis.WireScene.done;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P1, P3: what is stored stays readable. The stored bytes of every kind of message are
- * kept in {@code src/test/resources/wire/<version>}: the library writes just those of the
- * latest version, and goes on with those of every version as with its own.
+ * Verifies P1 and P3 for stored messages of all versions. The stored bytes of every kind
+ * of message are kept in {@code src/test/resources/wire/<version>}: the library writes
+ * exactly those of the latest version, and processes those of every version like its own.
  * <p>
- * Who changes the stored form adds a version: {@code -Ddq.wire.write=3} writes it. Nodes
- * of both versions share a Redis while an application is updated, so the former version
- * must also be able to read what the new one writes, or be told of it in the changelog.
+ * A change of the stored form adds a version: {@code -Ddq.wire.write=3} writes it. Nodes
+ * of both versions share a Redis while an application is updated, so either the former
+ * version must be able to read the new form, or the changelog must exclude that.
  */
 @Tag("server")
 class RedisWireTests {
@@ -98,28 +98,28 @@ class RedisWireTests {
 
     @ParameterizedTest
     @MethodSource("fixtures")
-    void goesOnFromTheseBytes(String version, WireScene scene) throws IOException {
+    void processesTheseBytes(String version, WireScene scene) throws IOException {
         try (Theatre own = new Theatre(); Theatre stored = new Theatre()) {
             scene.play(own.stage);
             stored.load(fixture(version, scene));
             stored.clock.advance(Duration.between(stored.clock.now(), own.clock.now()));
 
-            assertThat(stored.look()).isEqualTo(own.look());
-            assertThat(stored.goOn()).isEqualTo(own.goOn()).isNotEmpty();
+            assertThat(stored.inspect()).isEqualTo(own.inspect());
+            assertThat(stored.process()).isEqualTo(own.process()).isNotEmpty();
             assertThat(stored.dump()).allMatch((line) -> line.contains(":partitions") || line.contains(":primary"));
         }
     }
 
     @ParameterizedTest
     @MethodSource("fixtures")
-    void cancelsWhatTheseBytesSay(String version, WireScene scene) throws IOException {
+    void cancelsMessagesInTheseBytes(String version, WireScene scene) throws IOException {
         try (Theatre own = new Theatre(); Theatre stored = new Theatre()) {
             scene.play(own.stage);
             stored.load(fixture(version, scene));
             stored.clock.advance(Duration.between(stored.clock.now(), own.clock.now()));
 
             assertThat(stored.cancel()).isEqualTo(own.cancel());
-            assertThat(stored.goOn()).isEqualTo(own.goOn());
+            assertThat(stored.process()).isEqualTo(own.process());
         }
     }
 
@@ -138,7 +138,7 @@ class RedisWireTests {
         return Files.readAllLines(FIXTURES.resolve(version).resolve(scene.file()));
     }
 
-    /** A queue under a namespace of its own. */
+    /** Holds a queue in a separate namespace. */
     private final class Theatre implements AutoCloseable {
 
         private final String namespace = "wire-" + UUID.randomUUID();
@@ -156,7 +156,7 @@ class RedisWireTests {
 
         private final Stage stage = new Stage(this.store, new RedisPartitionLayoutStore(this.redis), this.clock);
 
-        /** All keys, in order: type, name, field or member, value or score. */
+        /** Returns all entries in order: type, key, field or member, value or score. */
         List<String> dump() {
             List<String> lines = new ArrayList<>();
             try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
@@ -201,8 +201,8 @@ class RedisWireTests {
             }
         }
 
-        /** What is to be seen. */
-        List<String> look() {
+        /** Returns all that inspectors report. */
+        List<String> inspect() {
             List<String> seen = new ArrayList<>();
             for (String id : List.of("a", "b")) {
                 seen.add(String.valueOf(done(this.inspector.find(home(), id))));
@@ -217,7 +217,7 @@ class RedisWireTests {
             return done(this.inspector.deadLetters(QUEUE, null, 100)).deadLetters();
         }
 
-        /** By the version of the partitions that is recorded. */
+        /** Returns the partition with the recorded version of the layout. */
         private io.delayqueue.store.PartitionTarget home() {
             int version = done(this.stage.records().read(QUEUE)).map((partitions) -> partitions.version()).orElse(0);
             return new io.delayqueue.store.PartitionTarget(HOME.partition(), version);
@@ -227,8 +227,8 @@ class RedisWireTests {
             return Stream.of("a", "b").map((id) -> done(this.store.cancel(home(), id)).toString()).toList();
         }
 
-        /** Handles what is due, redrives what is dead, and handles that, to the end. */
-        List<String> goOn() {
+        /** Handles due messages, redrives dead letters and handles these, to the end. */
+        List<String> process() {
             List<String> happened = new ArrayList<>();
             for (int round = 0; round < 5; round++) {
                 ClaimResult claim = done(

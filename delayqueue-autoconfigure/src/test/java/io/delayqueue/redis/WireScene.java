@@ -22,7 +22,7 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import org.jspecify.annotations.Nullable;
 
-/** What may be stored: a way to each kind of message, and to all else in a queue. */
+/** Creates each kind of message, and every other entry of a queue. */
 enum WireScene {
 
     PLAIN {
@@ -208,7 +208,7 @@ enum WireScene {
     /** Fills an empty queue. */
     abstract void play(Stage stage);
 
-    /** Whether the stamp in it is another each time. */
+    /** Returns whether its stamp is random. */
     boolean isStampedAtRandom() {
         return this == REDRIVEN;
     }
@@ -227,7 +227,7 @@ enum WireScene {
                 id.hashCode() + lane);
     }
 
-    /** As {@code EnvelopeCodec} writes it. */
+    /** Returns an envelope as {@code EnvelopeCodec} writes it. */
     static byte[] envelope(String content) {
         return "{\"headers\":{\"trace\":\"42\"},\"payload\":{\"content\":\"%s\"}}".formatted(content)
             .getBytes(StandardCharsets.UTF_8);
@@ -237,9 +237,7 @@ enum WireScene {
         return answer.join();
     }
 
-    /**
-     * Where scenes are played.
-     */
+    /** Holds the store and the clock that scenes use. */
     record Stage(RedisMessageStore store, RedisPartitionLayoutStore records, ManualClock clock) {
 
         void send(NewMessage message) {
@@ -256,7 +254,7 @@ enum WireScene {
             return claim(ExpiryPolicy.DROP);
         }
 
-        /** The lease of what is due; any if there is none. */
+        /** Returns the lease of a due message, or an invalid one if none is due. */
         Lease claim(ExpiryPolicy policy) {
             return done(this.store.claim(QUEUE, new ClaimRequest(1, LEASE, policy))).messages()
                 .stream()

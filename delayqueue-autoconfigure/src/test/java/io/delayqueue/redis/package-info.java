@@ -1,4 +1,4 @@
-/** Tests of what keeps messages in Redis, on real servers. */
+/** Tests the storage of messages in Redis, on real servers. */
 @NullMarked
 package io.delayqueue.redis;
 

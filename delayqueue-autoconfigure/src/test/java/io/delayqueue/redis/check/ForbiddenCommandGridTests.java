@@ -93,7 +93,7 @@ class ForbiddenCommandGridTests {
     private static final byte[] RESTORE = ScriptCodec.bytes("redis.call('DEL', unpack(KEYS)) "
             + "for i, k in ipairs(KEYS) do if ARGV[i] ~= '' then redis.call('RESTORE', k, 0, ARGV[i]) end end");
 
-    /** The wake mark and the keeper are hints, or go by themselves. */
+    /** The wake mark and the primary poller are hints, or expire. */
     private static final byte[] SAME = ScriptCodec.bytes("for i, k in ipairs(KEYS) do "
             + "if i ~= 3 and i ~= 15 and (redis.call('DUMP', k) or '') ~= ARGV[i] then return 0 end end return 1");
 

@@ -129,7 +129,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
 
     @Test
     void aMessageThatIsNotAtHomeIsFound() {
-        spread("2|1,4");
+        partition("2|1,4");
         PartitionLayout partitions = PartitionLayout.parse("2|1,4");
         List<Partition> homes = partitions.targets(QUEUE.queue(), "astray")
             .stream()
@@ -149,7 +149,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
 
     @Test
     void partitionsThatDisagreeAreFound() {
-        spread("2|1,4");
+        partition("2|1,4");
         assertThat(told(this.doctor.check("doctor"))).isEmpty();
         run(List.of("SET", key(new Partition(QUEUE.queue(), 2), "partitions"), "1|1"));
 
@@ -163,7 +163,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
 
     @Test
     void aRecordThatTheFirstPartitionHasLostOrCannotReadIsFound() {
-        spread("2|1,4");
+        partition("2|1,4");
         run(List.of("DEL", key(QUEUE, "partitions")));
         assertThat(told(this.doctor.check("doctor"))).containsExactly("PARTITION_LAYOUT_MISMATCH null");
 
@@ -174,7 +174,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
     @Test
     void keysThatNobodyUsesAreFound() {
         fill();
-        spread("2|1,4");
+        partition("2|1,4");
         run(List.of("SET", this.namespace + ":other-namespace:{q}:messages", "1"));
         assertThat(this.doctor.checkKeys().findings()).isEmpty();
         List<String> foreign = List.of(this.namespace + ":doctor:messages", this.namespace + ":{doctor}:scheduled:11",
@@ -232,7 +232,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
         assertThat(examination.isSound()).isFalse();
     }
 
-    private void spread(String record) {
+    private void partition(String record) {
         PartitionLayout.parse(record)
             .all(QUEUE.queue())
             .forEach((partition) -> run(List.of("SET", key(partition, "partitions"), record)));

@@ -95,7 +95,7 @@ final class RightsCalls {
         claim("claim and bury", new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER));
         claim("claim and keep", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
                 new PrimaryPollerBid("node2", PrimaryPollerBid.Kind.ACQUIRE, 0, HOUR)));
-        claim("claim as the keeper", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
+        claim("claim as the primary poller", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
                 new PrimaryPollerBid("node1", PrimaryPollerBid.Kind.RENEW, 0, HOUR)));
         this.calls.put("resign", (own, stage) -> own.store().resign(QUEUE, "node1"));
     }
@@ -134,8 +134,8 @@ final class RightsCalls {
 
     private void addSettings() {
         this.calls.put("pause", (own, stage) -> own.records().raise(QUEUE, new PartitionLayout(9, List.of(1), true)));
-        this.calls.put("spread", (own, stage) -> own.records().found(QUEUE.queue(), 4));
-        this.calls.put("spread anew", (own, stage) -> own.records()
+        this.calls.put("partition", (own, stage) -> own.records().found(QUEUE.queue(), 4));
+        this.calls.put("repartition", (own, stage) -> own.records()
             .replace(QUEUE.queue(), Optional.of(RightsStage.PAUSED), new PartitionLayout(4, List.of(1, 2), true)));
         this.calls.put("report a node", (own, stage) -> own.nodes().report("another", new byte[] { 'z' }));
         this.calls.put("remove a node", (own, stage) -> own.nodes().remove("node"));

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The contract on a cluster of three masters: all keys of a script in one slot (P10). */
+/**
+ * Runs the contract on a cluster of three masters: all keys of a script are in one slot
+ * (P10).
+ */
 @Tag("server")
 class ClusterStoreTests extends RedisStoreContract {
 

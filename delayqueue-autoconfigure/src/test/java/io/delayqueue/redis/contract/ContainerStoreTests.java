@@ -13,7 +13,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The contract on the newest Redis, where Docker is. */
+/** Runs the contract on the newest Redis, if Docker is installed. */
 @Testcontainers(disabledWithoutDocker = true)
 @Tag("server")
 @Tag("matrix")

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The contract on the server on the PATH, or the one given by -Ddq.redis.binary. */
+/** Runs the contract on the server on the PATH, or the one given by -Ddq.redis.binary. */
 @Tag("server")
 @Tag("matrix")
 class ExternalRedisStoreTests extends RedisStoreContract {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
-/** The contract over a client other than Lettuce: the blocking fallback. */
+/** Runs the contract through a client other than Lettuce: the blocking fallback. */
 @Tag("server")
 @Tag("matrix")
 class JedisStoreTests extends RedisStoreContract {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The contract on the oldest Redis that is supported, through Lettuce. */
+/** Runs the contract on the oldest supported Redis, through Lettuce. */
 @Tag("server")
 @Tag("matrix")
 class Redis62StoreTests extends RedisStoreContract {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The contract on Redis 7.0, through Lettuce. */
+/** Runs the contract on Redis 7.0, through Lettuce. */
 @Tag("server")
 class Redis70StoreTests extends RedisStoreContract {
 

@@ -38,8 +38,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The contract, on Redis: whatever the topology and the client are. A test extends this
- * and says where Redis is.
+ * Runs the contract of the store on Redis, with any topology and client. Each test class
+ * provides the connections.
  */
 abstract class RedisStoreContract extends MessageStoreContract {
 
@@ -61,7 +61,9 @@ abstract class RedisStoreContract extends MessageStoreContract {
 
     private @Nullable RedisWakeUps wakeUps;
 
-    /** The connections to the Redis under test; the same for all cases of a class. */
+    /**
+     * Returns the connections to the Redis under test; the same for all cases of a class.
+     */
     abstract RedisConnectionFactory factory();
 
     @Override

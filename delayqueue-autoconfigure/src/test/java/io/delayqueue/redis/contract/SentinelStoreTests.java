@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
-/** The contract through Sentinel. */
+/** Runs the contract through Sentinel. */
 @Tag("server")
 @Tag("matrix")
 class SentinelStoreTests extends RedisStoreContract {

@@ -19,7 +19,7 @@ import org.springframework.data.redis.core.RedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The contract on the server given by -Ddq.redis.url. */
+/** Runs the contract on the server given by -Ddq.redis.url. */
 @Tag("server")
 @Tag("matrix")
 class UrlRedisStoreTests extends RedisStoreContract {
@@ -46,7 +46,7 @@ class UrlRedisStoreTests extends RedisStoreContract {
         return connections;
     }
 
-    /** Another engine, too, passes the check as it is. */
+    /** Other engines pass the check without changes, too. */
     @Test
     void isAcceptedAtTheStart() {
         RedisTemplate<String, byte[]> template = new RedisTemplate<>();

@@ -40,7 +40,8 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /**
- * P1, P7: calls keep their order, and say whether they were sent, while there is no link.
+ * Verifies P1 and P7 without a connection: calls keep their order, and their failures
+ * report whether they were sent.
  */
 @Tag("server")
 class LettuceScriptRunnerTests {
@@ -48,7 +49,7 @@ class LettuceScriptRunnerTests {
     private static final Partition QUEUE = Partition.first(new QueueName("order"));
 
     @Test
-    void callsThatComeWhileConnectingAreSentInTheirOrder() {
+    void callsMadeWhileConnectingAreSentInOrder() {
         LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(RedisBinary.preferred()));
         CountDownLatch all = new CountDownLatch(1);
         RedisConnectionFactory slow = slow(factory, all);

@@ -8,13 +8,13 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Gives tests of other packages the texts and digests of the scripts. */
+/** Provides the texts and digests of the scripts to tests of other packages. */
 public final class LoadedScripts {
 
     private LoadedScripts() {
     }
 
-    /** Their texts by their names. */
+    /** Returns the texts by the names of the scripts. */
     public static Map<String, String> texts() {
         Map<String, String> texts = new TreeMap<>();
         for (RedisScript script : all().values()) {
@@ -23,7 +23,7 @@ public final class LoadedScripts {
         return texts;
     }
 
-    /** What a client calls a script by. */
+    /** Returns the digest by which clients call a script. */
     public static String sha(String name) {
         RedisScript script = all().get(name);
         if (script == null) {

@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a script gets of the prelude. */
+/** Tests which declarations of the prelude are added to a script. */
 class PreludeTests {
 
     private final Prelude prelude = new Prelude("""
@@ -23,7 +23,7 @@ class PreludeTests {
             """);
 
     @Test
-    void isWhatItUsesAndWhatThatUses() {
+    void addsUsedDeclarationsAndThoseTheyUse() {
         assertThat(this.prelude.complete("return size()")).isEqualTo("""
                 local QUEUE = KEYS[1]
                 local function size()
@@ -35,12 +35,12 @@ class PreludeTests {
     }
 
     @Test
-    void isNothingForAComment() {
+    void addsNothingForAComment() {
         assertThat(this.prelude.complete("return 1 -- not is_empty")).isEqualTo("return 1 -- not is_empty\n");
     }
 
     @Test
-    void standsInTheBlockThatAloneUsesIt() {
+    void addsADeclarationToTheOnlyBlockThatUsesIt() {
         assertThat(this.prelude.complete("""
                 if ARGV[1] == '1' then
                   -- prelude
@@ -64,7 +64,7 @@ class PreludeTests {
     }
 
     @Test
-    void standsInFrontIfOthersUseItToo() {
+    void addsADeclarationAtTheStartIfOtherPartsUseIt() {
         assertThat(this.prelude.complete("""
                 if ARGV[1] == '1' then
                   -- prelude
@@ -74,9 +74,12 @@ class PreludeTests {
                 """)).startsWith("local QUEUE = KEYS[1]\nlocal function size()");
     }
 
-    /** A send of a plain message is what is done most, and pays for each function. */
+    /**
+     * A send of a plain message is the most frequent call, and each function costs it
+     * time.
+     */
     @Test
-    void isLittleForASend() {
+    void addsFewDeclarationsToSend() {
         String text = RedisScripts.SEND.text();
 
         assertThat(text.substring(0, text.indexOf("if ARGV[1]")).lines())

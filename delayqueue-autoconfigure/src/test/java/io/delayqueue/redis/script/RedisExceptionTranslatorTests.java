@@ -24,7 +24,9 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
-/** P1: a failure says whether its effect is known, whatever version words it. */
+/**
+ * P1: a failure reports whether its effect is known, for the messages of all versions.
+ */
 class RedisExceptionTranslatorTests {
 
     @ParameterizedTest
@@ -33,7 +35,7 @@ class RedisExceptionTranslatorTests {
                     + "against a read only replica.",
             "LOADING Redis is loading the dataset in memory", "CLUSTERDOWN The cluster is down",
             "NOREPLICAS Not enough good replicas to write." })
-    void whatPassesByItselfIsUnavailableAndChangedNothing(String error) {
+    void temporaryErrorsAreUnavailableAndChangedNothing(String error) {
         DelayQueueException failure = translate(new IllegalStateException("wrapped", new RuntimeException(error)));
 
         assertThat(failure).isInstanceOf(StoreUnavailableException.class).hasMessageContaining("nothing was changed");
@@ -44,7 +46,7 @@ class RedisExceptionTranslatorTests {
     @ValueSource(strings = { "OOM command not allowed when used memory > 'maxmemory'. script: abc, on @user_script:8.",
             "ERR Error running script (call to f_abc): @user_script:80: @user_script: 80: -OOM command not allowed",
             "NOPERM this user has no permissions to run the 'evalsha' command" })
-    void whatSomebodyHasToMendIsRefused(String error) {
+    void errorsThatAnOperatorHasToFixAreRejections(String error) {
         DelayQueueException failure = translate(new RuntimeException(error));
 
         assertThat(failure).isInstanceOf(StoreRefusedException.class).hasMessageContaining("nothing was changed");
@@ -54,7 +56,7 @@ class RedisExceptionTranslatorTests {
     @ValueSource(strings = {
             "NOPERM The user executing the script can't run this command or subcommand script: abc, on @user_script:114.",
             "ERR Error running script (call to f_abc): @user_script:1: user_script:1: attempt to index a nil value" })
-    void whatEndsAScriptHalfOfTheWayIsARefusalWhoseEffectIsUnknown(String error) {
+    void errorsInsideAScriptAreRejectionsWithUnknownEffect(String error) {
         DelayQueueException failure = translate(new RuntimeException(error));
 
         assertThat(failure).isInstanceOf(StoreRefusedException.class).hasMessageContaining("may have taken effect");
@@ -62,7 +64,7 @@ class RedisExceptionTranslatorTests {
     }
 
     @Test
-    void whatNobodyAnsweredIsUnknown() {
+    void theEffectOfAnUnansweredCallIsUnknown() {
         assertThat(translate(new CancellationException()).effect()).isEqualTo(Effect.UNKNOWN);
         DelayQueueException reset = translate(new IOException("Connection reset"));
         assertThat(reset).isInstanceOf(StoreUnavailableException.class);
@@ -71,7 +73,7 @@ class RedisExceptionTranslatorTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "DQSTALE 3|2", "OOM command not allowed", "LOADING Redis is loading the dataset" })
-    void whatMayHaveBeenSentBeforeIsUnknownWhateverTheAnswer(String error) {
+    void theEffectOfARepeatedCallIsUnknown(String error) {
         DelayQueueException first = translate(new RuntimeException(error));
         assertThat(first.effect()).isEqualTo(Effect.NONE);
 
@@ -83,14 +85,14 @@ class RedisExceptionTranslatorTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "3|1,4", "3|1,4+", "3|1,4p", "3|1,4p+", "3|1,4p1790000000000", "3|1,4p1790000000000+" })
-    void allOfTheRecordIsReadFromARefusal(String record) {
+    void theWholeLayoutRecordIsReadFromARejection(String record) {
         DelayQueueException failure = translate(new RuntimeException("DQSTALE the partitions are " + record));
 
         assertThat(StaleLayoutException.recordedIn(failure)).contains(PartitionLayout.parse(record));
     }
 
     @Test
-    void whatMayHaveBeenDoneBeforeACallIsMadeAgainStaysUnknown() {
+    void theUnknownEffectOfACallIsKeptWhenItIsRetried() {
         int[] calls = { 0 };
         ScriptRunner runner = mock(ScriptRunner.class);
         when(runner.run(any(), any(), any())).thenAnswer((call) -> CompletableFuture.failedFuture((++calls[0] == 1)
@@ -111,7 +113,7 @@ class RedisExceptionTranslatorTests {
     }
 
     @Test
-    void aCallThatASlotOnItsWayTurnsAwayIsKnown() {
+    void aMovingSlotIsRecognized() {
         DelayQueueException half = translate(new RuntimeException("TRYAGAIN Multiple keys request during rehashing"));
         assertThat(RedisExceptionTranslator.isSlotMoving(half)).isTrue();
         assertThat(RedisExceptionTranslator.isRedirect(half)).isFalse();
@@ -119,7 +121,7 @@ class RedisExceptionTranslatorTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381" })
-    void aCallThatNodesSendToEachOtherIsMadeAgainOnAClusterOnly(String error) throws Exception {
+    void aRedirectedCallIsRetriedOnAClusterOnly(String error) throws Exception {
         int[] calls = { 0 };
         ScriptRunner runner = mock(ScriptRunner.class);
         when(runner.run(any(), any(), any())).thenAnswer(

@@ -48,8 +48,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What only Redis has: keys (P10), messages without content (P9), and what other writers
- * leave there.
+ * Tests the keys of a queue (P10), messages without content (P9), and entries that other
+ * programs wrote.
  */
 @Tag("server")
 class RedisKeysTests {
@@ -98,7 +98,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void theProbeTouchesNoQueueThatAnybodyCanHave() {
+    void theProbeUsesTheKeysOfNoValidQueue() {
         String probe = new String(RedisKeys.ofProbe("dq", 1).all()[0], StandardCharsets.UTF_8);
 
         assertThat(probe).isEqualTo("dq:{_probe:1}:messages");
@@ -106,7 +106,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void theCommonMessageTouchesThreeKeysAndTheMark() {
+    void aPlainMessageUsesThreeKeysAndTheWakeMark() {
         send("a", Duration.ZERO);
         assertThat(this.audit.present()).containsExactlyInAnyOrder(key("messages"), key("scheduled"), key("wake"));
 
@@ -118,7 +118,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void messagesWithGeneratedIdsNeedFewerKeys() {
+    void messagesWithGeneratedIdsAreStored() {
         NewMessage generated = new NewMessage("g", true, DueTime.NOW, OnDuplicate.KEEP, 4, Duration.ofSeconds(1), null,
                 ENVELOPE);
 
@@ -135,22 +135,22 @@ class RedisKeysTests {
         ClaimResult claim = claim();
 
         assertThat(claim.messages()).isEmpty();
-        assertThat(claim.deadLettered()).singleElement().satisfies((death) -> {
-            assertThat(death.id()).isEqualTo("a");
-            assertThat(death.reason()).isEqualTo("missing");
+        assertThat(claim.deadLettered()).singleElement().satisfies((event) -> {
+            assertThat(event.id()).isEqualTo("a");
+            assertThat(event.reason()).isEqualTo("missing");
         });
-        String letterId = claim.deadLettered().get(0).deadLetterId();
+        String deadLetterId = claim.deadLettered().get(0).deadLetterId();
         assertThat(done(this.inspector.deadLetters(QUEUE, null, 10)).deadLetters()).singleElement()
             .satisfies((letter) -> assertThat(letter.payload()).isNull());
-        assertThat(done(this.store.redrive(PartitionTarget.first(QUEUE.queue()), letterId)))
+        assertThat(done(this.store.redrive(PartitionTarget.first(QUEUE.queue()), deadLetterId)))
             .isEqualTo(RedriveResult.EMPTY);
-        assertThat(done(this.store.purge(QUEUE, letterId))).isTrue();
+        assertThat(done(this.store.purge(QUEUE, deadLetterId))).isTrue();
         this.audit.checkNothingLeft();
     }
 
-    /** P12: a letter that another writer has spoiled is told from one that failed. */
+    /** P12: a dead letter that another program damaged differs from a missing one. */
     @Test
-    void aLetterThatNobodyCanReadCannotBeRedrivenAndIsKept() {
+    void anUnreadableDeadLetterCannotBeRedrivenAndIsKept() {
         send("a", Duration.ZERO);
         Lease lease = claim().messages().get(0).lease();
         done(this.store.deadLetter(lease, new DeadLetterRequest("why", true, ManualClock.START)));
@@ -163,9 +163,9 @@ class RedisKeysTests {
         this.audit.checkNothingLeft();
     }
 
-    /** P5: what is noted of a lease that is no more proves nothing. */
+    /** P5: an entry of a lease that ended proves nothing. */
     @Test
-    void aTokenOfNoLeaseEndsNothing() {
+    void aTokenWithoutALeaseSettlesNothing() {
         send("a", Duration.ZERO);
         hashSet("tokens", "a", "5");
 
@@ -175,10 +175,10 @@ class RedisKeysTests {
         assertThat(claim().messages()).hasSize(1);
     }
 
-    /** P3: a message comes back from its lease whatever is noted of that. */
+    /** P3: a message is due again after its lease, with any entry in {@code tokens}. */
     @ParameterizedTest
     @ValueSource(strings = { "nan", "inf", "", "soon", "-1e400" })
-    void aTokenThatIsNoNumberKeepsNothingFromComingBack(String token) {
+    void aLeaseWithAnInvalidTokenLapses(String token) {
         send("a", Duration.ZERO);
         claim();
         hashSet("tokens", "a", token);
@@ -199,7 +199,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void aDeathKeepsTheTokenOfTheLeaseInItsName() {
+    void theIdOfADeadLetterContainsTheTokenOfItsLease() {
         send("a", Duration.ZERO);
         Lease lease = claim().messages().get(0).lease();
 
@@ -210,7 +210,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void whatIsLeftOfAnIdIsNothingOfItsNextMessage() {
+    void aMessageInheritsNoEntryThatIsLeftOfItsId() {
         hashSet("attempts", "a", "3:0:0:h:1:boom");
 
         NewMessage message = new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 9, null, null, ENVELOPE);
@@ -221,11 +221,10 @@ class RedisKeysTests {
     }
 
     /**
-     * P11: the sender is not told a later time than that at which the message was
-     * claimed.
+     * P11: the result has no later due time than that at which the message was claimed.
      */
     @Test
-    void aRepeatedSendOfWhatIsLeasedByThenAnswersNoTimeToCome() {
+    void aRepeatedSendOfALeasedMessageReturnsNoFutureDueTime() {
         DueTime due = DueTime.after(Duration.ofSeconds(10));
         NewMessage plain = NewMessage.of("a", due, ENVELOPE);
         NewMessage urgent = new NewMessage("b", false, due, OnDuplicate.KEEP, 9, null, null, ENVELOPE);
@@ -241,7 +240,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void contentThatIsInNoSetIsScheduledByTheNextSend() {
+    void contentThatIsInNoSetIsReplacedByTheNextSend() {
         hashSet("messages", "half", "sabcdefg" + new String(ENVELOPE, StandardCharsets.UTF_8));
 
         SendResult result = done(this.store.schedule(PartitionTarget.first(QUEUE.queue()),
@@ -253,7 +252,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void whatALaterVersionAddsIsReadPastAndKept() {
+    void fieldsOfALaterVersionAreIgnoredAndKept() {
         done(this.store.schedule(PartitionTarget.first(QUEUE.queue()),
                 List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
@@ -269,7 +268,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void aMessageWithUnknownDetailsComesBackFromALapse() {
+    void aMessageWithUnknownDetailsIsRedeliveredAfterALapse() {
         done(this.store.schedule(PartitionTarget.first(QUEUE.queue()),
                 List.of(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, ENVELOPE))));
         hashSet("details", "a", at(0) + ":0:5:g1");
@@ -296,7 +295,7 @@ class RedisKeysTests {
     }
 
     @Test
-    void timeIsTheServersUnlessPinned() {
+    void scriptsUseTheClockOfTheServer() {
         RedisMessageStore unpinned = new RedisMessageStore(
                 RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30)));
         done(unpinned.schedule(PartitionTarget.first(QUEUE.queue()),

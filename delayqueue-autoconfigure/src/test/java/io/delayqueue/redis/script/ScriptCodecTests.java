@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Bytes to values. */
+/** Tests the conversion of bytes to values. */
 class ScriptCodecTests {
 
     @Test
@@ -26,7 +26,7 @@ class ScriptCodecTests {
     }
 
     @Test
-    void namesLeadBackToWhatTheyNameAndCanBeLogged() {
+    void escapedNamesCanBeLoggedAndDecoded() {
         assertThat(ScriptCodec.name(ScriptCodec.bytes("order:42~17"))).isEqualTo("order:42~17");
         byte[] hostile = { 'a', '\n', 0, (byte) 0xff, '%', '4' };
         assertThat(ScriptCodec.name(hostile)).isEqualTo("a%0A%00%FF%254");
@@ -36,12 +36,12 @@ class ScriptCodecTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "", "x", "1:2", "-1:0:0:h:1:", "1:0:0:h:x:", ":::::" })
-    void attemptsThatNobodyCanReadAreNone(String entry) {
+    void unreadableAttemptsAreNone(String entry) {
         assertThat(Attempts.of(ScriptCodec.bytes(entry))).isEqualTo(new Attempts(0, 0, false));
     }
 
     @Test
-    void countsAndTimesBeyondAllBoundsAreVeryLarge() {
+    void countsAndTimesAreBounded() {
         String large = "9".repeat(400);
         Instant latest = Instant.ofEpochMilli(999_999_999_999_999L);
 
@@ -54,7 +54,7 @@ class ScriptCodecTests {
     @ParameterizedTest
     @ValueSource(strings = { "", "x", "0:0:0:0:0:4:0:", "0:0:0:0:0:4:1:0:", "0:0:0:0:0:4+9:0:0:",
             "inf:nan:0:0:0:4:0:0:", "0:0:0:0:0:4:999999999:999999999:" })
-    void aLetterThatNobodyCanReadSaysSo(String content) {
+    void anUnreadableDeadLetterIsReportedAsUnreadable(String content) {
         assertThat(DeadLetterContent.parse(ScriptCodec.bytes(content))).isSameAs(DeadLetterContent.UNREADABLE);
     }
 

@@ -23,7 +23,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A Redis that answers late, but before the time limit of calls, leaves a line. */
+/**
+ * Verifies that calls are logged which Redis answers late, but before their time limit.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class SlowCallLogTests {
@@ -61,7 +63,7 @@ class SlowCallLogTests {
     }
 
     @Test
-    void aCallThatIsAnsweredLateLeavesALine(CapturedOutput output) {
+    void aSlowCallIsLogged(CapturedOutput output) {
         call(Duration.ofMillis(999));
         assertThat(lines(output)).isZero();
         call(Duration.ofMillis(3200));
@@ -69,7 +71,7 @@ class SlowCallLogTests {
     }
 
     @Test
-    void manyThatAreLateLeaveOneLineAMinute(CapturedOutput output) {
+    void slowCallsAreLoggedOnceAMinute(CapturedOutput output) {
         for (int i = 0; i < 10; i++) {
             call(Duration.ofSeconds(2));
         }
@@ -82,7 +84,7 @@ class SlowCallLogTests {
     }
 
     @Test
-    void aCallThatFailsIsReportedByWhoeverMadeIt(CapturedOutput output) {
+    void aFailedCallIsNotLogged(CapturedOutput output) {
         this.runner.run(RedisScripts.CLAIM, new byte[0][], new byte[0][]);
         this.now.addAndGet(Duration.ofSeconds(5).toNanos());
         this.calls.remove().completeExceptionally(new IllegalStateException("away"));
@@ -90,7 +92,7 @@ class SlowCallLogTests {
     }
 
     @Test
-    void aRedisThatHangsForAWhileLeavesALine(CapturedOutput output) {
+    void aCallOnARedisThatHangsIsLogged(CapturedOutput output) {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
             LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofMinutes(1))) {
