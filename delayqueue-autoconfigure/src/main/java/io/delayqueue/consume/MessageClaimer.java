@@ -182,16 +182,16 @@ public final class MessageClaimer<M> {
     }
 
     /**
-     * Returns what becomes of a message. Fails only if it cannot be read. A message that
-     * cannot be settled is left out, so that the caller gets the others: one whose start
-     * is not recorded is released, and one that is not dead-lettered is left to its
-     * lease.
+     * Returns the outcome of a message. Dead-letters a message that cannot be read. A
+     * message that cannot be settled is left out, so that the caller gets the others: one
+     * whose start is not recorded is released, and one that is not dead-lettered is left
+     * to its lease.
      */
     private CompletableFuture<Outcome<M>> accept(ClaimedMessage message, Instant now, Claim<M> claim) {
         try {
             String cause = message.deadLetterCause(claim.settings().maxLapses(), claim.settings().maxAttempts());
             return (cause != null) ? deadLetter(message, cause, claim)
-                    : start(message, claim.reader().read(message, claim.term()), now, claim);
+                    : start(message, read(message, claim), now, claim);
         }
         catch (PayloadConversionException ex) {
             return deadLetter(message, String.valueOf(ex.getMessage()), claim);
@@ -199,6 +199,23 @@ public final class MessageClaimer<M> {
         catch (Throwable ex) {
             // An Error, too: nothing else would complete the claim.
             return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+    /**
+     * Reads a message. Any failure of the codec fails this message alone, and each time:
+     * released, it would block the others. Lack of memory is no failure of the message.
+     */
+    private static <M> M read(ClaimedMessage message, Claim<M> claim) {
+        try {
+            return claim.reader().read(message, claim.term());
+        }
+        catch (PayloadConversionException | OutOfMemoryError ex) {
+            throw ex;
+        }
+        catch (Throwable ex) {
+            throw new PayloadConversionException(ex.getClass().getName() + ": The codec failed to read the message",
+                    ex);
         }
     }
 

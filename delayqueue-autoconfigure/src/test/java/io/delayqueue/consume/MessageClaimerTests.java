@@ -13,6 +13,7 @@ import io.delayqueue.consume.MessageClaimer.Reader;
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.CauseMasking;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
@@ -25,13 +26,18 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.PartitionLayoutCache;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A claim whose messages cannot be read, or whose start cannot be recorded, ends at once
- * and keeps no lease that its caller does not know.
+ * Checks that a claim whose messages cannot be read, or whose start cannot be recorded,
+ * ends at once and keeps no lease that its caller does not know.
  */
 class MessageClaimerTests {
 
@@ -54,20 +60,30 @@ class MessageClaimerTests {
 
     private final StoreComponents ports = new StoreComponents(this.store, this.store, this.store, PARTITIONS);
 
-    @Test
-    void anErrorOfTheReaderFailsTheClaimAndReleasesAllItsMessages() {
+    /** Released, the message would fail every later claim. */
+    @ParameterizedTest
+    @ValueSource(classes = { StackOverflowError.class, NoClassDefFoundError.class, IllegalStateException.class })
+    void aMessageThatTheReaderFailsOnIsDeadLetteredAndTheOthersAreReturned(Class<? extends Throwable> failure) {
         send("a", "b", "c");
-        Reader<String> reader = (message, term) -> {
-            if (message.lease().id().equals("b")) {
-                throw new StackOverflowError();
-            }
-            return message.lease().id();
-        };
 
-        assertThat(claim(this.ports, reader, new Inline())).isCompletedExceptionally()
+        assertThat(claim(this.ports, failingOnB(failure), new Inline()).join().messages()).containsExactly("a", "c");
+
+        assertThat(this.store.deadLetters(PARTITION, null, 10).join().deadLetters()).singleElement()
+            .satisfies((deadLetter) -> {
+                assertThat(deadLetter.messageId()).isEqualTo("b");
+                assertThat(deadLetter.cause()).isEqualTo(failure.getName() + ": The codec failed to read the message");
+                assertThat(CauseMasking.masked(deadLetter.cause())).isEqualTo(failure.getName());
+            });
+    }
+
+    @Test
+    void aReaderWithoutMemoryFailsTheClaimAndReleasesAllItsMessages() {
+        send("a", "b", "c");
+
+        assertThat(claim(this.ports, failingOnB(OutOfMemoryError.class), new Inline())).isCompletedExceptionally()
             .failsWithin(Duration.ZERO)
             .withThrowableThat()
-            .withRootCauseInstanceOf(StackOverflowError.class);
+            .withRootCauseInstanceOf(OutOfMemoryError.class);
 
         assertAllAreDue();
     }
@@ -161,6 +177,15 @@ class MessageClaimerTests {
 
         assertThat(claim(new StoreComponents(fake, fake, fake, PARTITIONS), IDS, new Inline()).join().messages())
             .containsExactly("b");
+    }
+
+    private static Reader<String> failingOnB(Class<? extends Throwable> failure) {
+        return (message, term) -> {
+            if (message.lease().id().equals("b")) {
+                ReflectionUtils.rethrowRuntimeException(BeanUtils.instantiateClass(failure));
+            }
+            return message.lease().id();
+        };
     }
 
     private void send(String... ids) {

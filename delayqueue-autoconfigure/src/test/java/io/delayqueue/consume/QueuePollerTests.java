@@ -78,17 +78,17 @@ class QueuePollerTests {
     }
 
     @Test
-    void anErrorOfTheReaderFailsTheRequestAtOnce() {
+    void aReaderWithoutMemoryFailsTheRequestAtOnce() {
         this.store.put("q", "a", 0, 0, false, new byte[0]);
         QueuePoller<String> poller = poller(this.store, (message, term) -> {
-            throw new StackOverflowError();
+            throw new OutOfMemoryError();
         });
         CompletableFuture<List<String>> answer = join(poller);
         this.tasks.run();
 
         assertThat(answer).failsWithin(Duration.ZERO)
             .withThrowableThat()
-            .withRootCauseInstanceOf(StackOverflowError.class);
+            .withRootCauseInstanceOf(OutOfMemoryError.class);
         assertThat(this.store.isLeased("q", "a")).isFalse();
     }
 

@@ -3,16 +3,21 @@ package io.delayqueue.web.api;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.QueueOverview;
-import io.delayqueue.admin.QueuePage;
 import io.delayqueue.web.http.Problem;
 import io.delayqueue.web.http.Problem.Kind;
 import io.delayqueue.web.http.ProblemException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rejects requests for queues that do not exist: those that hold nothing, are not paused,
  * and are not in the list of queues.
  */
 public final class KnownQueues {
+
+    /** The characters of {@link QueueName}, in order. */
+    private static final String CHARACTERS = "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
+
+    private static final int MAX_LENGTH = 64;
 
     private KnownQueues() {
     }
@@ -32,17 +37,25 @@ public final class KnownQueues {
                 && !overview.paused();
     }
 
+    /** Reads one name, however many queues there are. */
     private static boolean isListed(DelayQueueInspector inspector, String queue) {
-        String cursor = null;
-        do {
-            QueuePage page = inspector.queues(cursor, DelayQueueInspector.MOST_QUEUES);
-            if (page.queues().contains(queue)) {
-                return true;
-            }
-            cursor = page.nextCursor();
+        return inspector.queues(predecessor(queue), 1).queues().contains(queue);
+    }
+
+    /**
+     * Returns the last possible name before a queue's in the order of the list;
+     * {@code null} if there is none.
+     */
+    static @Nullable String predecessor(String queue) {
+        int end = queue.length() - 1;
+        char last = queue.charAt(end);
+        String before = queue.substring(0, end);
+        char least = before.isEmpty() ? '0' : CHARACTERS.charAt(0);
+        if (last == least) {
+            return before.isEmpty() ? null : before;
         }
-        while (cursor != null && cursor.compareTo(queue) < 0);
-        return false;
+        String shorter = before + CHARACTERS.charAt(CHARACTERS.indexOf(last) - 1);
+        return shorter + "z".repeat(MAX_LENGTH - shorter.length());
     }
 
 }

@@ -96,19 +96,8 @@ public final class LongPolling {
     }
 
     private ClaimedHttpMessage read(ClaimedMessage message, MessageClaimer.Term term, LeaseTokenMac signer) {
-        Envelope envelope;
-        String payload;
-        try {
-            envelope = this.format.codec().read(message.envelope());
-            payload = EnvelopeCodec.text(envelope);
-        }
-        catch (PayloadConversionException ex) {
-            throw ex;
-        }
-        catch (RuntimeException ex) {
-            // An application's codec may throw anything; the caller must get the others.
-            throw new PayloadConversionException(CauseMasking.NO_JSON + ": " + ex.getClass().getName(), ex);
-        }
+        Envelope envelope = this.format.codec().read(message.envelope());
+        String payload = EnvelopeCodec.text(envelope);
         if (!Json.isReadable(payload) || payload.strip().equals("null")) {
             throw new PayloadConversionException(CauseMasking.NO_JSON, null);
         }
