@@ -189,33 +189,33 @@ function choose(id, chosen) {
   changed();
 }
 
-function row(queue, letter) {
+function row(queue, deadLetter) {
   return html`<tr>
-    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(letter.id)}, dead-lettered ${moment(letter.deadLetteredAt)}`} .checked=${state.page.chosen.has(letter.deadLetterId)}
-      @change=${(event) => choose(letter.deadLetterId, event.target.checked)}></td>` : nothing}
-    <th scope="row"><a href=${link('queues', queue, 'dead-letters', letter.deadLetterId)}>${name(letter.id)}</a></th>
-    <td data-label="Dead-lettered">${time(letter.deadLetteredAt)}</td>
-    <td class="number" data-label="Failures">${count(letter.failures)}</td>
-    <td class="cause" data-label="Cause">${named(letter.cause.split('\n')[0])}</td>
+    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(deadLetter.id)}, dead-lettered ${moment(deadLetter.deadLetteredAt)}`} .checked=${state.page.chosen.has(deadLetter.deadLetterId)}
+      @change=${(event) => choose(deadLetter.deadLetterId, event.target.checked)}></td>` : nothing}
+    <th scope="row"><a href=${link('queues', queue, 'dead-letters', deadLetter.deadLetterId)}>${name(deadLetter.id)}</a></th>
+    <td data-label="Dead-lettered">${time(deadLetter.deadLetteredAt)}</td>
+    <td class="number" data-label="Failures">${count(deadLetter.failures)}</td>
+    <td class="cause" data-label="Cause">${named(deadLetter.cause.split('\n')[0])}</td>
   </tr>`;
 }
 
 function table(queue) {
   const view = state.page;
-  const letters = view.deadLetters.found;
-  if (letters.length === 0) {
+  const deadLetters = view.deadLetters.found;
+  if (deadLetters.length === 0) {
     return html`<p class="empty">${Object.keys(view.filter).length > 0 ? 'No dead letter matches.' : 'There are no dead letters.'}</p>`;
   }
-  const all = letters.every((letter) => view.chosen.has(letter.deadLetterId));
+  const all = deadLetters.every((deadLetter) => view.chosen.has(deadLetter.deadLetterId));
   return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="letters"><table>
       <caption class="unseen">Dead letters, the latest first</caption>
       <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
         @change=${(event) => {
-    view.chosen = new Set(event.target.checked ? letters.map((letter) => letter.deadLetterId) : []);
+    view.chosen = new Set(event.target.checked ? deadLetters.map((deadLetter) => deadLetter.deadLetterId) : []);
     changed();
   }}></th>` : nothing}
       <th scope="col">Id</th><th scope="col">Dead-lettered</th><th scope="col" class="number">Failures</th><th scope="col">Cause</th></tr></thead>
-      <tbody>${repeat(letters, (letter) => letter.deadLetterId, (letter) => row(queue, letter))}</tbody>
+      <tbody>${repeat(deadLetters, (deadLetter) => deadLetter.deadLetterId, (deadLetter) => row(queue, deadLetter))}</tbody>
     </table></div>
     <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => again({ cursors: view.cursors.slice(0, -1) })}>Previous page</button>
       <span class="soft">Page ${count(view.cursors.length)}</span>
@@ -256,20 +256,20 @@ export function deadLettersPage() {
 
 export function deadLetterPage() {
   const { queue, deadLetterId } = state.route;
-  const { deadLetter: letter, gone } = state.page.opened?.deadLetterId === deadLetterId ? state.page.opened : {};
+  const { deadLetter, gone } = state.page.opened?.deadLetterId === deadLetterId ? state.page.opened : {};
   const head = crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')]);
-  if (!letter) {
+  if (!deadLetter) {
     return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">There is no such dead letter, or no longer: it was redriven or purged, or its retention ended.</p>`
     : loading()}`;
   }
-  return html`${head}${title(html`Dead letter ${name(letter.id)}`)}
+  return html`${head}${title(html`Dead letter ${name(deadLetter.id)}`)}
     ${gone ? html`<p class="alert info" role="status">The dead letter was redriven or purged, or its retention ended. This is its last known state.</p>` : nothing}
     ${!gone && may('OPERATE') ? html`<div class="bar">
       <button type="button" class="primary" @click=${() => askSome(queue, 'redrive', [deadLetterId])}>Redrive …</button>
       <button type="button" @click=${() => askSome(queue, 'purge', [deadLetterId])}>Purge …</button></div>` : nothing}
-    ${facts([['Dead-lettered', time(letter.deadLetteredAt)], ['Was due', time(letter.dueAt)], ['Group', letter.group && name(letter.group)],
-    ['Failures', count(letter.failures)], ['Lapses', count(letter.lapses)], ['Dead-letter id', name(letter.deadLetterId)]])}
-    <section aria-labelledby="cause"><h2 id="cause">Cause</h2>${letter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(letter.cause)}</pre></section>
-    ${letter.firstFailure ? html`<section aria-labelledby="first"><h2 id="first">First failure</h2><pre tabindex="0" role="group" aria-labelledby="first">${shown(letter.firstFailure)}</pre></section>` : nothing}
-    ${content(letter)}`;
+    ${facts([['Dead-lettered', time(deadLetter.deadLetteredAt)], ['Was due', time(deadLetter.dueAt)], ['Group', deadLetter.group && name(deadLetter.group)],
+    ['Failures', count(deadLetter.failures)], ['Lapses', count(deadLetter.lapses)], ['Dead-letter id', name(deadLetter.deadLetterId)]])}
+    <section aria-labelledby="cause"><h2 id="cause">Cause</h2>${deadLetter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(deadLetter.cause)}</pre></section>
+    ${deadLetter.firstFailure ? html`<section aria-labelledby="first"><h2 id="first">First failure</h2><pre tabindex="0" role="group" aria-labelledby="first">${shown(deadLetter.firstFailure)}</pre></section>` : nothing}
+    ${content(deadLetter)}`;
 }

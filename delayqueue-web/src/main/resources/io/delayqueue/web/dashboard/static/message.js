@@ -51,7 +51,7 @@ export function messagePage() {
   return html`${head}
     ${gone ? html`<p class="alert info" role="status">The message was handled or cancelled, or is a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a> now. This is its last known state.</p>` : nothing}
     ${!gone && may('OPERATE') ? html`<div class="bar">${(message.state === 'LEASED' ? ['cancel'] : ['now', 'reschedule', 'cancel'])
-    .map((doing) => html`<button type="button" @click=${() => askMessages(queue, doing, [id])}>${{ now: 'Send now', reschedule: 'Reschedule', cancel: 'Cancel' }[doing]} …</button>`)}</div>` : nothing}
+    .map((doing) => html`<button type="button" @click=${() => askMessages(queue, doing, [id])}>${{ now: 'Make due now', reschedule: 'Reschedule', cancel: 'Cancel' }[doing]} …</button>`)}</div>` : nothing}
     ${facts([
     ['State', gone ? 'gone' : message.state === 'LEASED' ? 'in flight' : 'waiting'],
     ['Due', message.dueAt && html`${time(message.dueAt)} <strong class="countdown line">${gone ? '' : due}</strong>`],

@@ -29,7 +29,7 @@ function listener(one) {
     <td data-label="Queues">${one.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}</td>
     <td data-label="State">${stateOf(one)}</td>
     <td class="number" data-label="In flight">${count(one.inFlight)}</td>
-    <td class="number" data-label="Free">${count(one.free)}</td>
+    <td class="number" data-label="Free handlers">${count(one.free)}</td>
     <td class="number" data-label="Handled">${count(one.handled)}</td>
     <td class="number" data-label="Failed">${count(one.failed)}</td>
     ${may('OPERATE') ? html`<td>${one.paused
@@ -46,7 +46,7 @@ function node(one) {
     <td data-label="Started">${time(one.startedAt)}</td>
     <td class="whole" data-label="Last seen">${countdown(one.seenAt, now())}</td>
     <td data-label="Listeners"><ul class="plain">${one.listeners.map((entry) => html`<li>${name(entry.id)}: ${entry.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}
-      <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} free</span></li>`)}</ul></td>
+      <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} handlers free</span></li>`)}</ul></td>
   </tr>`;
 }
 
@@ -67,7 +67,7 @@ export function nodesPage() {
       Behind a load balancer, the next request may reach another node.</p>
     ${view.listeners.length === 0 ? html`<p class="empty">This node has no listeners.</p>` : html`
       <div class="scroll" tabindex="0" role="group" aria-labelledby="listeners"><table><caption class="unseen">Listeners of this node</caption>
-      <thead><tr>${['Listener', 'Queues', 'State'].map((text) => html`<th scope="col">${text}</th>`)}${['In flight', 'Free', 'Handled', 'Failed'].map((text) => html`<th scope="col" class="number">${text}</th>`)}${may('OPERATE') ? html`<th scope="col"><span class="unseen">Action</span></th>` : nothing}</tr></thead>
+      <thead><tr>${['Listener', 'Queues', 'State'].map((text) => html`<th scope="col">${text}</th>`)}${['In flight', 'Free handlers', 'Handled', 'Failed'].map((text) => html`<th scope="col" class="number">${text}</th>`)}${may('OPERATE') ? html`<th scope="col"><span class="unseen">Action</span></th>` : nothing}</tr></thead>
       <tbody>${view.listeners.map(listener)}</tbody></table></div>`}
     </section>`;
 }

@@ -13,7 +13,7 @@ const COLUMNS = [
   ['due', 'Of these due', (queue) => queue.due],
   ['oldestDueMillis', 'Oldest due', (queue) => queue.oldestDueMillis ?? -1],
   ['leased', 'In flight', (queue) => queue.leased],
-  ['dead', 'Dead', (queue) => queue.dead],
+  ['dead', 'Dead letters', (queue) => queue.dead],
   ['nextDueAt', 'Next due', (queue) => queue.nextDueAt ? Date.parse(queue.nextDueAt) : Infinity],
 ];
 
@@ -58,7 +58,7 @@ function row(queue) {
     <td class="number" data-label="Of these due">${count(queue.due)}</td>
     <td class=${`number${queue.oldestDueMillis > 60_000 ? ' late' : ''}`} data-label="Oldest due">${duration(queue.oldestDueMillis)}</td>
     <td class="number" data-label="In flight">${count(queue.leased)}</td>
-    <td class="number" data-label="Dead">${queue.dead > 0
+    <td class="number" data-label="Dead letters">${queue.dead > 0
     ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0'}</td>
     <td class="number" data-label="Next due">${until(queue.nextDueAt)}</td>
   </tr>`;
@@ -67,7 +67,7 @@ function row(queue) {
 function tiles() {
   const total = state.history.at(-1).total;
   return html`<dl class="tiles">
-    ${[['Waiting', total.scheduled], ['Of these due', total.due], ['In flight', total.leased], ['Dead', total.dead]]
+    ${[['Waiting', total.scheduled], ['Of these due', total.due], ['In flight', total.leased], ['Dead letters', total.dead]]
     .map(([text, number]) => html`<div><dt>${text}</dt><dd>${count(number)}</dd></div>`)}
   </dl>`;
 }
@@ -95,7 +95,7 @@ export function overviewPage() {
     <div class="plots">
       ${linePlot('backlog', 'Messages of all queues', [
     ['Due', (entry) => entry.total.due], ['In flight', (entry) => entry.total.leased],
-    ['Dead', (entry) => entry.total.dead]], count)}
+    ['Dead letters', (entry) => entry.total.dead]], count)}
       ${listens ? throughputPlots() : nothing}
     </div>
     ${listens ? throughputNote() : nothing}

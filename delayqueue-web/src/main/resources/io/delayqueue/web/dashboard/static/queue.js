@@ -124,7 +124,7 @@ function pausing(queue, details) {
 const DOING = {
   cancel: { verb: 'Cancel', danger: true, text: 'The messages are removed and will not be handled. Those in flight continue, but are not retried.',
     one: 'The message is removed and will not be handled. If it is in flight, its handler continues, but it is not retried.' },
-  now: { verb: 'Send now', text: 'The messages become due now. Those in flight keep their due time.', one: 'The message becomes due now, unless it is in flight.' },
+  now: { verb: 'Make due now', text: 'The messages become due now. Those in flight keep their due time.', one: 'The message becomes due now, unless it is in flight.' },
   reschedule: { verb: 'Reschedule', text: 'The messages get the new due time.', one: 'The message gets the new due time.' },
 };
 
@@ -309,9 +309,9 @@ export function queuePage() {
     <dl class="tiles">
       ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
     .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
-      <div><dt>Dead</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}<span class="unseen"> dead letters</span></a></dd></div>
+      <div><dt>Dead letters</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}</a></dd></div>
     </dl>
-    <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead', seen('dead')]], count)}
+    <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead letters', seen('dead')]], count)}
       ${dueCounts(details)}
       ${details.throughput ? throughputPlots(view.throughputs) : nothing}</div>
     ${details.throughput ? throughputNote(view.throughputs) : nothing}
