@@ -171,18 +171,18 @@ public class DelayQueueEndpoint {
                     "'deadLetterId' has %d characters; at most %d are allowed".formatted(deadLetterId.length(), MAX_ID),
                     null);
         }
-        DeadLetterOperations letters = valid(() -> deadLetters(change.name()));
+        DeadLetterOperations deadLetters = valid(() -> deadLetters(change.name()));
         boolean redrive = change.action() == Action.REDRIVE;
         if (deadLetterId.equals("*")) {
             return change(change, deadLetterId,
-                    () -> new EndpointViews.Count(redrive ? letters.redriveAll() : letters.purgeAll()),
+                    () -> new EndpointViews.Count(redrive ? deadLetters.redriveAll() : deadLetters.purgeAll()),
                     EndpointViews.Count::deadLetters);
         }
         if (redrive) {
-            return change(change, deadLetterId, () -> new EndpointViews.Done(letters.redrive(deadLetterId).name()),
+            return change(change, deadLetterId, () -> new EndpointViews.Done(deadLetters.redrive(deadLetterId).name()),
                     (done) -> RedriveResult.REDRIVEN.name().equals(done.result()) ? 1 : 0);
         }
-        return change(change, deadLetterId, () -> new EndpointViews.Count(letters.purge(deadLetterId) ? 1 : 0),
+        return change(change, deadLetterId, () -> new EndpointViews.Count(deadLetters.purge(deadLetterId) ? 1 : 0),
                 EndpointViews.Count::deadLetters);
     }
 

@@ -60,7 +60,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
      */
     public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
             HealthSettings settings, Supplier<Map<String, QueueOverview>> unconsumed) {
-        super("Health of the delay queue cannot be told");
+        super("Health of the delay queue cannot be determined");
         this.statistics = statistics;
         this.listeners = listeners;
         this.wakeUps = wakeUps;
@@ -157,7 +157,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         }
         if (oldest != null && most != null && oldest.compareTo(most) > 0) {
             problems.add(("Queue '%s' is behind: %d due, the oldest for %s (delayqueue.health.max-due-age is "
-                    + "%s). Handlers are too few or too slow, or nobody listens")
+                    + "%s). Handlers are too few or too slow, or the queue has no listener")
                 .formatted(queue.queue(), queue.due(), Texts.span(oldest), Texts.span(most)));
         }
         return due(queue);

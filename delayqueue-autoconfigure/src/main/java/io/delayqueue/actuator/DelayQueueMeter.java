@@ -36,7 +36,7 @@ enum DelayQueueMeter {
 
     SCHEDULED("messages.scheduled", "Messages that wait, the due ones included"),
 
-    DUE("messages.due", "Messages whose time has come and that nobody has claimed"),
+    DUE("messages.due", "Messages that are due and not claimed"),
 
     LEASED("messages.leased", "Messages that workers have claimed"),
 

@@ -112,9 +112,10 @@ final class EndpointViews {
     record DeadLetterView(String id, String messageId, @Nullable String group, Instant dueAt, Instant deadLetteredAt,
             int failures, int lapses, String reason) {
 
-        static DeadLetterView of(DeadLetter letter) {
-            return new DeadLetterView(letter.id(), letter.messageId(), letter.group(), letter.dueAt(),
-                    letter.deadLetteredAt(), letter.failures(), letter.lapses(), CauseMasking.masked(letter.cause()));
+        static DeadLetterView of(DeadLetter deadLetter) {
+            return new DeadLetterView(deadLetter.id(), deadLetter.messageId(), deadLetter.group(), deadLetter.dueAt(),
+                    deadLetter.deadLetteredAt(), deadLetter.failures(), deadLetter.lapses(),
+                    CauseMasking.masked(deadLetter.cause()));
         }
 
     }

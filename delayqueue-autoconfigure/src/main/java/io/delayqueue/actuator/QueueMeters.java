@@ -22,7 +22,7 @@ final class QueueMeters implements QueueEventListener {
 
     private final Counter retried;
 
-    private final Counter died;
+    private final Counter deadLettered;
 
     private final Counter expired;
 
@@ -42,7 +42,7 @@ final class QueueMeters implements QueueEventListener {
         this.sendFailures = DelayQueueMeter.SEND_FAILURES.counter(queue).register(registry);
         this.cancelled = DelayQueueMeter.CANCELLED.counter(queue).register(registry);
         this.retried = DelayQueueMeter.RETRIED.counter(queue).register(registry);
-        this.died = DelayQueueMeter.DEAD_LETTERED.counter(queue).register(registry);
+        this.deadLettered = DelayQueueMeter.DEAD_LETTERED.counter(queue).register(registry);
         this.expired = DelayQueueMeter.EXPIRED.counter(queue).register(registry);
         this.leaseLost = DelayQueueMeter.LEASE_LOST.counter(queue).register(registry);
         this.redelivered = DelayQueueMeter.REDELIVERED.counter(queue).register(registry);
@@ -73,7 +73,7 @@ final class QueueMeters implements QueueEventListener {
 
     @Override
     public void deadLettered() {
-        this.died.increment();
+        this.deadLettered.increment();
     }
 
     @Override

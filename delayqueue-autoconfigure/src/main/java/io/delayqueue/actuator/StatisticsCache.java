@@ -72,16 +72,16 @@ public final class StatisticsCache {
     /**
      * Creates a cache that has read nothing yet.
      * @param inspector counts
-     * @param ports of the same store
+     * @param components of the same store
      * @param queues the queues to read, called for each refresh
      * @param maxAge age at which counts are refreshed
      * @param nanoTime the monotonic clock
      */
-    public StatisticsCache(QueueInspector inspector, StoreComponents ports, Supplier<List<QueueName>> queues,
+    public StatisticsCache(QueueInspector inspector, StoreComponents components, Supplier<List<QueueName>> queues,
             Duration maxAge, LongSupplier nanoTime) {
         this.inspector = inspector;
-        this.partitions = ports.partitions();
-        this.waits = ports.messages().isBlocking();
+        this.partitions = components.partitions();
+        this.waits = components.messages().isBlocking();
         this.queues = queues;
         this.maxAge = maxAge;
         this.nanoTime = nanoTime;

@@ -25,17 +25,17 @@ import org.jspecify.annotations.Nullable;
 public interface DelayQueueInspector {
 
     /** Maximum number of queues in a page. */
-    int MOST_QUEUES = 1_000;
+    int MAX_QUEUES = 1_000;
 
     /** Maximum number of messages in a page. */
-    int MOST_MESSAGES = 100;
+    int MAX_MESSAGES = 100;
 
     /**
      * Lists the queues in use, by name. A queue is listed shortly after its first use by
      * a process, until {@link #forget} removes it.
      * @param cursor {@link QueuePage#nextCursor()} of the previous page; {@code null} for
      * the first page
-     * @param limit maximum number of queues in the page, 1 to {@value #MOST_QUEUES}
+     * @param limit maximum number of queues in the page, 1 to {@value #MAX_QUEUES}
      * @return the page; empty if there are none
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */
@@ -92,7 +92,7 @@ public interface DelayQueueInspector {
      * @param listing which messages
      * @param cursor {@link MessagePage#nextCursor()} of the previous page of the same
      * listing; {@code null} for the first page
-     * @param limit maximum number of messages in the page, 1 to {@value #MOST_MESSAGES}
+     * @param limit maximum number of messages in the page, 1 to {@value #MAX_MESSAGES}
      * @return the page; empty if there are none
      * @throws IllegalArgumentException if the limit or the cursor is not valid
      */

@@ -18,7 +18,7 @@ import io.delayqueue.StoreUnavailableException;
 public interface DelayQueueIntegrityChecker {
 
     /** Maximum number of findings in a report. */
-    int MOST_FINDINGS = 1_000;
+    int MAX_FINDINGS = 1_000;
 
     /**
      * Checks all stored data of a queue, in all its partitions.

@@ -8,7 +8,7 @@ import java.util.List;
  * @param examined number of messages and dead letters, or keys, that were checked
  * @param findings the inconsistencies; empty if there are none
  * @param complete {@code false} if there may be more, because a report has at most
- * {@value DelayQueueIntegrityChecker#MOST_FINDINGS} findings
+ * {@value DelayQueueIntegrityChecker#MAX_FINDINGS} findings
  * @see DelayQueueIntegrityChecker
  */
 public record IntegrityReport(long examined, List<Finding> findings, boolean complete) {

@@ -94,7 +94,7 @@ public final class DelayQueueAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    StoreComponents delayQueueStorePorts(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+    StoreComponents delayQueueStoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayoutCache partitions, ObjectProvider<MessageEventListener> events,
             ObjectProvider<QueueRegistry> directory) {
         return new StoreComponents(messages, inspector, wakeUps, partitions, eventsOf(events),

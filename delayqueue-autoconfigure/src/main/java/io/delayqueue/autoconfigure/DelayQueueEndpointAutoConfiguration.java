@@ -29,9 +29,9 @@ public final class DelayQueueEndpointAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayQueueEndpoint delayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
-            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueIntegrityChecker> doctor,
+            DelayedListenerRegistry listeners, ObjectProvider<DelayQueueIntegrityChecker> integrityChecker,
             ApplicationEventPublisher events) {
-        return new DelayQueueEndpoint(operations, inspector, listeners, doctor.getIfAvailable(), events);
+        return new DelayQueueEndpoint(operations, inspector, listeners, integrityChecker.getIfAvailable(), events);
     }
 
 }

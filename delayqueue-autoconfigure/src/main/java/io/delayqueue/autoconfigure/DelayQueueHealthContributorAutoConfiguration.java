@@ -34,7 +34,7 @@ public final class DelayQueueHealthContributorAutoConfiguration {
      */
     private static final Duration LIMIT = Duration.ofMillis(500);
 
-    private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
+    private static final Duration MAX_SILENCE = Duration.ofSeconds(10);
 
     DelayQueueHealthContributorAutoConfiguration() {
     }
@@ -46,8 +46,7 @@ public final class DelayQueueHealthContributorAutoConfiguration {
             WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue,
             ObjectProvider<UnconsumedQueueCheck> unconsumed) {
         Duration most = properties.maxDueAge();
-        Duration silence = (queue.commandTimeout().compareTo(LONGEST_SILENCE) < 0) ? queue.commandTimeout()
-                : LONGEST_SILENCE;
+        Duration silence = (queue.commandTimeout().compareTo(MAX_SILENCE) < 0) ? queue.commandTimeout() : MAX_SILENCE;
         return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
                 new HealthSettings(most.isZero() ? null : most, LIMIT, silence),
                 () -> unconsumed.stream().findFirst().map(UnconsumedQueueCheck::known).orElse(Map.of()));

@@ -103,9 +103,9 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean
-    StatisticsCache delayQueueKnownStatistics(QueueInspector inspector, StoreComponents ports,
+    StatisticsCache delayQueueKnownStatistics(QueueInspector inspector, StoreComponents components,
             DelayedListenerRegistry registry, RemoteConsumerQueues consumed, DelayQueueMetricsProperties properties) {
-        return new StatisticsCache(inspector, ports, () -> Stream
+        return new StatisticsCache(inspector, components, () -> Stream
             .concat(registry.listeners().stream().flatMap((listener) -> listener.queues().stream()).map(QueueName::new),
                     consumed.all().stream())
             .toList(), properties.interval(), System::nanoTime);
@@ -121,9 +121,9 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    DelayedListenerLifecycle delayQueueTransferWorker(StoreComponents ports, DelayedListenerRegistry registry,
+    DelayedListenerLifecycle delayQueueTransferWorker(StoreComponents components, DelayedListenerRegistry registry,
             ApplicationEventPublisher events, NodeHeartbeat reporter, ListenerRuntimeSettings settings) {
-        return new DelayedListenerLifecycle(ports, registry, events, settings, reporter);
+        return new DelayedListenerLifecycle(components, registry, events, settings, reporter);
     }
 
     @Bean
@@ -138,10 +138,10 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean({ QueueInspector.class, QueueRegistry.class, NodeRegistry.class })
     @ConditionalOnMissingBean
-    UnconsumedQueueCheck delayQueueUnconsumedQueues(StoreComponents ports, QueueInspector inspector,
+    UnconsumedQueueCheck delayQueueUnconsumedQueues(StoreComponents components, QueueInspector inspector,
             QueueRegistry queues, NodeRegistry nodes, RemoteConsumerQueues consumed) {
-        return new UnconsumedQueueCheck(ports, inspector, new UnconsumedQueueCheck.Directories(queues, nodes), consumed,
-                System::nanoTime);
+        return new UnconsumedQueueCheck(components, inspector, new UnconsumedQueueCheck.Directories(queues, nodes),
+                consumed, System::nanoTime);
     }
 
 }

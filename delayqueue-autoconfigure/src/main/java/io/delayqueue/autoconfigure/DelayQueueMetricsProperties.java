@@ -20,12 +20,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record DelayQueueMetricsProperties(@DefaultValue("true") boolean enabled, @DefaultValue("10s") Duration interval,
         @DefaultValue("1000") int maxQueues) {
 
-    private static final Duration SHORTEST = Duration.ofMillis(100);
+    private static final Duration MIN_INTERVAL = Duration.ofMillis(100);
 
-    private static final Duration LONGEST = Duration.ofHours(1);
+    private static final Duration MAX_INTERVAL = Duration.ofHours(1);
 
     DelayQueueMetricsProperties {
-        if (interval.compareTo(SHORTEST) < 0 || interval.compareTo(LONGEST) > 0) {
+        if (interval.compareTo(MIN_INTERVAL) < 0 || interval.compareTo(MAX_INTERVAL) > 0) {
             throw new IllegalArgumentException(
                     "delayqueue.metrics.interval must be 100ms to 1h, but was " + MessageLimits.describe(interval));
         }

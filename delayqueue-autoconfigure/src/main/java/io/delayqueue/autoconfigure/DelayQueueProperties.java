@@ -62,26 +62,26 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue DeadLetters deadLetters, @DefaultValue Set<String> knownQueues,
         @DefaultValue Map<String, Queue> queues) {
 
-    private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
+    private static final Duration MIN_WAIT = Duration.ofMillis(100);
 
-    private static final Duration SHORTEST_RECONNECT = Duration.ofMillis(10);
+    private static final Duration MIN_RECONNECT = Duration.ofMillis(10);
 
-    private static final Duration LONGEST_WAIT = Duration.ofHours(1);
+    private static final Duration MAX_WAIT = Duration.ofHours(1);
 
-    private static final int MOST_REPLICAS = 100;
+    private static final int MAX_REPLICAS = 100;
 
     private static final String ZERO_OR_MORE = "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays());
 
-    private static final DataSize LARGEST_PAYLOAD = DataSize.ofMegabytes(16);
+    private static final DataSize MAX_PAYLOAD = DataSize.ofMegabytes(16);
 
     public DelayQueueProperties {
         check("delayqueue.namespace: ", () -> RedisScriptExecutor.requireNamespace(namespace));
-        require(isWithin(commandTimeout, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.command-timeout", "100ms to 1h",
+        require(isWithin(commandTimeout, MIN_WAIT, MAX_WAIT), "delayqueue.command-timeout", "100ms to 1h",
                 commandTimeout);
-        require(maxReconnectDelay.isZero() || isWithin(maxReconnectDelay, SHORTEST_RECONNECT, LONGEST_WAIT),
+        require(maxReconnectDelay.isZero() || isWithin(maxReconnectDelay, MIN_RECONNECT, MAX_WAIT),
                 "delayqueue.max-reconnect-delay", "0, or 10ms to 1h", maxReconnectDelay);
-        require(isWithin(safetyPoll, SHORTEST_WAIT, LONGEST_WAIT), "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
-        require(maxPayloadSize.toBytes() >= 1 && maxPayloadSize.compareTo(LARGEST_PAYLOAD) <= 0,
+        require(isWithin(safetyPoll, MIN_WAIT, MAX_WAIT), "delayqueue.safety-poll", "100ms to 1h", safetyPoll);
+        require(maxPayloadSize.toBytes() >= 1 && maxPayloadSize.compareTo(MAX_PAYLOAD) <= 0,
                 "delayqueue.max-payload-size", "1B to 16MB", maxPayloadSize);
         require(durability.waitReplicas() == 0
                 || isWithin(durability.waitTimeout(), Duration.ofMillis(1), commandTimeout.dividedBy(2)),
@@ -225,8 +225,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     public record Durability(@DefaultValue("0") int waitReplicas, @DefaultValue("1s") Duration waitTimeout) {
 
         public Durability {
-            require(waitReplicas >= 0 && waitReplicas <= MOST_REPLICAS, "delayqueue.durability.wait-replicas",
-                    "0 to %d".formatted(MOST_REPLICAS), waitReplicas);
+            require(waitReplicas >= 0 && waitReplicas <= MAX_REPLICAS, "delayqueue.durability.wait-replicas",
+                    "0 to %d".formatted(MAX_REPLICAS), waitReplicas);
         }
 
     }
@@ -257,8 +257,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param maxAttempts Failures after which a message is dead-lettered.
      * @param maxLapses Lapses after a recorded start, usually crashes of the process,
      * after which a message is dead-lettered.
-     * @param expiryPolicy What happens to a message that was not handled within its time
-     * to live.
+     * @param expiryPolicy How to treat a message that was not handled within its time to
+     * live.
      * @param autoStartup Whether listeners start with the application.
      * @param executor Name of an Executor bean that runs handlers, instead of threads of
      * the library.
@@ -319,8 +319,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param maxAttempts Failures after which a message is dead-lettered.
      * @param maxLapses Lapses after a recorded start after which a message is
      * dead-lettered.
-     * @param expiryPolicy What happens to a message that was not handled within its time
-     * to live.
+     * @param expiryPolicy How to treat a message that was not handled within its time to
+     * live.
      * @param autoStartup Whether listeners start with the application.
      * @param backoff Delays between attempts.
      * @param partitions Number of partitions, each with a hash tag of its own, at the

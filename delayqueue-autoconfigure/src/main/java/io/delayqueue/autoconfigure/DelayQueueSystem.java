@@ -40,12 +40,12 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
     DelayQueueSystem(DelayQueueSystemListenersFactory parts, DelayQueueSystemStore store) {
         this.store = store;
         this.known = new UnknownQueueGuard(parts.properties(), () -> Stream.of(listeners()), null);
-        this.template = new DelayQueueTemplate(store.ports(), parts.codec(),
+        this.template = new DelayQueueTemplate(store.components(), parts.codec(),
                 parts.properties().templateSettings(parts.observations(), this.known), parts.publisher(),
                 System::nanoTime);
         this.listeners = new DelayedListenerRegistry(parts.properties()::listenerSettings, parts.handlers(),
-                store.ports().events());
-        this.worker = new DelayedListenerLifecycle(store.ports(), this.listeners, parts.publisher(),
+                store.components().events());
+        this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, parts.publisher(),
                 parts.workerSettings(), new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(parts.application()),
                         this.listeners::listeners, System::nanoTime, () -> {
                         }));
@@ -71,7 +71,7 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
 
     /** Returns the integrity checker of its store. */
     public DelayQueueIntegrityChecker integrityChecker() {
-        return this.store.doctor();
+        return this.store.integrityChecker();
     }
 
     /** Returns the listeners of this system, whose ids are unique in it. */

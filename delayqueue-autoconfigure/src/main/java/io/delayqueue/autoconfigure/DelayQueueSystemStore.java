@@ -33,17 +33,17 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  * of the application's own queues are beans of {@link DelayQueueAutoConfiguration}, each
  * of which can be replaced.
  *
- * @param ports the store of messages
+ * @param components the store of messages
  * @param inspector inspects queues
- * @param doctor checks the integrity of the stored data
+ * @param integrityChecker checks the integrity of the stored data
  * @param nodes the registry that this process reports its listeners to
  * @param check the check of the server; {@code null} if there is none
  * @param wakeUps the subscription; {@code null} if there is none
  * @param access the access to the server; {@code null} if there is none
  */
-record DelayQueueSystemStore(StoreComponents ports, DelayQueueInspector inspector, DelayQueueIntegrityChecker doctor,
-        NodeRegistry nodes, @Nullable Lifecycle check, @Nullable RedisWakeUps wakeUps,
-        @Nullable RedisScriptExecutor access) {
+record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector inspector,
+        DelayQueueIntegrityChecker integrityChecker, NodeRegistry nodes, @Nullable Lifecycle check,
+        @Nullable RedisWakeUps wakeUps, @Nullable RedisScriptExecutor access) {
 
     static DelayQueueSystemStore inMemory(DelayQueueSystemListenersFactory parts) {
         InMemoryMessageStore store = new InMemoryMessageStore(parts.codec(), new MicrosClock());

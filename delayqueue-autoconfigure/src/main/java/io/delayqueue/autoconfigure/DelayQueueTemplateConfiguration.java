@@ -22,10 +22,10 @@ final class DelayQueueTemplateConfiguration {
     private DelayQueueTemplateConfiguration() {
     }
 
-    private static DelayQueueTemplate template(StoreComponents ports, EnvelopeCodec codec,
+    private static DelayQueueTemplate template(StoreComponents components, EnvelopeCodec codec,
             DelayQueueProperties properties, ApplicationEventPublisher events,
             ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
-        return new DelayQueueTemplate(ports, codec,
+        return new DelayQueueTemplate(components, codec,
                 properties.templateSettings(observations.getIfAvailable(() -> MessageObservations.NONE), queues),
                 events, System::nanoTime);
     }
@@ -36,10 +36,10 @@ final class DelayQueueTemplateConfiguration {
     static class OnlyOperations {
 
         @Bean
-        DelayQueueTemplate delayQueueTemplate(StoreComponents ports, EnvelopeCodec codec,
+        DelayQueueTemplate delayQueueTemplate(StoreComponents components, EnvelopeCodec codec,
                 DelayQueueProperties properties, ApplicationEventPublisher events,
                 ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
-            return template(ports, codec, properties, events, observations, queues);
+            return template(components, codec, properties, events, observations, queues);
         }
 
     }
@@ -56,10 +56,10 @@ final class DelayQueueTemplateConfiguration {
 
         @Bean
         @Fallback
-        DelayQueueTemplate delayQueueTemplate(StoreComponents ports, EnvelopeCodec codec,
+        DelayQueueTemplate delayQueueTemplate(StoreComponents components, EnvelopeCodec codec,
                 DelayQueueProperties properties, ApplicationEventPublisher events,
                 ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
-            return template(ports, codec, properties, events, observations, queues);
+            return template(components, codec, properties, events, observations, queues);
         }
 
     }

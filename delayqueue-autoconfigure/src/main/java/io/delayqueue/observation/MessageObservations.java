@@ -184,7 +184,7 @@ public final class MessageObservations {
             }
         }
         catch (RuntimeException ex) {
-            logger.warn("An observation could not be told of a failure", ex);
+            logger.warn("Cannot record the failure in an observation", ex);
         }
         try {
             observation.stop();

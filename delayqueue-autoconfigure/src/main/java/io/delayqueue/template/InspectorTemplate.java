@@ -81,7 +81,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     @Override
     public QueuePage queues(@Nullable String cursor, int limit) {
-        requireLimit(limit, MOST_QUEUES);
+        requireLimit(limit, MAX_QUEUES);
         String after = (cursor != null) ? new QueueName(cursor).value() : "";
         List<String> names = names(after, limit + 1);
         return (names.size() <= limit) ? new QueuePage(names, null)
@@ -220,7 +220,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     @Override
     public MessagePage messages(String queue, MessageSelection listing, @Nullable String cursor, int limit) {
-        requireLimit(limit, MOST_MESSAGES);
+        requireLimit(limit, MAX_MESSAGES);
         MessageCursor after = (cursor != null) ? MessageCursor.parse(cursor, listing) : null;
         return this.calls.await(partitions(new QueueName(queue))
             .thenCompose((partitions) -> each(partitions,

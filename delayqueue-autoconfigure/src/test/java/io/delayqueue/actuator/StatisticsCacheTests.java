@@ -49,21 +49,21 @@ class StatisticsCacheTests {
             () -> List.of(ORDERS, BILLS, ORDERS), Duration.ofSeconds(10), this.now::get);
 
     @Test
-    void asksOncePerPartitionAndIntervalHoweverManyAsk() {
+    void readsOncePerPartitionAndIntervalForAllCallers() {
         for (int i = 0; i < 1000; i++) {
             this.statistics.of(ORDERS);
             this.statistics.of(BILLS);
         }
-        assertThat(this.inspector.asked).containsExactlyInAnyOrder(Partition.first(ORDERS), Partition.first(BILLS));
+        assertThat(this.inspector.reads).containsExactlyInAnyOrder(Partition.first(ORDERS), Partition.first(BILLS));
 
         advance(Duration.ofSeconds(10).minusNanos(1));
         this.statistics.of(ORDERS);
-        assertThat(this.inspector.asked).hasSize(2);
+        assertThat(this.inspector.reads).hasSize(2);
 
         advance(Duration.ofNanos(1));
         this.statistics.of(ORDERS);
         this.statistics.of(BILLS);
-        assertThat(this.inspector.asked).hasSize(4);
+        assertThat(this.inspector.reads).hasSize(4);
     }
 
     @Test
@@ -77,7 +77,7 @@ class StatisticsCacheTests {
         assertThat(scheduled(ORDERS)).as("while an answer is awaited").isEqualTo(7);
         advance(Duration.ofNanos(1));
         assertThat(this.statistics.of(ORDERS)).as("of a store that hangs").isNull();
-        assertThat(this.inspector.asked).hasSize(4);
+        assertThat(this.inspector.reads).hasSize(4);
 
         this.inspector.answer.complete(counts(8));
         assertThat(scheduled(ORDERS)).isEqualTo(8);
@@ -105,12 +105,12 @@ class StatisticsCacheTests {
 
         this.inspector.failing = null;
         advance(StatisticsCache.RETRY.minusNanos(1));
-        assertThat(this.statistics.of(BILLS)).as("one look per second, however long it is away").isNull();
+        assertThat(this.statistics.of(BILLS)).as("one read per second while the store is unavailable").isNull();
         advance(Duration.ofNanos(1));
         assertThat(scheduled(BILLS)).isEqualTo(7);
         advance(Duration.ofSeconds(10).minusNanos(1));
         assertThat(scheduled(BILLS)).isEqualTo(7);
-        assertThat(this.inspector.asked).hasSize(4);
+        assertThat(this.inspector.reads).hasSize(4);
     }
 
     @Test
@@ -118,17 +118,17 @@ class StatisticsCacheTests {
         assertThat(this.statistics.refresh(Duration.ofSeconds(2)).join()).hasSize(2);
         advance(Duration.ofSeconds(2).minusNanos(1));
         this.statistics.refresh(Duration.ofSeconds(2));
-        assertThat(this.inspector.asked).hasSize(2);
+        assertThat(this.inspector.reads).hasSize(2);
         advance(Duration.ofNanos(1));
         this.statistics.refresh(Duration.ofSeconds(2));
-        assertThat(this.inspector.asked).hasSize(4);
+        assertThat(this.inspector.reads).hasSize(4);
         advance(Duration.ofSeconds(10));
         this.statistics.refresh(Duration.ofHours(1));
-        assertThat(this.inspector.asked).hasSize(6);
+        assertThat(this.inspector.reads).hasSize(6);
     }
 
     @Test
-    void probesABlockingClientOnOneThreadOfItsOwnHoweverOftenItIsAsked() {
+    void readsABlockingClientOnOneThreadForAllCallers() {
         MessageStore store = mock(MessageStore.class);
         given(store.isBlocking()).willReturn(true);
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
@@ -168,7 +168,7 @@ class StatisticsCacheTests {
 
     private static final class Inspector implements QueueInspector {
 
-        private final List<Partition> asked = new ArrayList<>();
+        private final List<Partition> reads = new ArrayList<>();
 
         private CompletableFuture<PartitionCounts> answer = CompletableFuture
             .completedFuture(StatisticsCacheTests.counts(7));
@@ -177,20 +177,20 @@ class StatisticsCacheTests {
 
         @Override
         public CompletableFuture<PartitionCounts> counts(Partition partition) {
-            this.asked.add(partition);
+            this.reads.add(partition);
             return partition.queue().equals(this.failing)
                     ? CompletableFuture.failedFuture(new IllegalStateException("away")) : this.answer;
         }
 
         @Override
         public CompletableFuture<DueForecast> dueForecast(Partition partition) {
-            throw new AssertionError("Nobody asks");
+            throw new AssertionError("Must not be called");
         }
 
         @Override
         public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection listing,
                 @Nullable MessageCursor after, int limit) {
-            throw new AssertionError("Nobody asks");
+            throw new AssertionError("Must not be called");
         }
 
     }

@@ -110,7 +110,7 @@ public class ConfigurationDocsTests {
     }
 
     @Test
-    void attributesStandBeforePropertiesOfTheirName() {
+    void attributesTakePrecedenceOverProperties() {
         List<String> settings = components(DelayQueueProperties.Queue.class, "").map(Setting::name).toList();
 
         assertThat(ConfigurationDocs.table(ATTRIBUTES)).allSatisfy((cells) -> {

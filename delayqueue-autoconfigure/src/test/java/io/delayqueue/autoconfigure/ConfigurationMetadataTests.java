@@ -49,7 +49,7 @@ public class ConfigurationMetadataTests {
     }
 
     @Test
-    void everySwitchDescribesWhatItSwitches() {
+    void everySwitchHasADescriptionOfItsEffect() {
         assertThat(ConfigurationMetadata.properties().stream().filter((one) -> one.type().endsWith("Boolean")))
             .isNotEmpty()
             .allSatisfy((one) -> assertThat(one.description()).as(one.name()).startsWith("Whether "));

@@ -23,27 +23,27 @@ class ConnectionFactorySelectorTests {
         .withConfiguration(AutoConfigurations.of(DelayQueueAutoConfiguration.class));
 
     @Test
-    void takesTheOnlyOne() {
+    void selectsTheOnlyFactory() {
         this.application.withBean("only", RedisConnectionFactory.class, ConnectionFactorySelectorTests::away)
             .run((context) -> assertThat(chosen(context)).isSameAs(context.getBean("only")));
     }
 
     @Test
-    void takesThePrimaryOneOfSeveral() {
+    void selectsThePrimaryFactory() {
         both((bean) -> bean.setPrimary(true))
             .run((context) -> assertThat(chosen(context)).isSameAs(context.getBean("one")));
     }
 
     @Test
-    void takesTheNamedOneOfSeveral() {
+    void selectsTheNamedFactory() {
         both((bean) -> bean.setPrimary(true)).withPropertyValues("delayqueue.connection-factory=two")
             .run((context) -> assertThat(chosen(context)).isSameAs(context.getBean("two")));
     }
 
     @Test
-    void leavesTheOthersAloneIfOneIsNamed() {
+    void doesNotCreateTheOthersIfOneIsNamed() {
         this.application.withBean("one", RedisConnectionFactory.class, () -> {
-            throw new IllegalStateException("Nobody asked for this one");
+            throw new IllegalStateException("This factory must not be created");
         }, (bean) -> bean.setLazyInit(true))
             .withBean("two", RedisConnectionFactory.class, ConnectionFactorySelectorTests::away)
             .withPropertyValues("delayqueue.connection-factory=two")
@@ -51,7 +51,7 @@ class ConnectionFactorySelectorTests {
     }
 
     @Test
-    void takesANamedOneOfTheParentContext() {
+    void selectsANamedFactoryOfTheParentContext() {
         new ApplicationContextRunner()
             .withBean("two", RedisConnectionFactory.class, ConnectionFactorySelectorTests::away)
             .run((parent) -> this.application.withParent(parent)
@@ -60,7 +60,7 @@ class ConnectionFactorySelectorTests {
     }
 
     @Test
-    void refusesToChooseAmongSeveral() {
+    void rejectsSeveralFactoriesWithoutAPrimary() {
         both((bean) -> {
         }).run((context) -> {
             FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
@@ -72,7 +72,7 @@ class ConnectionFactorySelectorTests {
     }
 
     @Test
-    void refusesANameThatDoesNotExist() {
+    void rejectsANameThatDoesNotExist() {
         both((bean) -> bean.setPrimary(true)).withPropertyValues("delayqueue.connection-factory=three")
             .run((context) -> {
                 FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
@@ -83,7 +83,7 @@ class ConnectionFactorySelectorTests {
     }
 
     @Test
-    void refusesTheNameOfAnotherKindOfBean() {
+    void rejectsTheNameOfABeanOfAnotherType() {
         both((bean) -> bean.setPrimary(true)).withBean("text", String.class, () -> "text")
             .withPropertyValues("delayqueue.connection-factory=text")
             .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription()).isEqualTo(

@@ -115,7 +115,7 @@ class DelayQueueAutoConfigurationTests {
 
     /** As a test would have, whose subject injects either of the two. */
     @Test
-    void operationsOfTheApplicationComeBeforeTheTemplateAndLeaveItThere() {
+    void operationsOfTheApplicationArePreferredToTheTemplateAndKeepIt() {
         DelayQueueOperations own = mock();
         this.application.withBean("own", DelayQueueOperations.class, () -> own)
             .withBean(Sender.class)
@@ -155,7 +155,7 @@ class DelayQueueAutoConfigurationTests {
     }
 
     @Test
-    void leavesTheServerUncheckedIfTheStoreIsNotOurs() {
+    void doesNotCheckTheServerWithACustomStore() {
         this.application.withBean(MessageStore.class, () -> mock()).run((context) -> {
             assertThat(context).doesNotHaveBean(ServerCheckLifecycle.class);
             verifyNoInteractions(this.away);
@@ -163,7 +163,7 @@ class DelayQueueAutoConfigurationTests {
     }
 
     @Test
-    void needsNoRedisIfAllPortsAreTheApplications() {
+    void needsNoRedisIfTheApplicationReplacesTheWholeStore() {
         new ApplicationContextRunner().withConfiguration(QUEUE)
             .withBean(MessageStore.class, () -> mock())
             .withBean(MessageInspector.class, () -> mock())
@@ -193,7 +193,7 @@ class DelayQueueAutoConfigurationTests {
     }
 
     @Test
-    void takesItsConnectionsFromATemplateOfItsNameIfThereIsOne() {
+    void usesTheConnectionsOfATemplateOfItsName() {
         RedisConnectionFactory other = away();
         this.application.withBean("other", RedisConnectionFactory.class, () -> other)
             .withUserConfiguration(OwnTemplate.class)

@@ -65,7 +65,7 @@ class DelayQueueEndpointAutoConfigurationTests {
 
     };
 
-    private static final String LOOK = "delayqueue/{section}/{name}";
+    private static final String PATH = "delayqueue/{section}/{name}";
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
         .withConfiguration(AutoConfigurations.of(DelayQueueAutoConfiguration.class,
@@ -89,13 +89,13 @@ class DelayQueueEndpointAutoConfigurationTests {
             assertThat(all.at("/listeners/0/freeHandlers/orders").asInt()).isEqualTo(10);
             assertThat(all.at("/nodes").isArray()).isTrue();
 
-            JsonNode queue = read(context, LOOK, Map.of("section", "queues", "name", "orders"));
+            JsonNode queue = read(context, PATH, Map.of("section", "queues", "name", "orders"));
             assertThat(queue.at("/counts/scheduled").asLong()).isOne();
             assertThat(queue.at("/forecast/hour").asLong()).isOne();
-            assertThat(read(context, LOOK, Map.of("section", "listeners", "name", "all")).at("/running").asBoolean())
+            assertThat(read(context, PATH, Map.of("section", "listeners", "name", "all")).at("/running").asBoolean())
                 .isTrue();
-            assertThat(read(context, LOOK, Map.of("section", "integrity", "name", "orders")).at("/findings")).isEmpty();
-            assertThat(invoke(context, WebEndpointHttpMethod.GET, LOOK, Map.of("section", "listeners", "name", "no")))
+            assertThat(read(context, PATH, Map.of("section", "integrity", "name", "orders")).at("/findings")).isEmpty();
+            assertThat(invoke(context, WebEndpointHttpMethod.GET, PATH, Map.of("section", "listeners", "name", "no")))
                 .isNull();
         });
     }
@@ -117,7 +117,7 @@ class DelayQueueEndpointAutoConfigurationTests {
         this.writable.run((context) -> {
             Map<String, Object> orders = Map.of("section", "queues", "name", "orders");
             assertThat(act(context, orders, Map.of("action", "pause")).at("/wasPaused").asBoolean()).isFalse();
-            assertThat(read(context, LOOK, orders).at("/counts/paused").asBoolean()).isTrue();
+            assertThat(read(context, PATH, orders).at("/counts/paused").asBoolean()).isTrue();
             assertThat(act(context, orders, Map.of("action", "pause", "forTime", "10m")).at("/until").isNull())
                 .isFalse();
             assertThat(act(context, orders, Map.of("action", "resume")).at("/result").asString()).isEqualTo("RESUMED");
@@ -139,19 +139,20 @@ class DelayQueueEndpointAutoConfigurationTests {
         this.writable.run((context) -> {
             send(context, "orders", "private 1", Duration.ZERO);
             send(context, "orders", "private 2", Duration.ZERO);
-            Map<String, Object> letters = Map.of("section", "dead-letters", "name", "orders");
-            await().until(() -> read(context, LOOK, letters).at("/deadLetters").size() == 2);
+            Map<String, Object> deadLetters = Map.of("section", "dead-letters", "name", "orders");
+            await().until(() -> read(context, PATH, deadLetters).at("/deadLetters").size() == 2);
 
-            JsonNode page = read(context, LOOK, letters);
+            JsonNode page = read(context, PATH, deadLetters);
             assertThat(page.toString()).contains("(masked)").doesNotContain("private", "secret", "no use");
-            String letter = page.at("/deadLetters/0/id").asString();
-            assertThat(act(context, letters, Map.of("action", "purge", "deadLetterId", letter)).at("/deadLetters")
-                .asLong()).isOne();
-            context.getBean(DelayQueueOperations.class).pause("orders");
+            String deadLetter = page.at("/deadLetters/0/id").asString();
             assertThat(
-                    act(context, letters, Map.of("action", "redrive", "deadLetterId", "*")).at("/deadLetters").asLong())
+                    act(context, deadLetters, Map.of("action", "purge", "deadLetterId", deadLetter)).at("/deadLetters")
+                        .asLong())
                 .isOne();
-            assertThat(read(context, LOOK, letters).at("/deadLetters")).isEmpty();
+            context.getBean(DelayQueueOperations.class).pause("orders");
+            assertThat(act(context, deadLetters, Map.of("action", "redrive", "deadLetterId", "*")).at("/deadLetters")
+                .asLong()).isOne();
+            assertThat(read(context, PATH, deadLetters).at("/deadLetters")).isEmpty();
         });
     }
 
@@ -205,7 +206,7 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
-    void refusesWhatMakesNoSense() {
+    void rejectsInvalidOperations() {
         this.writable.run((context) -> {
             assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"),
                     "PURGE is no action for QUEUES; use one of [PAUSE, RESUME]");
@@ -222,7 +223,7 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
-    void startsAsBeforeWithoutActuator() {
+    void startsWithoutActuator() {
         // Found as Boot finds it: read, and not loaded.
         new ApplicationContextRunner().withUserConfiguration(EnabledApplication.class)
             .withPropertyValues("delayqueue.store=memory")
@@ -232,7 +233,7 @@ class DelayQueueEndpointAutoConfigurationTests {
 
     private static void assertInvalid(ApplicationContext context, Map<String, Object> arguments, String reason) {
         assertThatExceptionOfType(InvalidEndpointRequestException.class)
-            .isThrownBy(() -> invoke(context, WebEndpointHttpMethod.POST, LOOK, arguments))
+            .isThrownBy(() -> invoke(context, WebEndpointHttpMethod.POST, PATH, arguments))
             .satisfies((ex) -> assertThat(ex.getReason()).startsWith(reason));
     }
 
@@ -249,7 +250,7 @@ class DelayQueueEndpointAutoConfigurationTests {
             Map<String, Object> arguments) {
         Map<String, Object> all = new HashMap<>(selectors);
         all.putAll(arguments);
-        return json(invoke(context, WebEndpointHttpMethod.POST, LOOK, all));
+        return json(invoke(context, WebEndpointHttpMethod.POST, PATH, all));
     }
 
     private static JsonNode json(Object value) {

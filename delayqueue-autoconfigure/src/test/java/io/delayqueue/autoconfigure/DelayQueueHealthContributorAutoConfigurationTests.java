@@ -51,7 +51,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         .withBean(Handler.class);
 
     @Test
-    void isUpWhileAllIsWell() {
+    void isUpWhileQueuesAndStoreAreHealthy() {
         this.application.run((context) -> {
             Health health = health(context);
 
@@ -165,7 +165,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     }
 
     @Test
-    void aStoreThatHangsIsNotWaitedForAndCountsAsAwayAfterAWhile() {
+    void doesNotWaitForAHangingStoreAndReportsItAsDownAfterAWhile() {
         AtomicLong now = new AtomicLong();
         QueueInspector inspector = mock(QueueInspector.class);
         PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
@@ -204,7 +204,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     }
 
     @Test
-    void isNamedAndSwitchedOffAsBootDoes() {
+    void isNamedAndDisabledLikeBootsContributors() {
         this.application
             .run((context) -> assertThat(context.getBean(HealthContributorRegistry.class).getContributor("delayqueue"))
                 .isInstanceOf(DelayQueueHealthIndicator.class));
@@ -215,7 +215,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     }
 
     @Test
-    void startsAsBeforeWithoutHealth() {
+    void startsWithoutHealth() {
         // Found as Boot finds it: read, and not loaded.
         new ApplicationContextRunner().withUserConfiguration(EnabledApplication.class)
             .withPropertyValues("delayqueue.store=memory")

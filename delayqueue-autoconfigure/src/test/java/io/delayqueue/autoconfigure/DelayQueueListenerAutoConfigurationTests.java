@@ -57,7 +57,7 @@ class DelayQueueListenerAutoConfigurationTests {
             (context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
 
     @Test
-    void bringsMessagesToHandlers() {
+    void deliversMessagesToHandlers() {
         this.application.withBean(Handler.class)
             .run((context) -> assertThat(
                     sendAndAwait(context.getBean(DelayQueueOperations.class), context.getBean(Handler.class)))
@@ -65,7 +65,7 @@ class DelayQueueListenerAutoConfigurationTests {
     }
 
     @Test
-    void bringsMessagesToHandlersOfALazyApplication() {
+    void deliversMessagesToHandlersOfALazyApplication() {
         this.lazyApplication.withBean("handler", Handler.class).run((context) -> {
             assertThat(context.getBeanFactory().getSingleton("handler")).isNotNull();
             assertThat(sendAndAwait(context.getBean(DelayQueueOperations.class), context.getBean(Handler.class)))
@@ -245,9 +245,9 @@ class DelayQueueListenerAutoConfigurationTests {
     static class OwnWorker {
 
         @Bean
-        DelayedListenerLifecycle own(StoreComponents ports, DelayedListenerRegistry registry,
+        DelayedListenerLifecycle own(StoreComponents components, DelayedListenerRegistry registry,
                 ApplicationEventPublisher events, DelayQueueProperties properties) {
-            return new DelayedListenerLifecycle(ports, registry, events,
+            return new DelayedListenerLifecycle(components, registry, events,
                     properties.workerSettings(false, HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
         }
 

@@ -47,7 +47,7 @@ class DelayQueueMetricsAutoConfigurationTests {
                 CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class));
 
     @Test
-    void countsInTheRegistryThatBootMakes() {
+    void countsInBootsRegistry() {
         this.application.withBean("handler", Handler.class).run((context) -> {
             context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
 
@@ -62,19 +62,19 @@ class DelayQueueMetricsAutoConfigurationTests {
     }
 
     @Test
-    void startsAsBeforeWithoutMicrometer() {
+    void startsWithoutMicrometer() {
         this.application.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
             .withBean(Handler.class)
             .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
     }
 
     @Test
-    void startsAsBeforeWithoutARegistry() {
+    void startsWithoutARegistry() {
         this.withoutRegistry.withBean(Handler.class).run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
     }
 
     @Test
-    void isOffIfAskedTo() {
+    void isDisabledByItsProperty() {
         this.application.withPropertyValues("delayqueue.metrics.enabled=false")
             .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
     }
@@ -127,7 +127,7 @@ class DelayQueueMetricsAutoConfigurationTests {
     }
 
     @Test
-    void refusesAnIntervalThatIsNone() {
+    void rejectsAnIntervalThatIsNotPositive() {
         this.application.withPropertyValues("delayqueue.metrics.interval=1ms")
             .run((context) -> assertThat(context).getFailure()
                 .hasStackTraceContaining("delayqueue.metrics.interval must be 100ms to 1h, but was 1 ms"));

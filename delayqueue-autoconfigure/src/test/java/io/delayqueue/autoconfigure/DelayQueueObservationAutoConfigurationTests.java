@@ -79,7 +79,7 @@ class DelayQueueObservationAutoConfigurationTests {
     private final ApplicationContextRunner traced = this.observed.withUserConfiguration(Tracing.class);
 
     @Test
-    void observesNothingUnlessAskedTo() {
+    void observesNothingByDefault() {
         this.quiet.withUserConfiguration(Tracing.class).run((context) -> {
             context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
 
@@ -243,7 +243,7 @@ class DelayQueueObservationAutoConfigurationTests {
     }
 
     @Test
-    void startsAsBeforeWithoutTracing() {
+    void startsWithoutTracing() {
         this.observed.withClassLoader(new FilteredClassLoader("io.micrometer.tracing")).run((context) -> {
             assertThat(context).hasNotFailed().hasSingleBean(MessageObservations.class);
             context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);

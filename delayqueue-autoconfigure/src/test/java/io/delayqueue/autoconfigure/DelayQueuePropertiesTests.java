@@ -81,7 +81,7 @@ class DelayQueuePropertiesTests {
     }
 
     @Test
-    void settingsOfAQueueStandBeforeThoseOfAllListeners() {
+    void settingsOfAQueueTakePrecedence() {
         DelayQueueProperties properties = bind(Map.ofEntries(Map.entry("delayqueue.listener.concurrency", "3"),
                 Map.entry("delayqueue.queues.orders.concurrency", "4"),
                 Map.entry("delayqueue.queues.orders.lease", "1m"), Map.entry("delayqueue.queues.orders.timeout", "2m"),
@@ -116,7 +116,7 @@ class DelayQueuePropertiesTests {
     }
 
     @Test
-    void zeroSwitchesTheTimeoutOffForOneQueue() {
+    void zeroDisablesTheTimeoutForOneQueue() {
         DelayQueueProperties properties = bind(
                 Map.of("delayqueue.listener.timeout", "1m", "delayqueue.queues.orders.timeout", "0"));
 
@@ -134,7 +134,7 @@ class DelayQueuePropertiesTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "0", "257", "-1" })
-    void partitionsOutOfRangeAreRefused(String partitions) {
+    void partitionsOutOfRangeAreRejected(String partitions) {
         assertThatThrownBy(() -> bind(Map.of("delayqueue.queues.orders.partitions", partitions))).rootCause()
             .hasMessageContaining("delayqueue.queues.orders.partitions");
     }
@@ -151,7 +151,7 @@ class DelayQueuePropertiesTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "orderTimeout", "ORDERS", "order_timeout", "order-timeout", "v2", "2" })
-    void aQueueWhoseNameHasNoDotNeedsNoBrackets(String name) {
+    void aQueueNameWithoutADotNeedsNoBrackets(String name) {
         this.application.withPropertyValues("delayqueue.store=memory", "delayqueue.queues." + name + ".lease=7s")
             .run((context) -> assertThat(
                     context.getBean(DelayQueueProperties.class).listenerSettings(new QueueName(name)).lease())

@@ -62,7 +62,7 @@ class DelayQueueRuntimeHintsTests {
     }
 
     @Test
-    void noViewOfTheEndpointIsForgottenHere() throws ClassNotFoundException {
+    void everyViewOfTheEndpointIsTestedHere() throws ClassNotFoundException {
         Class<?> views = ClassUtils.forName(DelayQueueEndpoint.class.getPackageName() + ".EndpointViews", null);
 
         assertThat(views.getDeclaredClasses()).extracting(Class::getSimpleName)

@@ -120,7 +120,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void aServerThatIsAwayKeepsTheOtherFromNothing(CapturedOutput output) {
+    void anUnavailableServerDoesNotAffectTheOtherSystem(CapturedOutput output) {
         try (RedisServer other = RedisServer.start(RedisBinary.REDIS_7_0)) {
             other.kill();
             twoServers(other).run((context) -> {
@@ -197,7 +197,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void isInMemoryWhereTheApplicationIs() {
+    void usesTheInMemoryStoreIfTheApplicationDoes() {
         this.application.withUserConfiguration(OtherServer.class, Handlers.class)
             .withPropertyValues("delayqueue.store=memory", "billing.port=1")
             .run((context) -> {
@@ -209,7 +209,7 @@ class DelayQueueSystemTests {
 
     /** Each system knows the queues of its own listeners. */
     @Test
-    void refusesQueuesThatNoListenerOfItHandlesIfAskedTo(CapturedOutput output) {
+    void rejectsUnknownQueuesOfItsOwnIfEnabled(CapturedOutput output) {
         this.application.withUserConfiguration(OtherNamespace.class, Handlers.class)
             .withPropertyValues("delayqueue.send.unknown-queues=reject", "delayqueue.queues.invoices.concurrency=2",
                     "billing.listen=invoices")
@@ -225,7 +225,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void needsSomethingOfItsOwn() {
+    void requiresItsOwnConnectionOrNamespace() {
         this.application.withUserConfiguration(NothingOfItsOwn.class)
             .run((context) -> assertThat(context).getFailure()
                 .rootCause()
@@ -233,7 +233,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void aListenerOfASystemThatIsNotThereFailsTheStart() {
+    void aListenerOfAMissingSystemFailsTheStart() {
         this.application.withUserConfiguration(Handlers.class)
             .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
                 .contains("system must name a bean of type DelayQueueSystem, but was 'billing'"));

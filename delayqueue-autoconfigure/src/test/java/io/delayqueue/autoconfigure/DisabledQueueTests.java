@@ -28,7 +28,7 @@ class DisabledQueueTests {
 
     @ParameterizedTest
     @ValueSource(classes = { NeedsTemplate.class, NeedsOperations.class, NeedsInspector.class, NeedsRegistry.class })
-    void theStartNamesThePropertyThatSwitchedTheQueueOff(Class<?> application, CapturedOutput output) {
+    void theFailedStartNamesThePropertyThatDisabledTheQueue(Class<?> application, CapturedOutput output) {
         assertThatException().isThrownBy(() -> start(application, DISABLED));
 
         assertThat(output).contains("APPLICATION FAILED TO START")
@@ -38,7 +38,7 @@ class DisabledQueueTests {
     }
 
     @Test
-    void otherBeansThatAreMissingAreExplainedAsEver(CapturedOutput output) {
+    void otherMissingBeansAreExplainedByBoot(CapturedOutput output) {
         assertThatException().isThrownBy(() -> start(NeedsSomethingElse.class, DISABLED));
 
         assertThat(output).contains("Consider defining a bean of type 'java.lang.StringBuilder'")
@@ -46,7 +46,7 @@ class DisabledQueueTests {
     }
 
     @Test
-    void theBeansOfAQueueThatIsOnAreNotExplainedByTheProperty(CapturedOutput output) {
+    void theBeansOfAnEnabledQueueAreNotExplainedByTheProperty(CapturedOutput output) {
         assertThatException().isThrownBy(() -> start(NeedsTemplate.class,
                 "spring.autoconfigure.exclude=" + DelayQueueAutoConfiguration.class.getName()));
 

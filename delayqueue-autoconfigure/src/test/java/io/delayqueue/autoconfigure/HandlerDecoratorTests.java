@@ -87,7 +87,7 @@ class HandlerDecoratorTests {
     }
 
     @Test
-    void aHandlerFindsNothingOfTheThreadThatSent() {
+    void aHandlerSeesNoContextOfTheSendingThread() {
         withUser().run((context) -> {
             user.set("alice");
             context.getBean(DelayQueueOperations.class).send("sync", "x", Duration.ZERO);
@@ -97,9 +97,9 @@ class HandlerDecoratorTests {
         });
     }
 
-    /** What follows the future of a handler has the context that completed it. */
+    /** Stages after the future of a handler run in the context that completed it. */
     @Test
-    void contextIsPropagatedFromTheEndOfAFutureIfBootIsAskedTo() {
+    void contextIsPropagatedFromACompletedFutureIfEnabledInBoot() {
         withUser().withPropertyValues("delayqueue.listener.max-attempts=1").run((context) -> {
             context.getBean(DelayQueueOperations.class).send("async", "x", Duration.ZERO);
             Users users = context.getBean(Users.class);

@@ -68,7 +68,7 @@ class HandlerExecutorSettingsTests {
     }
 
     @Test
-    void handlersRunOnTheExecutorThatIsNamedAsManyAsTheyMayBe() {
+    void handlersRunOnTheNamedExecutorUpToTheirConcurrency() {
         this.application.withUserConfiguration(Executors.class)
             .withPropertyValues("delayqueue.listener.executor=mine", "delayqueue.listener.concurrency=3")
             .run((context) -> {
@@ -95,7 +95,7 @@ class HandlerExecutorSettingsTests {
     }
 
     @Test
-    void anExecutorThatIsNotThereFailsTheStart() {
+    void aMissingExecutorFailsTheStart() {
         this.application.withUserConfiguration(Plain.class)
             .withPropertyValues("delayqueue.listener.executor=none")
             .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
@@ -113,7 +113,7 @@ class HandlerExecutorSettingsTests {
 
     /** The calling thread may be that of the connection, which must not be blocked. */
     @Test
-    void whatAnExecutorWouldRunInItsCallerIsHandledLater(CapturedOutput output) {
+    void aTaskThatAnExecutorRunsInItsCallerIsHandledLater(CapturedOutput output) {
         this.onRedis.withUserConfiguration(Saturated.class)
             .withPropertyValues("delayqueue.listener.executor=saturated", "delayqueue.listener.concurrency=5")
             .run((context) -> {
@@ -133,7 +133,7 @@ class HandlerExecutorSettingsTests {
     /** As {@code DiscardPolicy} and {@code DiscardOldestPolicy} do, without a word. */
     @ParameterizedTest
     @ValueSource(strings = { "discards", "discardsOldest" })
-    void whatAnExecutorDropsIsHandledLater(String executor) {
+    void aTaskThatAnExecutorDropsIsHandledLater(String executor) {
         this.application.withUserConfiguration(Dropping.class)
             .withPropertyValues("delayqueue.listener.executor=" + executor)
             .run((context) -> {
@@ -162,7 +162,7 @@ class HandlerExecutorSettingsTests {
 
     /** The exception of the task reports the rejection; no test reads it here. */
     @Test
-    void whatAnExecutorWouldRunInItsCallerIsHandledLaterThoughADecoratorCatchesThat() {
+    void aTaskRunInItsCallerIsHandledLaterEvenIfADecoratorCatchesTheRejection() {
         this.application.withUserConfiguration(Swallowing.class)
             .withPropertyValues("delayqueue.listener.executor=swallowing")
             .run((context) -> {
@@ -183,7 +183,7 @@ class HandlerExecutorSettingsTests {
     private static void awaitLatch(CountDownLatch latch) {
         try {
             if (!latch.await(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IllegalStateException("Nobody lets this thread go on");
+                throw new IllegalStateException("The test did not release this thread");
             }
         }
         catch (InterruptedException ex) {

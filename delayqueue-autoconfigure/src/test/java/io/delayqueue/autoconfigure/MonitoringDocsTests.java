@@ -76,13 +76,13 @@ class MonitoringDocsTests {
                 .collect(Collectors.toMap((id) -> id.getName().substring("delayqueue.".length()),
                         MonitoringDocsTests::tagsOf, MonitoringDocsTests::union));
 
-            Map<String, Set<String>> told = lines("operations.md").stream()
+            Map<String, Set<String>> documented = lines("operations.md").stream()
                 .dropWhile((line) -> !line.startsWith("| Meter |"))
                 .skip(2)
                 .takeWhile((line) -> line.startsWith("|"))
                 .map((line) -> line.split("\\|"))
                 .collect(Collectors.toMap((cells) -> codes(cells[1]).get(0), (cells) -> tagsOf(cells[3])));
-            assertThat(told).isEqualTo(real);
+            assertThat(documented).isEqualTo(real);
         });
     }
 

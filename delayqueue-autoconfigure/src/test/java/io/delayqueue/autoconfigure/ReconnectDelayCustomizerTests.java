@@ -69,7 +69,7 @@ class ReconnectDelayCustomizerTests {
     }
 
     @Test
-    void isSwitchedOffByZero() {
+    void isDisabledByZero() {
         this.application.withPropertyValues("delayqueue.max-reconnect-delay=0")
             .run((context) -> assertThat(context.getBean(ClientResources.class).reconnectDelay().createDelay(100))
                 .isEqualTo(Duration.ofSeconds(30)));
@@ -77,7 +77,7 @@ class ReconnectDelayCustomizerTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "delayqueue.enabled=false", "delayqueue.store=memory" })
-    void leavesAClientAloneThatTheQueueDoesNotUse(String property) {
+    void doesNotChangeAClientThatTheQueueDoesNotUse(String property) {
         this.application.withPropertyValues(property)
             .run((context) -> assertThat(context.getBean(ClientResources.class).reconnectDelay().createDelay(100))
                 .isEqualTo(Duration.ofSeconds(30)));
@@ -98,7 +98,7 @@ class ReconnectDelayCustomizerTests {
     }
 
     @Test
-    void isNotThereWithoutLettuce() {
+    void isAbsentWithoutLettuce() {
         this.application.withClassLoader(new FilteredClassLoader("io.lettuce"))
             .withPropertyValues("spring.data.redis.client-type=jedis")
             .run((context) -> assertThat(context).hasNotFailed()

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Checks the connections and threads of a started application on a real server, and what
+ * Checks the connections and threads of an application on a real server, and that none
  * remains after its stop.
  */
 @ExtendWith(OutputCaptureExtension.class)
@@ -65,7 +65,7 @@ class RedisApplicationTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "lettuce", "jedis" })
-    void bringsMessagesToHandlers(String client, CapturedOutput output) {
+    void deliversMessagesToHandlers(String client, CapturedOutput output) {
         application(this.redis.port()).withPropertyValues("spring.data.redis.client-type=" + client)
             .withBean(Handler.class)
             .run((context) -> {
@@ -110,7 +110,7 @@ class RedisApplicationTests {
     }
 
     @Test
-    void refusesAServerOnWhichItsUserMayDoTooLittle() {
+    void rejectsAServerWithMissingPermissions() {
         this.redis.commands()
             .aclSetuser("modest",
                     AclSetuserArgs.Builder.on()

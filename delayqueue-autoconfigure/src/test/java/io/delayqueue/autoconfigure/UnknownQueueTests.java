@@ -33,14 +33,14 @@ class UnknownQueueTests {
         .withPropertyValues("delayqueue.send.unknown-queues=reject");
 
     @Test
-    void anyNameIsAcceptedByDefault() {
+    void anyQueueNameIsAcceptedByDefault() {
         this.application.withBean(Orders.class)
             .run((context) -> assertThat(send(context.getBean(DelayQueueOperations.class), "ordres").outcome())
                 .isEqualTo(SendOutcome.SCHEDULED));
     }
 
     @Test
-    void aMistypedNameIsRefusedWithTheNameThatWasMeant() {
+    void aMistypedNameIsRejectedWithTheProbableName() {
         this.strict.withBean(Orders.class).run((context) -> {
             UnknownQueueException refused = catchThrowableOfType(UnknownQueueException.class,
                     () -> send(context.getBean(DelayQueueOperations.class), "ordres"));
@@ -53,7 +53,7 @@ class UnknownQueueTests {
     }
 
     @Test
-    void everyWayOfSendingRefusesAndStoresNothing() {
+    void everyKindOfSendRejectsItAndStoresNothing() {
         this.strict.withBean(Orders.class).run((context) -> {
             DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
             DelayedMessage known = DelayedMessage.builder("orders", "m").id("a").delay(Duration.ofHours(1)).build();
@@ -70,21 +70,21 @@ class UnknownQueueTests {
     @ParameterizedTest
     @ValueSource(strings = { "delayqueue.known-queues=bills,receipts", "delayqueue.queues.receipts.partitions=2",
             "delayqueue.queues.receipts.lease=1m" })
-    void aNameThatAPropertyDeclaresIsGood(String property) {
+    void aNameDeclaredByAPropertyIsAccepted(String property) {
         this.strict.withPropertyValues(property)
             .run((context) -> assertThat(send(context.getBean(DelayQueueOperations.class), "receipts").outcome())
                 .isEqualTo(SendOutcome.SCHEDULED));
     }
 
     @Test
-    void aNameThatAListenerHandlesIsGood() {
+    void aNameOfAListenerIsAccepted() {
         this.strict.withBean(Orders.class)
             .run((context) -> assertThat(send(context.getBean(DelayQueueOperations.class), "orders").outcome())
                 .isEqualTo(SendOutcome.SCHEDULED));
     }
 
     @Test
-    void aNameThatALateListenerHandlesIsGoodFromThenOn() {
+    void aNameOfALateListenerIsAcceptedAfterItsRegistration() {
         this.strict.withBean("lazy", Orders.class, Orders::new, (definition) -> definition.setLazyInit(true))
             .run((context) -> {
                 DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
@@ -97,7 +97,7 @@ class UnknownQueueTests {
 
     /** Listeners are registered last. */
     @Test
-    void nothingIsRefusedBeforeTheListenersAreKnown() {
+    void nothingIsRejectedBeforeTheListenersAreKnown() {
         this.strict.withBean(Orders.class)
             .withBean(Early.class)
             .run((context) -> assertThat(context.getBean(DelayQueueOperations.class).find("orders", "early"))

@@ -30,7 +30,7 @@ class UnusedQueueSettingsCheckTests {
     private final ApplicationContextRunner listening = this.application.withBean(Orders.class);
 
     @Test
-    void settingsOfAQueueWithoutAListenerAreLoggedWithTheNameThatWasMeant(CapturedOutput output) {
+    void settingsOfAQueueWithoutAListenerAreLoggedWithTheProbableName(CapturedOutput output) {
         this.listening.withPropertyValues("delayqueue.queues.order.concurrency=3", "delayqueue.queues.order.lease=1m")
             .run((context) -> assertThat(lines(output)).containsExactly("No listener of this application handles queue "
                     + "'order', so the settings in delayqueue.queues for it concern no listener. Did you mean "
@@ -42,7 +42,7 @@ class UnusedQueueSettingsCheckTests {
     @ValueSource(strings = { "delayqueue.queues.orders.concurrency=3", "delayqueue.queues.bills.partitions=4",
             "delayqueue.queues[billing.reminders].max-attempts=4", "delayqueue.queues.orders.maxAttempts=4",
             "delayqueue.queues.orders.backoff.max=1m" })
-    void settingsOfAListenerAndPartitionsAreFine(String property, CapturedOutput output) {
+    void settingsOfAListenerAndPartitionsAreNotLogged(String property, CapturedOutput output) {
         this.listening.withPropertyValues(property).run((context) -> assertThat(lines(output)).isEmpty());
     }
 
@@ -53,7 +53,7 @@ class UnusedQueueSettingsCheckTests {
     }
 
     @Test
-    void anApplicationThatOnlySendsIsNotWarnedForTheQueuesOfOthers(CapturedOutput output) {
+    void anApplicationThatOnlySendsIsNotWarnedAboutOtherQueues(CapturedOutput output) {
         this.application.withPropertyValues("delayqueue.queues.orders.concurrency=3")
             .run((context) -> assertThat(lines(output)).isEmpty());
     }

@@ -45,7 +45,7 @@ class MessageObservationsTests {
 
     @ParameterizedTest
     @EnumSource(Broken.class)
-    void sendsStand(Broken broken) throws Exception {
+    void aFailingObservationDoesNotFailASend(Broken broken) throws Exception {
         MessageObservations observations = broken(broken);
 
         assertThat(observations.send(MESSAGE, (message) -> answer())).isEqualTo(STORED);
@@ -58,7 +58,7 @@ class MessageObservationsTests {
 
     @ParameterizedTest
     @EnumSource(Broken.class)
-    void handlersRunOnceAndEndAsTheyDo(Broken broken) throws Throwable {
+    void aFailingObservationDoesNotChangeAHandler(Broken broken) throws Throwable {
         MessageObservations observations = broken(broken);
         CompletableFuture<String> stage = new CompletableFuture<>();
 

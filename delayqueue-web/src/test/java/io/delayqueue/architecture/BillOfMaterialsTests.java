@@ -33,7 +33,7 @@ class BillOfMaterialsTests {
     private static final Pattern BANNER = Pattern.compile("/\\*!\\s*\\*?\\s*(\\S+) v(\\d+\\.\\d+\\.\\d+)");
 
     @Test
-    void listsWhatTheBuildUnpacks() {
+    void listsTheLibrariesThatTheBuildUnpacks() {
         String execution = read(Path.of("pom.xml")).split("<id>unpack-dashboard-libraries</id>")[1]
             .split("</execution>")[0];
         List<MatchResult> unpacked = UNPACKED.matcher(execution).results().toList();
@@ -44,7 +44,7 @@ class BillOfMaterialsTests {
     }
 
     @Test
-    void listsWhatTheFilesSayTheyContain() {
+    void listsTheLibrariesThatTheFilesContain() {
         Set<String> contained = new TreeSet<>();
         for (Path file : files()) {
             BANNER.matcher(read(file))

@@ -25,9 +25,9 @@ class WebArchitectureTests extends ArchitectureTests {
 
     private static final String DASHBOARD = WEB + ".dashboard";
 
-    /** Reached by users only, and by what. */
+    /** Types that only applications use, each with the reason. */
     private static final Set<String> PUBLIC_FOR_USERS = Set.of(
-            // DelayedListenerRegistry.listener(id) and what it counts
+            // returned by DelayedListenerRegistry.listener(id), with its counts
             "ListenerContainer", "ListenerStatistics",
             // to name and tag observations otherwise
             "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
@@ -47,7 +47,7 @@ class WebArchitectureTests extends ArchitectureTests {
                         AUTOCONFIGURE, HTTP, HTTP_API, HTTP_CONSUME, DASHBOARD)));
     }
 
-    /** Hidden until needed. Of what is in the root package all is for users. */
+    /** Types are package-private until needed; the root package is the public API. */
     @Test
     void aTypeIsPublicOnlyIfAnotherPackageUsesIt() {
         classes().that()

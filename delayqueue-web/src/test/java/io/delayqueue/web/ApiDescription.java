@@ -117,9 +117,9 @@ public final class ApiDescription {
     }
 
     private JsonNode operation(String method, String path) {
-        PathContainer asked = PathContainer.parsePath(path.replaceAll("\\?.*", ""));
+        PathContainer requested = PathContainer.parsePath(path.replaceAll("\\?.*", ""));
         for (Map.Entry<String, JsonNode> entry : this.json.path("paths").properties()) {
-            if (PathPatternParser.defaultInstance.parse(entry.getKey()).matches(asked)) {
+            if (PathPatternParser.defaultInstance.parse(entry.getKey()).matches(requested)) {
                 return entry.getValue().path(method.toLowerCase());
             }
         }

@@ -58,26 +58,26 @@ class ApiLimitsTests {
             "/leases/acknowledge | {\"id\": \"1\", \"token\": \"x\"} | Token is not valid",
             "/dead-letters/purge | {} | Field 'filter' is needed",
             "/dead-letters/purge | {\"filter\": {}} | Without a cursor, 'deadLetteredBefore' is needed" })
-    void namesTheValueAndTheRule(String path, String body, String told) {
+    void namesTheValueAndTheRule(String path, String body, String detail) {
         Reply reply = this.server.post(QUEUE + path, body);
 
         assertThat(reply.problem()).isEqualTo("invalid");
-        assertThat(reply.detail()).contains(told);
+        assertThat(reply.detail()).contains(detail);
     }
 
     @ParameterizedTest
     @CsvSource({ "/messages?limit=0, 'use 1 to 100, not'", "/messages?limit=101, 'use 1 to 100, not'",
             "/messages?limits=1, is not known", "/messages?limit=1&limit=2, is there 2 times",
             "/messages?listing=DEAD, not 'DEAD'", "/messages/by-id, is needed" })
-    void namesTheQueryAndTheRule(String path, String told) {
+    void namesTheInvalidParameterAndTheRule(String path, String detail) {
         Reply reply = this.server.get(QUEUE + path);
 
         assertThat(reply.problem()).isEqualTo("invalid");
-        assertThat(reply.detail()).contains(told);
+        assertThat(reply.detail()).contains(detail);
     }
 
     @Test
-    void refusesABodyThatIsTooLarge() {
+    void rejectsABodyThatIsTooLarge() {
         Reply reply = this.server.post(QUEUE + "/messages", "{\"payload\": \"%s\"}".formatted("x".repeat(1 << 20)));
 
         assertThat(reply.problem()).isEqualTo("body-too-large");
@@ -85,7 +85,7 @@ class ApiLimitsTests {
     }
 
     @Test
-    void listsAndSweeps() {
+    void listsAndChangesDeadLettersStepByStep() {
         String queue = ApiServer.PATH + "/queues/listed";
         for (int i = 0; i < 3; i++) {
             this.server.call("all", "PUT", queue + "/messages/by-id?id=m" + i,
@@ -98,9 +98,10 @@ class ApiLimitsTests {
         assertThat(second.json().at("/messages/0/id").asString()).isEqualTo("m2");
 
         die(queue, "m0");
-        JsonNode letter = this.server.get(queue + "/dead-letters").json().at("/deadLetters/0");
-        assertThat(this.server.get(queue + "/dead-letters/by-id?deadLetterId=" + letter.path("deadLetterId").asString())
-            .json()).isEqualTo(letter);
+        JsonNode deadLetter = this.server.get(queue + "/dead-letters").json().at("/deadLetters/0");
+        assertThat(this.server
+            .get(queue + "/dead-letters/by-id?deadLetterId=" + deadLetter.path("deadLetterId").asString())
+            .json()).isEqualTo(deadLetter);
         assertThat(this.server.get(queue + "/dead-letters/by-id?deadLetterId=m0~1").problem()).isEqualTo("not-found");
         assertThat(this.server.get(queue + "/dead-letters/by-id?deadLetterId=" + "a".repeat(300)).problem())
             .isEqualTo("not-found");
@@ -127,7 +128,7 @@ class ApiLimitsTests {
 
     /** Each has its own result; the audit lists all ids and counts the changed ones. */
     @Test
-    void steersManyByTheirIds() {
+    void cancelsAndReschedulesManyByTheirIds() {
         String queue = ApiServer.PATH + "/queues/steered";
         for (String id : List.of("s1", "s2")) {
             this.server.call("all", "PUT", queue + "/messages/by-id?id=" + id,
@@ -148,7 +149,7 @@ class ApiLimitsTests {
 
     /** The message may be another sender's, so its replacement is audited. */
     @Test
-    void theAuditTellsWhatTookThePlaceOfAnother() {
+    void theAuditRecordsReplacements() {
         String queue = ApiServer.PATH + "/queues/replaced";
         this.server.call("send", "PUT", queue + "/messages/by-id?id=r1", "{\"payload\": 1, \"delayMillis\": 60000}");
         this.server.call("send", "POST", queue + "/messages/batch", """
@@ -162,7 +163,7 @@ class ApiLimitsTests {
 
     /** A successor replaces no other, unless the caller requested that. */
     @Test
-    void theAuditTellsWhatFollowsAMessageInWorkAsItWasAskedFor() {
+    void theAuditRecordsSuccessors() {
         String queue = ApiServer.PATH + "/queues/followed";
         this.server.call("send", "PUT", queue + "/messages/by-id?id=f1", "{\"payload\": 1}");
         assertThat(this.server.post(queue + "/claims", "{\"waitMillis\": 10000}").json().at("/messages/0/id"))
@@ -182,7 +183,7 @@ class ApiLimitsTests {
     }
 
     @Test
-    void doesNotPauseUntilATimeThatHasPassed() {
+    void rejectsAPauseUntilATimeInThePast() {
         String queue = ApiServer.PATH + "/queues/past";
 
         Reply reply = this.server.call("all", "PUT", queue + "/pause", "{\"until\": \"2020-01-01T00:00:00Z\"}");
@@ -193,7 +194,7 @@ class ApiLimitsTests {
     }
 
     @Test
-    void forgetsWhatHoldsNothing() {
+    void forgetsAnEmptyQueue() {
         String queue = ApiServer.PATH + "/queues/forgotten";
         this.server.call("all", "PUT", queue + "/messages/by-id?id=1", "{\"payload\": 1, \"delayMillis\": 60000}");
         assertThat(this.server.call("all", "DELETE", queue, null).problem()).isEqualTo("queue-in-use");
@@ -206,7 +207,7 @@ class ApiLimitsTests {
 
     /** Hostile ids, cursors, tokens and bodies; the same ones each time. */
     @Test
-    void rubbishIsRefusedAndNeverADefect() {
+    void garbageIsRejectedAndNeverADefect() {
         Random random = new Random(SEED);
         for (int i = 0; i < 120; i++) {
             String rubbish = rubbish(random);

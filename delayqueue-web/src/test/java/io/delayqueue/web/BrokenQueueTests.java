@@ -41,7 +41,7 @@ class BrokenQueueTests {
     }
 
     @Test
-    void aKeyOfAnotherTypeStopsTheSightOfItsQueueAlone(CapturedOutput output) {
+    void aKeyOfAnotherTypeHidesOnlyItsQueue(CapturedOutput output) {
         RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
         try (ApiServer server = start("spring.data.redis.port=" + redis.port())) {
             server.operations().send("sound", "x", Duration.ofHours(1));
@@ -74,7 +74,7 @@ class BrokenQueueTests {
 
     /** Also logs each unreadable queue once. */
     @Test
-    void aMasterThatIsDeadLeavesTheQueuesOfTheOthersToBeSeen(CapturedOutput output) {
+    void aDeadMasterHidesOnlyItsQueues(CapturedOutput output) {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 0, "cluster-require-full-coverage no");
                 ApiServer server = start("spring.data.redis.cluster.nodes=" + String.join(",", cluster.nodes()),
                         "delayqueue.command-timeout=1s")) {

@@ -54,7 +54,7 @@ class LargePayloadIntegrationTests {
     private static final int PAYLOAD = 255_000;
 
     /** Length of a response: about 1 MiB of contents, always at least one message. */
-    private static final int LONGEST = (1 << 20) + PAYLOAD + 100_000;
+    private static final int MAX_LENGTH = (1 << 20) + PAYLOAD + 100_000;
 
     private static final String PAYLOAD_TEXT = "[" + "{},".repeat(PAYLOAD / 3 - 1) + "{}]";
 
@@ -94,7 +94,7 @@ class LargePayloadIntegrationTests {
     }
 
     @Test
-    void claimsAreAnsweredByPagesAndOthersMeanwhile() {
+    void largeClaimsAreAnsweredInPagesAndBlockNoOthers() {
         send("q", MESSAGES);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger others = new AtomicInteger();
@@ -109,7 +109,7 @@ class LargePayloadIntegrationTests {
         int claims = 0;
         while (handled.size() < MESSAGES) {
             HttpResponse<String> reply = claim("q", 100);
-            assertThat(reply.body().length()).as("length of an answer").isLessThan(LONGEST);
+            assertThat(reply.body().length()).as("length of an answer").isLessThan(MAX_LENGTH);
             assertThat(reply.body()).contains(PAYLOAD_TEXT);
             claims++;
             handled.addAll(settleAll("q", reply, "acknowledge", ""));
@@ -118,14 +118,14 @@ class LargePayloadIntegrationTests {
         other.join();
 
         assertThat(handled).hasSize(MESSAGES);
-        assertThat(claims).isGreaterThanOrEqualTo(MESSAGES * PAYLOAD / LONGEST);
+        assertThat(claims).isGreaterThanOrEqualTo(MESSAGES * PAYLOAD / MAX_LENGTH);
         assertThat(others.get()).as("messages of another queue meanwhile").isPositive();
         assertNeverFull();
     }
 
     /** Each claim gets as much as a response may have. */
     @Test
-    void manyConsumersAtOnceFindRoom() {
+    void manyConcurrentConsumersFitIntoTheHeap() {
         int consumers = 64;
         send("many", 4 * consumers);
         Set<String> handled = new ConcurrentSkipListSet<>();
@@ -138,7 +138,7 @@ class LargePayloadIntegrationTests {
     }
 
     @Test
-    void deadLettersAreListedByPages() {
+    void largeDeadLettersAreListedInPages() {
         send("dead", MESSAGES);
         Set<String> died = new TreeSet<>();
         while (died.size() < MESSAGES) {
@@ -149,8 +149,8 @@ class LargePayloadIntegrationTests {
         do {
             HttpResponse<String> page = call(HttpRequest.newBuilder().GET(), "dead/dead-letters?limit=100" + cursor);
             assertThat(page.statusCode()).isEqualTo(200);
-            assertThat(page.body().length()).as("length of a page").isLessThan(LONGEST);
-            LETTER.matcher(page.body()).results().forEach((letter) -> listed.add(letter.group(1)));
+            assertThat(page.body().length()).as("length of a page").isLessThan(MAX_LENGTH);
+            LETTER.matcher(page.body()).results().forEach((deadLetter) -> listed.add(deadLetter.group(1)));
             Matcher next = NEXT.matcher(page.body());
             cursor = next.find() ? "&cursor=" + URLEncoder.encode(next.group(1), StandardCharsets.UTF_8) : "";
         }
@@ -161,7 +161,7 @@ class LargePayloadIntegrationTests {
     }
 
     @Test
-    void manyBatchesAtOnceFindRoom() {
+    void manyConcurrentBatchesFitIntoTheHeap() {
         String body = IntStream.range(0, 3)
             .mapToObj((i) -> "{\"delayMillis\": 3600000, \"payload\": " + PAYLOAD_TEXT + "}")
             .collect(Collectors.joining(",", "{\"messages\": [", "]}"));

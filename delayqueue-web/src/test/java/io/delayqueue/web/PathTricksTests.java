@@ -70,14 +70,14 @@ class PathTricksTests {
 
     @ParameterizedTest
     @MethodSource("spellings")
-    void anotherSpellingOpensNothing(String path, @Nullable String user) {
+    void anotherSpellingOfThePathOpensNoRoute(String path, @Nullable String user) {
         assertThat(ask("DELETE", path, user)).isBetween(400, 499);
         assertStillThere();
     }
 
     @ParameterizedTest
     @ValueSource(strings = { "/delayqueue/api/v1", "/delayqueue/data" })
-    void anotherMethodOpensNothing(String base) {
+    void anotherMethodOpensNoRoute(String base) {
         for (String method : List.of("HEAD", "OPTIONS", "PROPFIND", "delete")) {
             assertThat(ask(method, base + MESSAGE, "send")).isBetween(400, 499);
         }
@@ -89,7 +89,7 @@ class PathTricksTests {
 
     /** Proves that the rejections above are due to the spelling. */
     @Test
-    void itsOwnSpellingOpensToWhoMay() {
+    void theExactPathIsOpenToPermittedCallers() {
         String other = MESSAGE.replace("held", "other");
         server.call("send", "PUT", ApiServer.PATH + other, "{\"payload\": 1, \"delayMillis\": 600000}");
 

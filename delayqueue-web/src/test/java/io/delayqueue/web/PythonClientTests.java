@@ -91,7 +91,7 @@ class PythonClientTests {
 
     /** Each of these responses has stopped a consumer once. */
     @Test
-    void goesOnWhileTheApiIsAway(@TempDir Path directory) throws Exception {
+    void continuesAfterAnOutageOfTheApi(@TempDir Path directory) throws Exception {
         Queue<Scripted> script = new ArrayDeque<>(
                 List.of(new Scripted("messages", 201, "{}"), new Scripted("messages", 201, "{}"),
                         new Scripted("messages", 201, "{}"), new Scripted("claims", 503, "{}"),
@@ -102,11 +102,11 @@ class PythonClientTests {
                         new Scripted("claims", 200, messages("b")), new Scripted("leases/extend", 204, ""),
                         new Scripted("leases/acknowledge", Scripted.CUT, ""),
                         new Scripted("leases/acknowledge", 204, ""), new Scripted("claims", 403, "{}")));
-        List<String> asked = Collections.synchronizedList(new ArrayList<>());
+        List<String> requests = Collections.synchronizedList(new ArrayList<>());
         HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
         server.createContext("/", (exchange) -> {
             String path = exchange.getRequestURI().getPath().replace("/queues/python/", "");
-            asked.add(path + " " + new String(exchange.getRequestBody().readAllBytes()));
+            requests.add(path + " " + new String(exchange.getRequestBody().readAllBytes()));
             Scripted next = script.remove();
             next.answer(exchange, path.equals(next.path()));
         });
@@ -122,10 +122,10 @@ class PythonClientTests {
             server.stop(0);
         }
         assertThat(script).isEmpty();
-        assertThat(asked.subList(0, 3)).containsExactly("messages {\"payload\": 1}",
+        assertThat(requests.subList(0, 3)).containsExactly("messages {\"payload\": 1}",
                 "messages {\"dueAt\": \"2030-01-01T00:00:00Z\", \"payload\": 2}",
                 "messages {\"payload\": 3, \"delayMillis\": 1500}");
-        assertThat(asked).contains("claims {\"max\": 1, \"waitMillis\": 3000, \"leaseMillis\": 7000}",
+        assertThat(requests).contains("claims {\"max\": 1, \"waitMillis\": 3000, \"leaseMillis\": 7000}",
                 "leases/extend {\"leaseMillis\": 60000, \"id\": \"a\", \"token\": \"t\"}");
     }
 

@@ -39,14 +39,14 @@ class RepeatedSettlementTests {
     private static final String QUEUES = ApiServer.PATH + "/queues/";
 
     @Test
-    void areAnsweredAndNotRepeatedOnOneNode(CapturedOutput output) {
+    void repeatedSettlementsAreAnsweredButNotRepeatedOnOneNode(CapturedOutput output) {
         try (ApiServer server = ApiServer.start(Listening.class)) {
             repeat(List.of(server), output);
         }
     }
 
     @Test
-    void norOnAnotherNode(CapturedOutput output) {
+    void repeatedSettlementsAreAnsweredButNotRepeatedOnAnotherNode(CapturedOutput output) {
         RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
         String[] properties = RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
                 "delayqueue.namespace=repeated");

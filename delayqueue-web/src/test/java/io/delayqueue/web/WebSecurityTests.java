@@ -32,7 +32,7 @@ class WebSecurityTests {
     }
 
     @Test
-    void anOlderBrowserIsToldByItsOrigin() {
+    void anOlderBrowserIsRecognisedByItsOrigin() {
         assertThat(post((request) -> request.header("Origin", "https://evil.example")).problem())
             .isEqualTo("cross-site");
         assertThat(post((request) -> request.header("Origin", "null")).problem()).isEqualTo("cross-site");
@@ -42,7 +42,7 @@ class WebSecurityTests {
 
     /** Behind a load balancer the host differs from the one in the browser. */
     @Test
-    void aBrowserIsBelievedOverNames() {
+    void fetchMetadataTakesPrecedenceOverHostNames() {
         assertThat(post(
                 (request) -> request.header("Sec-Fetch-Site", "same-origin").header("Origin", "https://shop.example"))
             .status()).isEqualTo(201);
@@ -66,7 +66,7 @@ class WebSecurityTests {
      */
     @ParameterizedTest
     @CsvSource({ "*/*", "multipart/form-data", "rubbish" })
-    void aTypeWithoutABodyIsNotLookedAt(String type) {
+    void theContentTypeIsIgnoredWithoutABody(String type) {
         Reply known = this.server.send("GET", ApiServer.PATH + "/queues", null,
                 (request) -> request.header("Authorization", ApiServer.basic("all")).header("Content-Type", type));
         Reply unknown = this.server.send("POST", MESSAGES, "x", (request) -> request.header("Content-Type", type));
@@ -76,7 +76,7 @@ class WebSecurityTests {
     }
 
     @Test
-    void noOtherSiteIsToldAnything() {
+    void noResponseIsReadableByOtherSites() {
         Reply reply = this.server.send("GET", ApiServer.PATH + "/queues", null,
                 (request) -> request.header("Authorization", ApiServer.basic("all"))
                     .header("Origin", "https://evil.example"));
@@ -93,7 +93,7 @@ class WebSecurityTests {
 
     /** P1: one message of the maximum depth does not lose others. */
     @Test
-    void theDeepestPayloadThatIsTakenIsHandedOut() {
+    void theDeepestAcceptedPayloadIsDelivered() {
         assertThat(sendDeep(400).problem()).isEqualTo("invalid");
         assertThat(sendDeep(399).status()).isEqualTo(201);
 
@@ -109,7 +109,7 @@ class WebSecurityTests {
     }
 
     @Test
-    void nothingIsChangedByGet() {
+    void getChangesNothing() {
         for (String path : List.of("/queues/security/messages/cancel", "/queues/security/messages/batch",
                 "/queues/security/claims", "/queues/security/dead-letters/purge")) {
             Reply reply = this.server.get(ApiServer.PATH + path);

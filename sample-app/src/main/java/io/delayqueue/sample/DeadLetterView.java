@@ -7,9 +7,10 @@ import io.delayqueue.DeadLetter;
 /** A dead letter as shown: without its payload, and without the stack of its cause. */
 record DeadLetterView(String id, String orderId, Instant diedAt, int failures, String cause) {
 
-    static DeadLetterView of(DeadLetter letter) {
-        String cause = letter.cause().lines().findFirst().orElse("");
-        return new DeadLetterView(letter.id(), letter.messageId(), letter.deadLetteredAt(), letter.failures(), cause);
+    static DeadLetterView of(DeadLetter deadLetter) {
+        String cause = deadLetter.cause().lines().findFirst().orElse("");
+        return new DeadLetterView(deadLetter.id(), deadLetter.messageId(), deadLetter.deadLetteredAt(),
+                deadLetter.failures(), cause);
     }
 
 }

@@ -132,20 +132,20 @@ class OperationsProfileIntegrationTests {
     void deadLetterIsRedrivenOverHttpAndTheAuditNamesThePrincipal() {
         String id = place("poison-receipt");
         post(NOBODY, "/orders/" + id + "/pay", Map.of());
-        String letters = API + "/queues/receipt/dead-letters";
-        await().until(() -> json(get(VIEWER, letters)).get("deadLetters").size() == 1);
-        JsonNode letter = json(get(VIEWER, letters)).get("deadLetters").get(0);
+        String deadLetters = API + "/queues/receipt/dead-letters";
+        await().until(() -> json(get(VIEWER, deadLetters)).get("deadLetters").size() == 1);
+        JsonNode deadLetter = json(get(VIEWER, deadLetters)).get("deadLetters").get(0);
 
         exchange(HttpMethod.PUT, NOBODY, "/mail-server", Map.of("repaired", true));
-        String redrive = letters + "/by-id/redrive?deadLetterId=" + letter.get("deadLetterId").asString();
+        String redrive = deadLetters + "/by-id/redrive?deadLetterId=" + deadLetter.get("deadLetterId").asString();
         int ofTheViewer = post(VIEWER, redrive, Map.of()).getStatusCode().value();
         int ofTheOperator = post(OPERATOR, redrive, Map.of()).getStatusCode().value();
 
-        assertThat(letter.get("failures").asInt()).isEqualTo(4);
+        assertThat(deadLetter.get("failures").asInt()).isEqualTo(4);
         assertThat(ofTheViewer).isEqualTo(403);
         assertThat(ofTheOperator).isEqualTo(204);
         await().until(() -> json(get(VIEWER, API + "/queues/receipt")).get("scheduled").asInt() == 0);
-        assertThat(json(get(VIEWER, letters)).get("deadLetters")).isEmpty();
+        assertThat(json(get(VIEWER, deadLetters)).get("deadLetters")).isEmpty();
         assertThat(get(VIEWER, "/actuator/auditevents").getBody()).contains("\"principal\":\"operator\"")
             .contains("redrive")
             .doesNotContain("may-act");
@@ -193,7 +193,7 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
-    void noAccountReachesWhatItMayNot() {
+    void noAccountReachesRoutesWithoutItsAuthority() {
         assertThat(get(NOBODY, "/orders").getStatusCode().value()).isEqualTo(200);
         assertThat(get(NOBODY, API + "/queues/receipt").getStatusCode().value()).isEqualTo(401);
         assertThat(get(SENDER, API + "/queues/receipt").getStatusCode().value()).isEqualTo(403);

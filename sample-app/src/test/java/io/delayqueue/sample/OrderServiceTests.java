@@ -60,7 +60,7 @@ class OrderServiceTests {
     }
 
     @Test
-    void orderWhoseMessagesAreNotStoredIsNotPlaced() {
+    void orderIsNotPlacedIfItsMessagesAreNotStored() {
         given(this.delayQueue.sendAll(anyCollection()))
             .willThrow(new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
 

@@ -134,7 +134,7 @@ class SampleApplicationIntegrationTests {
     }
 
     @Test
-    void failingReceiptIsTriedAgainAndGoesOut() {
+    void failingReceiptIsRetriedAndSent() {
         OrderView order = place("Biscuits", "flaky-receipt");
         pay(order.id());
 
@@ -149,7 +149,7 @@ class SampleApplicationIntegrationTests {
         OrderView order = place("Poison", "poison-receipt");
         pay(order.id());
         await().until(() -> kinds(order.id()).contains(Kind.DEAD));
-        DeadLetterView letter = deadLetters().stream()
+        DeadLetterView deadLetter = deadLetters().stream()
             .filter((candidate) -> candidate.orderId().equals(order.id()))
             .findFirst()
             .orElseThrow();
@@ -160,25 +160,25 @@ class SampleApplicationIntegrationTests {
             .body(Map.of("repaired", true))
             .retrieve()
             .toBodilessEntity();
-        HttpStatus redriven = post("/dead-letters/{id}/redrive", letter.id());
+        HttpStatus redriven = post("/dead-letters/{id}/redrive", deadLetter.id());
         await().until(() -> kinds(order.id()).contains(Kind.RECEIPT_SENT));
 
-        assertThat(letter.failures()).isEqualTo(4);
-        assertThat(letter.cause()).contains("The mail server does not take the receipt").doesNotContain("\n");
+        assertThat(deadLetter.failures()).isEqualTo(4);
+        assertThat(deadLetter.cause()).contains("The mail server does not take the receipt").doesNotContain("\n");
         assertThat(redriven).isEqualTo(HttpStatus.OK);
         assertThat(kinds(order.id())).containsExactly(Kind.PLACED, Kind.PAID, Kind.RECEIPT_FAILED, Kind.RECEIPT_FAILED,
                 Kind.RECEIPT_FAILED, Kind.RECEIPT_FAILED, Kind.DEAD, Kind.RECEIPT_SENT);
         assertThat(deadLetters()).extracting(DeadLetterView::orderId).doesNotContain(order.id());
-        assertThat(post("/dead-letters/{id}/redrive", letter.id())).isEqualTo(HttpStatus.NOT_FOUND);
+        assertThat(post("/dead-letters/{id}/redrive", deadLetter.id())).isEqualTo(HttpStatus.NOT_FOUND);
     }
 
     @Test
     void deadLetterCanBeDeleted() {
         OrderView order = place("Arsenic", "poison-receipt");
         pay(order.id());
-        await().until(() -> deadLetters().stream().anyMatch((letter) -> letter.orderId().equals(order.id())));
+        await().until(() -> deadLetters().stream().anyMatch((deadLetter) -> deadLetter.orderId().equals(order.id())));
         String id = deadLetters().stream()
-            .filter((letter) -> letter.orderId().equals(order.id()))
+            .filter((deadLetter) -> deadLetter.orderId().equals(order.id()))
             .findFirst()
             .orElseThrow()
             .id();
@@ -189,7 +189,7 @@ class SampleApplicationIntegrationTests {
     }
 
     @Test
-    void nothingIsLeftInTheQueuesOnceAllIsDone() {
+    void queuesAreEmptyOnceAllOrdersAreDone() {
         OrderView order = place("Last", "none");
         pay(order.id());
 
@@ -217,7 +217,7 @@ class SampleApplicationIntegrationTests {
     }
 
     @Test
-    void invalidOrdersAreRefusedWithTheRule() {
+    void invalidOrdersAreRejectedWithTheRule() {
         assertThat(refusal(Map.of("amount", 1))).contains("'item' is not valid");
         assertThat(refusal(Map.of("item", "two\nlines", "amount", 1))).contains("'item' is not valid");
         assertThat(refusal(Map.of("item", "Tea"))).contains("'amount' is not valid");
@@ -225,7 +225,7 @@ class SampleApplicationIntegrationTests {
     }
 
     @Test
-    void streamBeginsWithWhatIsRememberedAndCarriesTheState() throws Exception {
+    void streamBeginsWithRecentEventsAndCarriesTheState() throws Exception {
         OrderView order = place("Streamed", "none");
         HttpRequest request = HttpRequest
             .newBuilder(URI.create("http://127.0.0.1:%d/events?state=true".formatted(this.port)))
@@ -329,13 +329,13 @@ class SampleApplicationIntegrationTests {
     }
 
     private List<DeadLetterView> deadLetters() {
-        List<DeadLetterView> letters = this.http.get()
+        List<DeadLetterView> deadLetters = this.http.get()
             .uri("/dead-letters")
             .retrieve()
             .body(new ParameterizedTypeReference<>() {
             });
-        assertThat(letters).isNotNull();
-        return letters;
+        assertThat(deadLetters).isNotNull();
+        return deadLetters;
     }
 
     private Stream<ShopEvent> allEvents() {

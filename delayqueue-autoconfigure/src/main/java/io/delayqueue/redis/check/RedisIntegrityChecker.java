@@ -99,8 +99,8 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         }
         PartitionLayout spread = suspects.isEmpty() ? records.spread() : records(name).spread();
         suspects.forEach((place, members) -> found.addAll(recheck(place, members, spread)));
-        boolean complete = places < MOST_FINDINGS && found.size() <= MOST_FINDINGS;
-        return new IntegrityReport(examined, found.subList(0, Math.min(MOST_FINDINGS, found.size())), complete);
+        boolean complete = places < MAX_FINDINGS && found.size() <= MAX_FINDINGS;
+        return new IntegrityReport(examined, found.subList(0, Math.min(MAX_FINDINGS, found.size())), complete);
     }
 
     private static boolean isCollection(int number) {
@@ -125,12 +125,12 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
                     bytes(place.number()), cursor, count));
             cursor = (byte[]) reply.get(1);
             check(place, reply, spread, (member) -> {
-                if (before + members.size() < MOST_FINDINGS) {
+                if (before + members.size() < MAX_FINDINGS) {
                     members.add(member);
                 }
             });
         }
-        while (!text(cursor).equals("0") && before + members.size() < MOST_FINDINGS);
+        while (!text(cursor).equals("0") && before + members.size() < MAX_FINDINGS);
         if (!members.isEmpty()) {
             suspects.put(place, members);
         }
@@ -266,7 +266,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     public IntegrityReport checkKeys() {
         Map<QueueName, Integer> partitions = new LinkedHashMap<>();
         KeyNameCheck names = new KeyNameCheck(this.redis.namespace(), (queue) -> {
-            if (partitions.size() > MOST_FINDINGS) {
+            if (partitions.size() > MAX_FINDINGS) {
                 partitions.clear(); // bounds the cache; records are then read again
             }
             return partitions.computeIfAbsent(queue, (name) -> records(name).spread().all(name).size());
@@ -277,7 +277,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
             names.forEach(this.connections.get(), (key) -> {
                 keys[0]++;
                 Finding finding = names.check(key);
-                if (finding != null && found.size() <= MOST_FINDINGS) {
+                if (finding != null && found.size() <= MAX_FINDINGS) {
                     found.add(finding);
                 }
             });
@@ -288,8 +288,8 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         catch (RuntimeException ex) {
             throw RedisExceptionTranslator.translateRead("SCAN", ex);
         }
-        return new IntegrityReport(keys[0], found.subList(0, Math.min(MOST_FINDINGS, found.size())),
-                found.size() <= MOST_FINDINGS);
+        return new IntegrityReport(keys[0], found.subList(0, Math.min(MAX_FINDINGS, found.size())),
+                found.size() <= MAX_FINDINGS);
     }
 
     /** Waits for a reply; every call has its own time limit. */

@@ -7,7 +7,7 @@ import io.delayqueue.web.consume.HttpConsumerServices;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the collaborators of the API.
+ * Bundles the beans that the routes of the HTTP API call.
  *
  * @param operations sends and manages messages
  * @param inspector reads queues; {@code null} for a store that has none

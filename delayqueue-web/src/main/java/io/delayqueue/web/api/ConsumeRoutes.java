@@ -52,7 +52,7 @@ final class ConsumeRoutes {
 
     private static final int MAX_REASON = 4000;
 
-    private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
+    private static final Duration MIN_LEASE = Duration.ofSeconds(1);
 
     /** Time that the store may take beyond the wait of a claim. */
     private static final Duration MARGIN = Duration.ofMinutes(2);
@@ -99,13 +99,13 @@ final class ConsumeRoutes {
         request.onlyQuery();
         QueueName queue = request.queue();
         JsonObjectReader body = request.body("max", "leaseMillis", "waitMillis");
-        Integer asked = body.integer("max");
+        Integer requested = body.integer("max");
         int most = request.settings().maxBatch();
-        int max = (asked != null) ? asked : 1;
+        int max = (requested != null) ? requested : 1;
         if (max < 1 || max > most) {
             throw ProblemException.invalid("Field 'max' is not valid: use 1 to %d, not %d".formatted(most, max));
         }
-        Duration lease = body.millis("leaseMillis", this.settings.apply(queue).lease(), SHORTEST_LEASE,
+        Duration lease = body.millis("leaseMillis", this.settings.apply(queue).lease(), MIN_LEASE,
                 request.settings().maxLease());
         Duration wait = body.millis("waitMillis", Duration.ZERO, Duration.ZERO, request.settings().maxWait());
         AuditedOperation change = request.change("claim", null);
@@ -149,25 +149,27 @@ final class ConsumeRoutes {
     private ServerResponse acknowledgeAll(ApiRequest request) {
         request.onlyQuery();
         AuditedOperation change = request.change("acknowledge", null);
-        List<JsonObjectReader> asked = request.body("leases")
+        List<JsonObjectReader> requested = request.body("leases")
             .objects("leases", request.settings().maxBatch(), Set.of("id", "token"));
-        return Responses.later(verifiedOrLost(change, asked).thenCompose((tokens) -> {
+        return Responses.later(verifiedOrLost(change, requested).thenCompose((tokens) -> {
             List<Lease> leases = tokens.stream().flatMap(Optional::stream).map(LeaseToken::lease).toList();
             CompletableFuture<Map<Lease, Boolean>> settled = leases.isEmpty()
                     ? CompletableFuture.completedFuture(Map.of())
                     : this.audit.of(change, this.leases.acknowledgeAll(leases),
                             (results) -> results.values().stream().filter(Boolean::booleanValue).count());
-            return settled.thenApply((results) -> Responses.json(acknowledged(asked, tokens, results)));
+            return settled.thenApply((results) -> Responses.json(acknowledged(requested, tokens, results)));
         }), MARGIN, request::failed);
     }
 
-    private static ObjectNode acknowledged(List<JsonObjectReader> asked, List<Optional<LeaseToken>> tokens,
+    private static ObjectNode acknowledged(List<JsonObjectReader> requested, List<Optional<LeaseToken>> tokens,
             Map<Lease, Boolean> results) {
         ObjectNode json = ApiJsonMapper.object();
         ArrayNode array = json.putArray("results");
-        for (int i = 0; i < asked.size(); i++) {
-            boolean held = tokens.get(i).map((token) -> results.getOrDefault(token.lease(), false)).orElse(false);
-            array.add(ApiJsonMapper.object().put("id", id(asked.get(i))).put("acknowledged", held));
+        for (int i = 0; i < requested.size(); i++) {
+            boolean acknowledged = tokens.get(i)
+                .map((token) -> results.getOrDefault(token.lease(), false))
+                .orElse(false);
+            array.add(ApiJsonMapper.object().put("id", id(requested.get(i))).put("acknowledged", acknowledged));
         }
         return json;
     }
@@ -205,7 +207,7 @@ final class ConsumeRoutes {
 
     private ServerResponse extend(ApiRequest request) {
         JsonObjectReader body = request.body("id", "token", "leaseMillis");
-        Duration lease = body.millis("leaseMillis", this.settings.apply(request.queue()).lease(), SHORTEST_LEASE,
+        Duration lease = body.millis("leaseMillis", this.settings.apply(request.queue()).lease(), MIN_LEASE,
                 request.settings().maxLease());
         return settle(request, "extend", body,
                 (token) -> this.leases.extend(token.lease(), lease).thenApply(SettlementResult::of));
@@ -222,10 +224,10 @@ final class ConsumeRoutes {
         JsonObjectReader body = request.body("id", "token", "delayMillis", "failure");
         String failure = body.text("failure", MAX_REASON);
         ConsumeSettings queue = this.settings.apply(request.queue());
-        Duration asked = body.millis("delayMillis", Duration.ZERO, request.settings().maxDelay());
+        Duration requested = body.millis("delayMillis", Duration.ZERO, request.settings().maxDelay());
         return settle(request, "retry", body, (token) -> {
             int failures = token.failures() + 1;
-            Duration delay = (asked != null) ? asked : queue.backoff().apply(failures);
+            Duration delay = (requested != null) ? requested : queue.backoff().apply(failures);
             return (failures >= queue.maxAttempts()) ? this.settlements.deadLetter(token, failure, true)
                     : this.settlements.retry(token.lease(), delay, failure);
         });

@@ -38,23 +38,23 @@ public final class HttpApi {
      * Creates the API.
      * @param settings its limits
      * @param access checks permissions
-     * @param ports its collaborators
+     * @param services the beans that the routes call
      * @param events publishes changes, on the request thread; consumers have their own
      * publisher
      */
-    public HttpApi(ApiSettings settings, AccessControl access, ApiServices ports, ApplicationEventPublisher events) {
+    public HttpApi(ApiSettings settings, AccessControl access, ApiServices services, ApplicationEventPublisher events) {
         this.settings = settings;
         ApiRoutes routes = new ApiRoutes(settings.path() + VERSION);
         AuditPublisher audit = new AuditPublisher(events::publishEvent);
         new OpenApiRoutes().addTo(routes);
-        DelayQueueInspector inspector = ports.inspector();
+        DelayQueueInspector inspector = services.inspector();
         if (inspector != null) {
-            new QueueRoutes(ports.operations(), inspector, audit).addTo(routes);
+            new QueueRoutes(services.operations(), inspector, audit).addTo(routes);
         }
-        new SendRoutes(ports.operations(), audit).addTo(routes);
-        new MessageRoutes(ports.operations(), audit).addTo(routes);
-        new ConsumeRoutes(ports.consumers(), ports.consumed()).addTo(routes);
-        new DeadLetterRoutes(ports.operations(), inspector, audit).addTo(routes);
+        new SendRoutes(services.operations(), audit).addTo(routes);
+        new MessageRoutes(services.operations(), audit).addTo(routes);
+        new ConsumeRoutes(services.consumers(), services.consumed()).addTo(routes);
+        new DeadLetterRoutes(services.operations(), inspector, audit).addTo(routes);
         this.routes = routes;
         this.dispatch = new RequestDispatcher(settings, access, routes);
     }

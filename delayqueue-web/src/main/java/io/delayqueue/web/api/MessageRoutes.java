@@ -122,9 +122,10 @@ public final class MessageRoutes {
     }
 
     /** Returns the result of each message. The audit lists all ids. */
-    private <R extends Enum<R>> ServerResponse many(ApiRequest request, Many asked, Supplier<Map<String, R>> call,
+    private <R extends Enum<R>> ServerResponse many(ApiRequest request, Many requested, Supplier<Map<String, R>> call,
             Predicate<R> changed) {
-        AuditedOperation change = request.change(asked.operation(), String.join(" ", new LinkedHashSet<>(asked.ids())));
+        AuditedOperation change = request.change(requested.operation(),
+                String.join(" ", new LinkedHashSet<>(requested.ids())));
         Map<String, R> results = this.audit.of(change, call, (all) -> all.values().stream().filter(changed).count());
         ObjectNode json = ApiJsonMapper.object();
         ArrayNode array = json.putArray("results");

@@ -90,29 +90,29 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, StoreComponents ports,
+            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, StoreComponents components,
                     ObjectProvider<SecretStore> secrets, DelayQueueProperties properties) {
                 return new ConsumerFormat(codec, new LeaseTokenService(
-                        secrets.getIfAvailable(() -> secretsOfThisProcess(ports)), properties.namespace()));
+                        secrets.getIfAvailable(() -> secretsOfThisProcess(components)), properties.namespace()));
             }
 
             /** Sufficient if the messages are stored in this process as well. */
-            private static SecretStore secretsOfThisProcess(StoreComponents ports) {
-                if (!(ports.messages() instanceof InMemoryMessageStore)) {
-                    throw new MissingSecretStoreException(ports.messages());
+            private static SecretStore secretsOfThisProcess(StoreComponents components) {
+                if (!(components.messages() instanceof InMemoryMessageStore)) {
+                    throw new MissingSecretStoreException(components.messages());
                 }
                 return SecretStore.inMemory();
             }
 
             @Bean
-            HttpConsumerServices delayQueueHttpConsumers(StoreComponents ports, ConsumerFormat format,
+            HttpConsumerServices delayQueueHttpConsumers(StoreComponents components, ConsumerFormat format,
                     DelayQueueProperties properties, DelayQueueWebProperties web, AsyncEventPublisher publisher) {
-                return new HttpConsumerServices(ports, format, properties::consumeSettings, web.api().waitLimits(),
+                return new HttpConsumerServices(components, format, properties::consumeSettings, web.api().waitLimits(),
                         publisher);
             }
 
             @Bean
-            ApiServices delayQueueHttpPorts(DelayQueueOperations operations,
+            ApiServices delayQueueApiServices(DelayQueueOperations operations,
                     ObjectProvider<DelayQueueInspector> inspector, HttpConsumerServices consumers,
                     ObjectProvider<RemoteConsumerQueues> consumed) {
                 return new ApiServices(operations, inspector.getIfAvailable(), consumers,
@@ -120,9 +120,9 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            HttpApi delayQueueHttpApi(DelayQueueWebProperties web, AccessControl access, ApiServices ports,
+            HttpApi delayQueueHttpApi(DelayQueueWebProperties web, AccessControl access, ApiServices services,
                     ApplicationEventPublisher events) {
-                return new HttpApi(web.api().settings(), access, ports, events);
+                return new HttpApi(web.api().settings(), access, services, events);
             }
 
             @Bean
@@ -173,7 +173,7 @@ public final class DelayQueueWebAutoConfiguration {
             @ConditionalOnMissingBean(AccessControl.class)
             LoopbackAccessControl delayQueueWebAccess(Environment environment) {
                 LoopbackServerCheck.require(environment);
-                logger.warn("Everybody on this machine may do everything with the delay queue over HTTP "
+                logger.warn("Every local user may do everything with the delay queue over HTTP "
                         + "(delayqueue.web.insecure-local is set)");
                 return new LoopbackAccessControl();
             }

@@ -16,8 +16,8 @@ import org.springframework.util.unit.DataSize;
  * Settings of the HTTP API and the dashboard, checked when the application starts. Only
  * Spring Boot constructs these records.
  *
- * @param insecureLocal Whether everybody on this machine may do everything over HTTP.
- * Only where the server listens to this machine alone.
+ * @param insecureLocal Whether every local user may use the HTTP API and the dashboard
+ * without authentication. Only permitted if the server listens on loopback.
  * @param api Settings of the HTTP API.
  * @param dashboard Settings of the dashboard.
  */
@@ -49,18 +49,19 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
     /**
      * Settings of the HTTP API.
      *
-     * @param enabled Whether there is an HTTP API. Needs Spring MVC, and Spring Security
-     * unless insecure-local is set.
-     * @param path Where it is.
-     * @param maxBodySize Largest body of a request.
-     * @param maxBatch Most messages of one request, and of one claim.
-     * @param maxPageSize Most entries of a page.
-     * @param maxDelay Longest delay of a message that is sent, rescheduled, retried or
+     * @param enabled Whether to serve the HTTP API. Requires Spring MVC, and Spring
+     * Security unless insecure-local is set.
+     * @param path Path of the HTTP API.
+     * @param maxBodySize Maximum size of a request body.
+     * @param maxBatch Maximum number of messages of one request, and of one claim.
+     * @param maxPageSize Maximum number of entries of a page.
+     * @param maxDelay Maximum delay of a message that is sent, rescheduled, retried or
      * released.
-     * @param maxWait Longest time that a claim may wait for a message.
-     * @param maxLease Longest lease that a claim may ask for.
-     * @param maxWaiting Most claims that wait at the same time in this process.
-     * @param maxWaitingPerQueue Most of them for one queue.
+     * @param maxWait Maximum time that a claim may wait for a message.
+     * @param maxLease Maximum lease that a claim may request.
+     * @param maxWaiting Maximum number of claims that wait at the same time in this
+     * process.
+     * @param maxWaitingPerQueue Maximum number of waiting claims of one queue.
      */
     record Api(@DefaultValue("false") boolean enabled, @DefaultValue("/delayqueue/api") String path,
             @DefaultValue("1MB") DataSize maxBodySize, @DefaultValue("100") int maxBatch,
@@ -70,21 +71,21 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
 
         private static final String PREFIX = "delayqueue.web.api.";
 
-        private static final int MOST_WAITING = 100_000;
+        private static final int MAX_WAITING = 100_000;
 
-        private static final DataSize LARGEST_BODY = DataSize.ofMegabytes(64);
+        private static final DataSize MAX_BODY = DataSize.ofMegabytes(64);
 
         Api {
             requirePath(PREFIX + "path", path);
-            require(maxBodySize.toBytes() >= 1024 && maxBodySize.compareTo(LARGEST_BODY) <= 0, PREFIX + "max-body-size",
+            require(maxBodySize.toBytes() >= 1024 && maxBodySize.compareTo(MAX_BODY) <= 0, PREFIX + "max-body-size",
                     "1KB to 64MB", maxBodySize);
             requireWithin(PREFIX + "max-batch", maxBatch, MessageStore.BATCH_LIMIT);
             requireWithin(PREFIX + "max-page-size", maxPageSize, MessageStore.BATCH_LIMIT);
             requireWithin(PREFIX + "max-delay", maxDelay, Duration.ZERO, MessageLimits.MAX_DURATION);
             requireWithin(PREFIX + "max-wait", maxWait, Duration.ZERO, Duration.ofHours(1));
             requireWithin(PREFIX + "max-lease", maxLease, Duration.ofSeconds(1), MessageLimits.MAX_DURATION);
-            requireWithin(PREFIX + "max-waiting", maxWaiting, MOST_WAITING);
-            requireWithin(PREFIX + "max-waiting-per-queue", maxWaitingPerQueue, MOST_WAITING);
+            requireWithin(PREFIX + "max-waiting", maxWaiting, MAX_WAITING);
+            requireWithin(PREFIX + "max-waiting-per-queue", maxWaitingPerQueue, MAX_WAITING);
         }
 
         ApiSettings settings() {
@@ -101,9 +102,9 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
     /**
      * Settings of the dashboard.
      *
-     * @param enabled Whether there is a page for operators. Needs Spring MVC, and Spring
+     * @param enabled Whether to serve the dashboard. Requires Spring MVC, and Spring
      * Security unless insecure-local is set.
-     * @param path Where it is.
+     * @param path Path of the dashboard.
      */
     record Dashboard(@DefaultValue("false") boolean enabled, @DefaultValue("/delayqueue") String path) {
 

@@ -25,7 +25,7 @@ final class LoopbackServerCheck {
         InetAddress address = Binder.get(environment).bind("server.address", InetAddress.class).orElse(null);
         if (address == null || !address.isLoopbackAddress()) {
             throw new InsecureWebException(
-                    "delayqueue.web.insecure-local is set, but the web server listens to %s: everybody who reaches it could do everything"
+                    "delayqueue.web.insecure-local is set, but the web server listens on %s: every client that reaches it could do everything"
                         .formatted((address == null) ? "all addresses of this machine"
                                 : "'" + address.getHostAddress() + "'"),
                     "Set server.address to 127.0.0.1, or leave delayqueue.web.insecure-local out and add "
@@ -50,7 +50,7 @@ final class LoopbackServerCheck {
         }
         if (what != null) {
             throw new InsecureWebException(
-                    "delayqueue.web.insecure-local is set, but %s, so that there is a proxy before the web server: everybody who reaches that could do everything"
+                    "delayqueue.web.insecure-local is set, but %s, so that there is a proxy in front of the web server: every client that reaches the proxy could do everything"
                         .formatted(what),
                     "Leave out what is for proxies, with server.forward-headers-strategy=none where the platform brings it, "
                             + "or leave delayqueue.web.insecure-local out and add spring-boot-starter-security.");

@@ -37,11 +37,11 @@ final class ClaimLimiter {
      */
     synchronized void take(QueueName queue) {
         int own = this.taken.getOrDefault(queue, 0);
-        if (this.all >= this.limits.all()) {
+        if (this.all >= this.limits.max()) {
             throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
                     "%d claims are %s already (delayqueue.web.api.max-waiting)".formatted(this.all, this.doing)));
         }
-        if (own >= this.limits.ofQueue()) {
+        if (own >= this.limits.maxPerQueue()) {
             throw new ProblemException(new Problem(Kind.TOO_MANY_WAITING,
                     "%d claims of queue '%s' are %s already (delayqueue.web.api.max-waiting-per-queue)".formatted(own,
                             queue, this.doing)));

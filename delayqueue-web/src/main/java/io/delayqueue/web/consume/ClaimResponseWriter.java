@@ -59,12 +59,12 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
      * Returns the response with the messages, built completely before any of it is
      * written.
      * @param body converts the messages
-     * @param told receives the outcome once the write has begun; a partial write has an
-     * unknown outcome
+     * @param outcomes receives the outcome once the write has begun; a partial write has
+     * an unknown outcome
      */
     public ServerResponse answer(List<ClaimedHttpMessage> messages, Function<List<ClaimedHttpMessage>, JsonNode> body,
-            Consumer<Outcome> told) {
-        return Responses.made(() -> made(messages, body), (write) -> write(write, told), this.failed);
+            Consumer<Outcome> outcomes) {
+        return Responses.made(() -> made(messages, body), (write) -> write(write, outcomes), this.failed);
     }
 
     private byte[] made(List<ClaimedHttpMessage> messages, Function<List<ClaimedHttpMessage>, JsonNode> body) {
@@ -77,7 +77,7 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
         }
     }
 
-    private void write(Responses.Write write, Consumer<Outcome> told) throws IOException {
+    private void write(Responses.Write write, Consumer<Outcome> outcomes) throws IOException {
         if (this.decided.get()) {
             throw new IOException("The request has ended, and its messages are given back");
         }
@@ -86,10 +86,10 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
         }
         catch (IOException | RuntimeException ex) {
             giveUp();
-            told.accept(Outcome.UNKNOWN);
+            outcomes.accept(Outcome.UNKNOWN);
             throw ex;
         }
-        told.accept(this.decided.compareAndSet(false, true) ? Outcome.DONE : Outcome.UNKNOWN);
+        outcomes.accept(this.decided.compareAndSet(false, true) ? Outcome.DONE : Outcome.UNKNOWN);
     }
 
     /** Ends the request without the messages. */

@@ -9,9 +9,9 @@ import io.delayqueue.store.routing.StoreComponents;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Bundles the services for HTTP consumers. Stops before the web server waits for its
- * requests: waiting claims are answered with no message, so that they do not delay the
- * shutdown.
+ * Creates, starts and stops the services for HTTP consumers: long polling, settlements
+ * and lease tokens. Stops before the web server waits for its requests: waiting claims
+ * are answered with no message, so that they do not delay the shutdown.
  */
 public final class HttpConsumerServices implements SmartLifecycle {
 
@@ -27,17 +27,17 @@ public final class HttpConsumerServices implements SmartLifecycle {
 
     /**
      * Creates the services. The polling thread starts with the first claim.
-     * @param ports the store
+     * @param components the store
      * @param format reads messages and signs leases
      * @param settings returns the settings of a queue
      * @param limits how many claims may wait
      * @param publisher publishes dead letters and the changes of consumers
      */
-    public HttpConsumerServices(StoreComponents ports, ConsumerFormat format,
+    public HttpConsumerServices(StoreComponents components, ConsumerFormat format,
             Function<QueueName, ConsumeSettings> settings, LongPollLimits limits, AsyncEventPublisher publisher) {
         this.publisher = publisher;
-        this.settlements = new IdempotentLeaseSettler(ports, publisher);
-        this.polls = new LongPolling(ports, format, this.settlements.leases(), settings, limits);
+        this.settlements = new IdempotentLeaseSettler(components, publisher);
+        this.polls = new LongPolling(components, format, this.settlements.leases(), settings, limits);
         this.settings = settings;
         this.tokens = format.tokens();
     }

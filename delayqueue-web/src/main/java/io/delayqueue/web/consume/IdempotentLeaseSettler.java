@@ -16,12 +16,12 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
- * Settles leases of HTTP consumers, who may repeat a call after a lost reply: counts and
- * publishes a repeated retry or dead-lettering once. Thread-safe; never blocks.
+ * Settles leases of HTTP consumers, which may repeat a call after a lost reply: counts
+ * and publishes a repeated retry or dead-lettering once. Thread-safe; never blocks.
  */
 public final class IdempotentLeaseSettler {
 
-    private static final int MOST_KNOWN = 10_000;
+    private static final int MAX_KNOWN = 10_000;
 
     private static final String REPEATED = " (a repeated call; may have been logged before)";
 
@@ -38,14 +38,14 @@ public final class IdempotentLeaseSettler {
 
             @Override
             protected boolean removeEldestEntry(Map.Entry<Lease, Boolean> eldest) {
-                return size() > MOST_KNOWN;
+                return size() > MAX_KNOWN;
             }
 
         }));
 
-    IdempotentLeaseSettler(StoreComponents ports, AsyncEventPublisher publisher) {
-        this.leases = new LeaseSettler(ports,
-                new DeadLetterPublisher(ports.events(), publisher::publish, publisher::log));
+    IdempotentLeaseSettler(StoreComponents components, AsyncEventPublisher publisher) {
+        this.leases = new LeaseSettler(components,
+                new DeadLetterPublisher(components.events(), publisher::publish, publisher::log));
     }
 
     /** Returns the settlements that may be repeated without notice. */

@@ -3,8 +3,8 @@ package io.delayqueue.web.consume;
 /**
  * Limits how many claims may wait at the same time in this process.
  *
- * @param all most in total
- * @param ofQueue most for one queue
+ * @param max maximum number in total
+ * @param maxPerQueue maximum number for one queue
  */
-public record LongPollLimits(int all, int ofQueue) {
+public record LongPollLimits(int max, int maxPerQueue) {
 }

@@ -34,9 +34,8 @@ import io.delayqueue.web.http.Json;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets any number of requests wait for messages, on one thread. A {@link QueuePoller} for
- * each queue polls for its first request whenever something may be due, as a listener
- * does.
+ * Serves any number of waiting claims on one thread. A {@link QueuePoller} for each queue
+ * polls for its first request whenever something may be due, as a listener does.
  * <p>
  * <strong>Threads.</strong> Any may claim. Pollers are confined to the one thread here,
  * which never waits for the store; the limiters are thread-safe. Start and stop set the
@@ -77,15 +76,15 @@ public final class LongPolling {
 
     private volatile @Nullable ScheduledThreadPoolExecutor thread;
 
-    LongPolling(StoreComponents ports, ConsumerFormat format, LeaseSettler settler,
+    LongPolling(StoreComponents components, ConsumerFormat format, LeaseSettler settler,
             Function<QueueName, ConsumeSettings> settings, LongPollLimits limits) {
         this.format = format;
-        this.claimer = new MessageClaimer<>(ports, settler, this::reader, ANSWER_LIMIT, System::nanoTime);
-        this.wakeUps = ports.wakeUps();
+        this.claimer = new MessageClaimer<>(components, settler, this::reader, ANSWER_LIMIT, System::nanoTime);
+        this.wakeUps = components.wakeUps();
         this.settings = settings;
         this.waiting = new ClaimLimiter(limits, "waiting");
         this.polling = new ClaimLimiter(limits, "being answered");
-        boolean blocking = ports.messages().isBlocking();
+        boolean blocking = components.messages().isBlocking();
         this.calls = new ClaimExecutor("delayqueue-web-store-", blocking ? STORE_THREADS : 0);
         this.readers = new ClaimExecutor("delayqueue-web-reader-", blocking ? 0 : READERS);
     }

@@ -12,12 +12,12 @@ public enum SettlementResult {
     /** The lease was no longer held, and nothing was changed. */
     REFUSED;
 
-    public static SettlementResult of(boolean held) {
-        return of(held, true);
+    public static SettlementResult of(boolean settled) {
+        return of(settled, true);
     }
 
-    static SettlementResult of(boolean held, boolean first) {
-        return !held ? REFUSED : first ? DONE : REPEATED;
+    static SettlementResult of(boolean settled, boolean first) {
+        return !settled ? REFUSED : first ? DONE : REPEATED;
     }
 
 }

@@ -178,8 +178,8 @@ final class AlertEvaluator {
         if (known && last != null) {
             // The clock was read at an unknown time between request and reply.
             Duration between = Duration.between(last.now(), moment.now());
-            Duration ahead = between.minusNanos(moment.nanos() - last.asked());
-            Duration back = between.minusNanos(moment.asked() - last.nanos());
+            Duration ahead = between.minusNanos(moment.nanos() - last.begun());
+            Duration back = between.minusNanos(moment.begun() - last.nanos());
             Duration off = ahead.compareTo(JUMP) > 0 ? ahead : back;
             if (ahead.compareTo(JUMP) > 0 || back.compareTo(JUMP.negated()) < 0) {
                 this.jump = new Jump(off, moment.nanos());
@@ -239,10 +239,10 @@ final class AlertEvaluator {
      * Holds a reading of the clock of Redis.
      *
      * @param now its time
-     * @param asked the local monotonic time before the request
+     * @param begun the local monotonic time before the request
      * @param nanos the local monotonic time after the reply
      */
-    record Moment(Instant now, long asked, long nanos) {
+    record Moment(Instant now, long begun, long nanos) {
     }
 
     /** Holds a jump of the clock of Redis: its size, and when it was detected. */

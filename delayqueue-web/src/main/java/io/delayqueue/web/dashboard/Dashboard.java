@@ -96,8 +96,8 @@ public final class Dashboard {
      * @param request one that has not been dispatched yet
      */
     public boolean answers(HttpServletRequest request) {
-        String asked = within(request);
-        return asked.equals(this.path) || asked.startsWith(this.path + "/");
+        String requested = within(request);
+        return requested.equals(this.path) || requested.startsWith(this.path + "/");
     }
 
     /** Returns the authorities of which the caller needs one. */
@@ -114,18 +114,18 @@ public final class Dashboard {
         return ServletRequestPathUtils.parseAndCache(request).pathWithinApplication().value();
     }
 
-    private boolean isPage(String asked) {
-        return asked.equals(this.path)
-                || (asked.startsWith(this.path + "/") && this.files.has(asked.substring(this.path.length() + 1)));
+    private boolean isPage(String requested) {
+        return requested.equals(this.path) || (requested.startsWith(this.path + "/")
+                && this.files.has(requested.substring(this.path.length() + 1)));
     }
 
-    private boolean isData(String asked) {
-        return asked.startsWith(this.path + "/data/");
+    private boolean isData(String requested) {
+        return requested.startsWith(this.path + "/data/");
     }
 
     private ServerResponse handle(ServerRequest request) {
-        String asked = request.requestPath().pathWithinApplication().value();
-        if (isData(asked)) {
+        String requested = request.requestPath().pathWithinApplication().value();
+        if (isData(requested)) {
             return this.data.handle(request);
         }
         if (!this.access.permits(request.servletRequest(), Authority.VIEW)) {
@@ -134,10 +134,10 @@ public final class Dashboard {
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             return Responses.problem(new Problem(Kind.METHOD, "Use one of GET, HEAD"), "GET, HEAD");
         }
-        if (asked.equals(this.path)) {
+        if (requested.equals(this.path)) {
             return withSlash();
         }
-        return Objects.requireNonNull(this.files.find(asked.substring(this.path.length() + 1))).answer(request);
+        return Objects.requireNonNull(this.files.find(requested.substring(this.path.length() + 1))).answer(request);
     }
 
     /** Redirects to a relative address, which is correct behind any proxy. */

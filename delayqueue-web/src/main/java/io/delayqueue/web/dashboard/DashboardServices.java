@@ -11,7 +11,7 @@ import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the collaborators of the dashboard.
+ * Bundles the beans that the routes of the dashboard call.
  *
  * @param operations changes queues and messages
  * @param inspector reads queues

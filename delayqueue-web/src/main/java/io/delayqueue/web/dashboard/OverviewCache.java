@@ -36,7 +36,7 @@ final class OverviewCache {
     private static final long MAX_AGE = TimeUnit.SECONDS.toNanos(1);
 
     /** Stays below the timeout of the page. */
-    private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
+    private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
     /** Queue names, then counts, which may take two calls for each queue, then nodes. */
     private static final int CALLS = 4;
@@ -96,7 +96,7 @@ final class OverviewCache {
      */
     static Duration maxWait(Duration commandTimeout) {
         Duration calls = commandTimeout.multipliedBy(CALLS);
-        return (calls.compareTo(LONGEST_WAIT) < 0) ? calls : LONGEST_WAIT;
+        return (calls.compareTo(MAX_WAIT) < 0) ? calls : MAX_WAIT;
     }
 
     Snapshot get() {
@@ -150,13 +150,13 @@ final class OverviewCache {
     }
 
     private Snapshot read() {
-        QueuePage page = this.inspector.queues(null, DelayQueueInspector.MOST_QUEUES);
-        long asked = this.nanoTime.getAsLong();
+        QueuePage page = this.inspector.queues(null, DelayQueueInspector.MAX_QUEUES);
+        long begun = this.nanoTime.getAsLong();
         QueueOverviews read = this.inspector.overviews(page.queues());
         List<QueueOverview> queues = read.overviews();
         long nanos = this.nanoTime.getAsLong();
         Instant now = queues.stream().map(QueueOverview::now).max(Instant::compareTo).orElseGet(() -> estimate(nanos));
-        AlertEvaluator.Moment moment = new AlertEvaluator.Moment(now, asked, nanos);
+        AlertEvaluator.Moment moment = new AlertEvaluator.Moment(now, begun, nanos);
         this.clock = moment;
         List<Alert> found = this.alerts.find(read, nodes(), issues(nanos), moment);
         return new Snapshot(read, page.nextCursor() != null, now, found);

@@ -121,19 +121,19 @@ public final class ApiJsonMapper {
             .put("lapses", message.lapses());
     }
 
-    public static ObjectNode deadLetter(DeadLetter letter, boolean open) {
-        String first = letter.firstFailure();
-        ObjectNode json = object().put("queue", letter.queue())
-            .put("deadLetterId", letter.id())
-            .put("id", letter.messageId())
-            .put("group", letter.group())
-            .put("dueAt", time(letter.dueAt()))
-            .put("deadLetteredAt", time(letter.deadLetteredAt()))
-            .put("failures", letter.failures())
-            .put("lapses", letter.lapses())
-            .put("cause", open ? letter.cause() : CauseMasking.masked(letter.cause()))
+    public static ObjectNode deadLetter(DeadLetter deadLetter, boolean open) {
+        String first = deadLetter.firstFailure();
+        ObjectNode json = object().put("queue", deadLetter.queue())
+            .put("deadLetterId", deadLetter.id())
+            .put("id", deadLetter.messageId())
+            .put("group", deadLetter.group())
+            .put("dueAt", time(deadLetter.dueAt()))
+            .put("deadLetteredAt", time(deadLetter.deadLetteredAt()))
+            .put("failures", deadLetter.failures())
+            .put("lapses", deadLetter.lapses())
+            .put("cause", open ? deadLetter.cause() : CauseMasking.masked(deadLetter.cause()))
             .put("firstFailure", (open || first == null) ? first : CauseMasking.masked(first));
-        return content(json, letter.payload(), letter.headers(), open);
+        return content(json, deadLetter.payload(), deadLetter.headers(), open);
     }
 
     private static ObjectNode content(ObjectNode json, @Nullable String payload, Map<String, String> headers,

@@ -45,9 +45,9 @@ public final class ApiRoutes {
      * there is none.
      */
     @Nullable Match match(String method, PathContainer path) {
-        String asked = HttpMethod.HEAD.matches(method) ? HttpMethod.GET.name() : method;
+        String requested = HttpMethod.HEAD.matches(method) ? HttpMethod.GET.name() : method;
         for (ApiRoute route : this.routes) {
-            if (route.method().matches(asked)) {
+            if (route.method().matches(requested)) {
                 PathPattern.PathMatchInfo info = route.pattern().matchAndExtract(path);
                 if (info != null) {
                     return new Match(route, info.getUriVariables());

@@ -21,7 +21,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class JsonBodyReader {
 
     /** Exceeds the largest batch with as many headers as fit. */
-    private static final int MOST_VALUES = 50_000;
+    private static final int MAX_VALUES = 50_000;
 
     private static final String PAYLOAD = "payload";
 
@@ -165,9 +165,9 @@ final class JsonBodyReader {
     }
 
     private void count() {
-        if (++this.values > MOST_VALUES) {
+        if (++this.values > MAX_VALUES) {
             throw ProblemException
-                .invalid("The body is not valid: use at most %d values besides payloads".formatted(MOST_VALUES));
+                .invalid("The body is not valid: use at most %d values besides payloads".formatted(MAX_VALUES));
         }
     }
 

@@ -8,7 +8,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Describes why a request failed, as problem details (RFC 9457).
+ * Describes to the caller why a request failed: the response body in the form of problem
+ * details (RFC 9457), and its status.
  *
  * @param kind the kind, for programs
  * @param detail for people: the value and the rule

@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-/** Ends a request with a problem. */
+/** Reports a failed request to its caller, as the problem that it holds. */
 public final class ProblemException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

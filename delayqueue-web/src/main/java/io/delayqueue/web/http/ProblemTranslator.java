@@ -17,8 +17,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.StringNode;
 
 /**
- * Translates exceptions to problems. Details of defects and of requests that the store
- * rejected go only to the log; see {@link RequestFailureLog}.
+ * Translates exceptions to the {@link Problem} that the caller gets. Details of defects
+ * and of requests that the store rejected go only to the log; see
+ * {@link RequestFailureLog}.
  */
 final class ProblemTranslator {
 

@@ -29,7 +29,7 @@ final class RequestFailureLog {
 
     private static final long QUIET = TimeUnit.MINUTES.toNanos(1);
 
-    private static final int MOST_KNOWN = 200;
+    private static final int MAX_KNOWN = 200;
 
     private static final int MAX_LINE = 1000;
 
@@ -48,21 +48,21 @@ final class RequestFailureLog {
         if (cause instanceof ProblemException || cause instanceof NotReplicatedException) {
             return;
         }
-        String asked = Json.line(request.getMethod() + " " + request.getRequestURI(), MAX_LINE);
+        String route = Json.line(request.getMethod() + " " + request.getRequestURI(), MAX_LINE);
         String why = Json.line(String.valueOf(cause.getMessage()), MAX_LINE);
-        String again = again(asked + " " + cause.getClass().getName() + " " + why);
+        String again = again(route + " " + cause.getClass().getName() + " " + why);
         if (again == null) {
             return;
         }
         if (cause instanceof StoreUnavailableException || cause instanceof BatchSendException) {
-            logger.warn("{} failed{}: {}", asked, again, why);
+            logger.warn("{} failed{}: {}", route, again, why);
         }
         else if (cause instanceof DelayQueueException known) {
-            logger.error("{} failed{}: {}", asked, again, why);
+            logger.error("{} failed{}: {}", route, again, why);
             logger.debug("It failed so", known);
         }
         else {
-            logger.error("{} failed{}", asked, again, cause);
+            logger.error("{} failed{}", route, again, cause);
         }
     }
 
@@ -78,7 +78,7 @@ final class RequestFailureLog {
             return null;
         }
         this.known.remove(what);
-        if (this.known.size() >= MOST_KNOWN) {
+        if (this.known.size() >= MAX_KNOWN) {
             this.known.remove(this.known.keySet().iterator().next());
         }
         this.known.put(what, new Seen(now, 0));

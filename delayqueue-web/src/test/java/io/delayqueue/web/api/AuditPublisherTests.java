@@ -99,8 +99,8 @@ class AuditPublisherTests {
 
     @ParameterizedTest
     @MethodSource("failures")
-    void tellsOfWhatFailed(RuntimeException failure, long count, Outcome outcome) {
-        AuditedOperationEvent told = new AuditedOperationEvent("ann", "cancel", "orders", "o1", count, outcome);
+    void publishesFailedChanges(RuntimeException failure, long count, Outcome outcome) {
+        AuditedOperationEvent expected = new AuditedOperationEvent("ann", "cancel", "orders", "o1", count, outcome);
 
         assertThatThrownBy(() -> this.audit.of(CHANGE, () -> {
             throw failure;
@@ -109,11 +109,11 @@ class AuditPublisherTests {
                 this.audit.of(CHANGE, CompletableFuture.failedFuture(new CompletionException(failure)), (a) -> 1)::join)
             .hasRootCauseMessage(failure instanceof BatchSendException ? AWAY.getMessage() : failure.getMessage());
 
-        assertThat(this.events).containsExactly(told, told);
+        assertThat(this.events).containsExactly(expected, expected);
     }
 
     @Test
-    void saysNothingOfWhatIsNotValid() {
+    void publishesNoInvalidRequests() {
         assertThatThrownBy(() -> this.audit.of(CHANGE, () -> {
             throw ProblemException.invalid("no id");
         }, (answer) -> 1)).isInstanceOf(ProblemException.class);
@@ -152,7 +152,7 @@ class AuditPublisherTests {
         this.events.clear();
         Answer<Object> away = (invocation) -> {
             if (invocation.getMethod().getName().equals("deadLetters")) {
-                return Mockito.mock(invocation.getMethod().getReturnType(), (letters) -> {
+                return Mockito.mock(invocation.getMethod().getReturnType(), (deadLetters) -> {
                     throw failure;
                 });
             }
@@ -195,12 +195,12 @@ class AuditPublisherTests {
         MessageStore store = Mockito.mock(MessageStore.class,
                 (invocation) -> invocation.getMethod().getName().equals("isBlocking") ? (Object) false
                         : CompletableFuture.failedFuture(failure));
-        StoreComponents ports = new StoreComponents(store, Mockito.mock(MessageInspector.class),
+        StoreComponents components = new StoreComponents(store, Mockito.mock(MessageInspector.class),
                 Mockito.mock(WakeUps.class),
                 new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(Duration.ofMinutes(1), 3, 3, ExpiryPolicy.DROP,
                 Duration.ofHours(1), (failures) -> Duration.ZERO);
-        return new HttpConsumerServices(ports, new ConsumerFormat(new EnvelopeCodec(JsonMapper.shared()), TOKENS),
+        return new HttpConsumerServices(components, new ConsumerFormat(new EnvelopeCodec(JsonMapper.shared()), TOKENS),
                 (queue) -> settings, new LongPollLimits(10, 10), publisher);
     }
 
@@ -217,7 +217,7 @@ class AuditPublisherTests {
 
     /** Canonical, in one line of ASCII, and of bounded length. */
     @Test
-    void aFilterIsJsonThatHidesNothing() {
+    void publishesFiltersAsCompleteJson() {
         String hostile = "\u202e\u2028\n\"]}\u0000";
         DeadLetterFilter filter = new DeadLetterFilter("o", hostile, null, Instant.EPOCH, null);
 

@@ -22,15 +22,15 @@ import static org.mockito.Mockito.mock;
 class DeadLetterRoutesTests {
 
     @Test
-    void aStepThatFailsOnItsWayIsAudited() {
-        DeadLetterOperations letters = mock(DeadLetterOperations.class);
-        given(letters.purge(any(), any())).willThrow(new IllegalStateException("away after some"));
+    void aStepThatFailsInTheMiddleIsAudited() {
+        DeadLetterOperations deadLetters = mock(DeadLetterOperations.class);
+        given(deadLetters.purge(any(), any())).willThrow(new IllegalStateException("away after some"));
         AuditedOperation change = new AuditedOperation("ann", "purge", new QueueName("orders"), "{}");
         List<Object> events = new ArrayList<>();
         DeadLetterRoutes routes = new DeadLetterRoutes(mock(), null, new AuditPublisher(events::add));
 
         assertThatIllegalStateException().isThrownBy(() -> routes.change(change,
-                () -> letters.purge(DeadLetterFilter.ALL.withDeadLetteredBetween(null, Instant.EPOCH), null)));
+                () -> deadLetters.purge(DeadLetterFilter.ALL.withDeadLetteredBetween(null, Instant.EPOCH), null)));
         assertThat(events).singleElement().isInstanceOfSatisfying(AuditedOperationEvent.class, (event) -> {
             assertThat(event.operation()).isEqualTo("purge");
             assertThat(event.count()).isEqualTo(AuditedOperationEvent.UNKNOWN);

@@ -54,7 +54,7 @@ class HttpApiIntegrationTests {
 
     /** The response must not name other queues either. */
     @Test
-    void refusesAQueueThatTheApplicationDoesNotKnow() {
+    void rejectsAQueueThatTheApplicationDoesNotKnow() {
         try (ApiServer strict = ApiServer.start("delayqueue.send.unknown-queues=reject",
                 "delayqueue.known-queues=orders")) {
             Reply refused = strict.post(QUEUES + "ordres/messages", "{\"payload\": 1}");
@@ -67,7 +67,7 @@ class HttpApiIntegrationTests {
     }
 
     @Test
-    void bringsAMessageFromAProducerToAConsumerThatWaits() throws Exception {
+    void deliversAMessageToAWaitingConsumer() throws Exception {
         CompletableFuture<Reply> waiting = CompletableFuture
             .supplyAsync(() -> server.post(QUEUES + "orders/claims", "{\"waitMillis\": 20000}"));
         LongPolling polls = server.bean(HttpConsumerServices.class).polls();
@@ -99,7 +99,7 @@ class HttpApiIntegrationTests {
 
     /** Otherwise the backlog would go unnoticed once all its consumers are gone. */
     @Test
-    void hasGaugesOfWhatIsConsumed() {
+    void hasGaugesOfQueuesConsumedOverHttp() {
         server.post(QUEUES + "gauged/claims", "{}");
         server.post(QUEUES + "gauged/messages", "{\"payload\": 1}");
 
@@ -110,7 +110,7 @@ class HttpApiIntegrationTests {
     }
 
     @Test
-    void refusesWhoseLeaseHasPassedOn() {
+    void rejectsASettlementWithALostLease() {
         server.post(QUEUES + "fenced/messages", "{\"id\": \"1\", \"payload\": 1}");
         JsonNode first = claimOne("fenced", 1000);
         JsonNode second = claimOne("fenced", 20_000);
@@ -124,7 +124,7 @@ class HttpApiIntegrationTests {
 
     /** Otherwise a consumer that cannot handle the first message never gets another. */
     @Test
-    void whatIsReleasedIsDueFromThenOnSoThatTheBacklogGoesOn() {
+    void aReleasedMessageIsDueBehindTheBacklog() {
         server.post(QUEUES + "released/messages", "{\"id\": \"z\", \"payload\": 1}");
         JsonNode first = claimOne("released", 20_000);
         Instant due = Instant.parse(first.path("dueAt").asString());
@@ -146,7 +146,7 @@ class HttpApiIntegrationTests {
     }
 
     @Test
-    void makesADeadLetterOfTheLastFailure() {
+    void deadLettersAMessageAtItsLastFailure() {
         server.post(QUEUES + "failing/messages", "{\"id\": \"1\", \"payload\": 1}");
         for (int attempt = 1; attempt <= 5; attempt++) {
             JsonNode message = claimOne("failing", 20_000);
@@ -157,12 +157,12 @@ class HttpApiIntegrationTests {
             assertThat(failed.status()).isEqualTo(204);
         }
 
-        Reply letters = server.get(QUEUES + "failing/dead-letters");
-        JsonNode letter = letters.json().path("deadLetters").path(0);
-        assertThat(letter.path("cause").asString()).isEqualTo("no luck");
-        assertThat(letter.path("failures").intValue()).isEqualTo(5);
+        Reply deadLetters = server.get(QUEUES + "failing/dead-letters");
+        JsonNode deadLetter = deadLetters.json().path("deadLetters").path(0);
+        assertThat(deadLetter.path("cause").asString()).isEqualTo("no luck");
+        assertThat(deadLetter.path("failures").intValue()).isEqualTo(5);
         String redrive = QUEUES + "failing/dead-letters/by-id/redrive?deadLetterId="
-                + letter.path("deadLetterId").asString();
+                + deadLetter.path("deadLetterId").asString();
         assertThat(server.call("all", "POST", redrive, null).status()).isEqualTo(204);
         assertThat(server.call("all", "POST", redrive, null).status()).isEqualTo(404);
         assertThat(server.call("all", "DELETE", QUEUES + "failing/messages/by-id?id=1", null)
@@ -173,7 +173,7 @@ class HttpApiIntegrationTests {
 
     /** Uses a client whose calls block, which claims must not. */
     @Test
-    void bringsMessagesOverAClientThatBlocks() throws Exception {
+    void deliversMessagesWithABlockingRedisClient() throws Exception {
         try (ApiServer blocking = ApiServer.start(RedisUser.asAsked("spring.data.redis.port=" + redis.port(),
                 "spring.data.redis.client-type=jedis", "delayqueue.store=redis", "delayqueue.namespace=http-api"))) {
             List<CompletableFuture<Reply>> waiting = Stream.of("a", "b", "c")
@@ -197,7 +197,7 @@ class HttpApiIntegrationTests {
 
     /** Each entry has its own result, whatever the others are. */
     @Test
-    void acknowledgesByPlace() {
+    void acknowledgesABatchInItsOrder() {
         server.post(QUEUES + "many/messages", "{\"id\": \"1\", \"payload\": 1}");
         String stale = claimOne("many", 1000).path("token").asString();
         String token = claimOne("many", 20_000).path("token").asString();

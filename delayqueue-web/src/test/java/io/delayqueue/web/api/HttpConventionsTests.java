@@ -44,7 +44,7 @@ class HttpConventionsTests {
     @ParameterizedTest
     @CsvSource({ "POST, located/messages, a/b=c, messages/by-id?id=a%2Fb%3Dc",
             "PUT, located/messages/by-id?id=x~1, x~1, by-id?id=x~1" })
-    void theLocationOfANewMessageLeadsToIt(String method, String path, String id, String location) {
+    void theLocationOfANewMessageIsItsAddress(String method, String path, String id, String location) {
         Reply sent = server.call(ApiServer.ALL, method, QUEUES + path,
                 "{\"payload\": 1, \"id\": \"%s\", \"delayMillis\": 60000}".formatted(id));
 
@@ -60,7 +60,7 @@ class HttpConventionsTests {
     @CsvSource({ "GET, unknown", "DELETE, unknown", "GET, unknown/due-counts", "GET, unknown/messages",
             "GET, unknown/dead-letters", "GET, unknown/messages/by-id?id=1", "DELETE, unknown/messages/by-id?id=1",
             "GET, unknown/dead-letters/by-id?deadLetterId=1~1", "DELETE, unknown/dead-letters/by-id?deadLetterId=1~1" })
-    void whatDoesNotExistIsNotFound(String method, String path) {
+    void missingQueuesMessagesAndDeadLettersReturn404(String method, String path) {
         Reply reply = server.call(ApiServer.ALL, method, QUEUES + path, null);
 
         assertThat(reply.status()).isEqualTo(404);
@@ -85,7 +85,7 @@ class HttpConventionsTests {
     }
 
     @Test
-    void aConsumerMayWaitForAQueueThatIsNotThereYet() {
+    void aConsumerMayWaitForAQueueThatDoesNotExistYet() {
         assertThat(server.post(QUEUES + "not-there-yet/claims", "{}").status()).isEqualTo(200);
     }
 

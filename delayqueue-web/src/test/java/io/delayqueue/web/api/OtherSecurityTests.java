@@ -41,7 +41,7 @@ class OtherSecurityTests {
 
     /** The chain permits everything; the API checks by itself. */
     @Test
-    void aChainThatLetsEverybodyThroughOpensNothing() {
+    void aChainThatPermitsAllRequestsOpensNoRoute() {
         try (ApiServer server = ApiServer.start(OpenChain.class)) {
             assertThat(server.call(null, "GET", ApiServer.PATH + "/queues", null).problem()).isEqualTo("forbidden");
             assertThat(server.call(null, "GET", ApiServer.PATH + "/nothing", null).problem()).isEqualTo("forbidden");

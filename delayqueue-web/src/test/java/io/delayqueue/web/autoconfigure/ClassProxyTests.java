@@ -52,15 +52,17 @@ import org.springframework.context.annotation.Role;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Aspects of an application may match our beans, and Boot proxies classes by default.
- * What applications inject or replace can be proxied.
+ * Checks that every type that applications inject or replace can be proxied by class, as
+ * Boot does by default for beans that an aspect matches.
  */
 @Tag("server")
 class ClassProxyTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    /** What applications inject or replace, see docs/configuration.md, or expose. */
+    /**
+     * The types that applications inject, replace or expose; see docs/configuration.md.
+     */
     private static final List<Class<?>> OPEN = List.of(DelayQueueTemplate.class, DelayQueueInspector.class,
             DelayQueueIntegrityChecker.class, DelayedListenerRegistry.class, DelayedListenerLifecycle.class,
             EnvelopeCodec.class, MessageStore.class, MessageInspector.class, WakeUps.class, MessageEventListener.class,
@@ -78,14 +80,14 @@ class ClassProxyTests {
     }
 
     @Test
-    void anApplicationWhoseAspectsMatchOurBeansStartsAndSends() throws Exception {
+    void anApplicationWithAspectsOnOurBeansStartsAndSends() throws Exception {
         try (ConfigurableApplicationContext context = start("spring.data.redis.port=" + this.redis.port())) {
             assertSendsAndHandles(context);
         }
     }
 
     @Test
-    void soDoesOneWithItsMessagesInMemory() throws Exception {
+    void anApplicationWithAspectsAndTheInMemoryStoreStartsAndSends() throws Exception {
         try (ConfigurableApplicationContext context = start("delayqueue.store=memory")) {
             assertSendsAndHandles(context);
         }
@@ -108,7 +110,7 @@ class ClassProxyTests {
 
     /** A method that is final would be called on the proxy, which has no fields. */
     @Test
-    void whatIsProxiedByItsClassHasNoFinalMethods() {
+    void typesProxiedByClassHaveNoFinalMethods() {
         assertThat(OPEN).filteredOn((type) -> !type.isInterface())
             .flatMap((type) -> Arrays.asList(type.getDeclaredMethods()))
             .filteredOn((method) -> !method.isSynthetic() && !Modifier.isStatic(method.getModifiers())

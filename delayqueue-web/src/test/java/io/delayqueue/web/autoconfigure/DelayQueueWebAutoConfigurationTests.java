@@ -45,7 +45,7 @@ import static org.mockito.Mockito.mock;
 import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
 import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.status;
 
-/** When there is an API, what protects it, and when the start fails instead. */
+/** Checks when the API exists, how it is protected, and when the start fails. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class DelayQueueWebAutoConfigurationTests {
@@ -62,14 +62,14 @@ class DelayQueueWebAutoConfigurationTests {
         .withPropertyValues("delayqueue.store=memory");
 
     @Test
-    void isOffUnlessAskedFor() {
+    void isDisabledByDefault() {
         this.web.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
         this.web.withPropertyValues(ENABLED, "delayqueue.enabled=false")
             .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
     }
 
     @Test
-    void hasAChainOfItsOwnBesidesThatOfBoot() {
+    void hasItsOwnFilterChainBesidesBoots() {
         this.web.withPropertyValues(ENABLED).run((context) -> {
             assertThat(context).hasSingleBean(HttpApi.class).hasSingleBean(SpringSecurityAccessControl.class);
             assertThat(context.getBeansOfType(SecurityFilterChain.class)).hasSize(2)
@@ -93,7 +93,7 @@ class DelayQueueWebAutoConfigurationTests {
                     () -> new DefaultSecurityFilterChain((request) -> true))
             .run((context) -> {
                 assertThat(context).hasSingleBean(SecurityFilterChain.class);
-                // It lets everybody through, and the API nobody.
+                // The chain permits all requests, and the API none.
                 assertThat(context.getBean(AccessControl.class)
                     .permits(request("/delayqueue/api/v1/queues"), Authority.VIEW)).isFalse();
             });
@@ -103,7 +103,7 @@ class DelayQueueWebAutoConfigurationTests {
      * Else each node would sign with a secret of its own, and refuse the others' tokens.
      */
     @Test
-    void doesNotStartWithAStoreOfTheApplicationAndNoSharedSecret() {
+    void failsTheStartWithACustomStoreAndNoSharedSecret() {
         WebApplicationContextRunner own = new WebApplicationContextRunner()
             .withConfiguration(
                     AutoConfigurations.of(WebMvcAutoConfiguration.class, DispatcherServletAutoConfiguration.class,
@@ -122,7 +122,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void doesNotStartWithoutSpringSecurity() {
+    void failsTheStartWithoutSpringSecurity() {
         withoutSecurity().withPropertyValues(ENABLED)
             .run((context) -> assertThat(analysis(context.getStartupFailure())).satisfies((analysis) -> {
                 assertThat(analysis.getDescription()).contains("Spring Security is not on the class path");
@@ -131,7 +131,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void startsWithoutSpringSecurityWhereTheApplicationDecidesItself() {
+    void startsWithoutSpringSecurityIfTheApplicationControlsAccess() {
         withoutSecurity().withPropertyValues(ENABLED, "delayqueue.web.dashboard.enabled=true")
             .withBean("own", AccessControl.class, LoopbackAccessControl::new)
             .run((context) -> {
@@ -145,7 +145,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void startsWhereSpringSecurityIsNotSetUpAndTheApplicationDecidesItself() {
+    void startsWithSpringSecurityNotSetUpIfTheApplicationControlsAccess() {
         new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,
                     DelayQueueWebAutoConfiguration.class))
@@ -157,7 +157,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void doesNotStartWhereSpringSecurityIsNotSetUp() {
+    void failsTheStartIfSpringSecurityIsNotSetUp() {
         new WebApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(WebMvcAutoConfiguration.class, DelayQueueAutoConfiguration.class,
                     DelayQueueWebAutoConfiguration.class))
@@ -169,7 +169,7 @@ class DelayQueueWebAutoConfigurationTests {
     @ParameterizedTest
     @ValueSource(strings = { "unused=1", "server.address=0.0.0.0", "server.address=192.0.2.1", "server.address=::",
             "management.server.address=127.0.0.1" })
-    void insecureIsRefusedWhereOthersReachTheServer(String address) {
+    void insecureLocalIsRejectedIfOtherMachinesReachTheServer(String address) {
         withoutSecurity().withPropertyValues(ENABLED, INSECURE, address)
             .run((context) -> assertThat(analysis(context.getStartupFailure())).satisfies((analysis) -> {
                 assertThat(analysis.getDescription()).contains("delayqueue.web.insecure-local");
@@ -177,12 +177,12 @@ class DelayQueueWebAutoConfigurationTests {
             }));
     }
 
-    /** Everybody comes from this machine who comes by way of a proxy on it. */
+    /** All requests through a proxy on this machine come from this machine. */
     @ParameterizedTest
     @ValueSource(strings = { "server.forward-headers-strategy=framework", "server.forward-headers-strategy=NATIVE",
             "server.tomcat.remoteip.remote-ip-header=X-Real-IP", "server.tomcat.remoteip.protocol-header=X-P",
             "spring.main.cloud-platform=kubernetes" })
-    void insecureIsRefusedBehindAProxy(String setting) {
+    void insecureLocalIsRejectedBehindAProxy(String setting) {
         withoutSecurity().withPropertyValues(ENABLED, INSECURE, "server.address=127.0.0.1", setting)
             .run((context) -> assertThat(analysis(context.getStartupFailure())).satisfies((analysis) -> {
                 assertThat(analysis.getDescription()).contains("delayqueue.web.insecure-local", "proxy");
@@ -195,10 +195,10 @@ class DelayQueueWebAutoConfigurationTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "127.0.0.1", "::1", "localhost" })
-    void insecureIsAcceptedOnThisMachine(String address, CapturedOutput output) {
+    void insecureLocalIsAcceptedOnLoopback(String address, CapturedOutput output) {
         withoutSecurity().withPropertyValues(ENABLED, INSECURE, "server.address=" + address)
             .run((context) -> assertThat(context).hasNotFailed().hasSingleBean(LoopbackAccessControl.class));
-        assertThat(output).contains("Everybody on this machine may do everything");
+        assertThat(output).contains("Every local user may do everything");
     }
 
     private WebApplicationContextRunner withoutSecurity() {
@@ -217,7 +217,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void staysOffOnAReactiveApplicationAndSaysSo(CapturedOutput output) {
+    void staysOffInAReactiveApplicationAndLogsIt(CapturedOutput output) {
         new ReactiveWebApplicationContextRunner()
             .withConfiguration(
                     AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
@@ -227,7 +227,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void needsNothingOfTheWebWhereThereIsNoneAndSaysSo(CapturedOutput output) {
+    void needsNoWebClassesInANonWebApplicationAndLogsIt(CapturedOutput output) {
         new ApplicationContextRunner()
             .withConfiguration(
                     AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
@@ -239,7 +239,7 @@ class DelayQueueWebAutoConfigurationTests {
     }
 
     @Test
-    void insecureOpensToThisMachineAlone() {
+    void insecureLocalPermitsLoopbackCallersOnly() {
         LoopbackAccessControl access = new LoopbackAccessControl();
         MockHttpServletRequest local = request("/delayqueue/api/v1/queues");
         assertThat(access.permits(local, Authority.VIEW)).isTrue();

@@ -25,7 +25,7 @@ class DelayQueueWebRuntimeHintsTests {
     private static final String WEB = "io/delayqueue/web/";
 
     @Test
-    void everyFileOfTheDashboardIsInTheImageIfItIsOn() throws IOException {
+    void everyFileOfTheDashboardIsInTheImageIfEnabled() throws IOException {
         RuntimeHints hints = hints(Map.of(DASHBOARD, "true"));
 
         assertThat(RuntimeHintsFixture.files(WEB + "dashboard/static/", "**/*.*"))
@@ -35,7 +35,7 @@ class DelayQueueWebRuntimeHintsTests {
     }
 
     @Test
-    void theDescriptionOfTheApiIsInTheImageIfItIsOn() {
+    void theDescriptionOfTheApiIsInTheImageIfEnabled() {
         RuntimeHints hints = hints(Map.of(API, "true"));
 
         assertThat(WEB + "api/openapi.json").matches(RuntimeHintsFixture.in(hints));

@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks the properties of the HTTP API and the dashboard, and what pages name of them.
+ * Checks the metadata of the properties of the HTTP API and the dashboard, and that the
+ * pages name no others.
  */
 class WebConfigurationMetadataTests extends ConfigurationMetadataTests {
 

@@ -25,13 +25,13 @@ class AsyncEventPublisherTests {
 
     private static final Duration LONG = Duration.ofMinutes(1);
 
-    private final List<Object> told = new CopyOnWriteArrayList<>();
+    private final List<Object> published = new CopyOnWriteArrayList<>();
 
     @Test
-    void tellsInOrderOnAThreadOfItsOwnAndAllOfItBeforeItEnds() {
+    void publishesAllEventsInOrderOnItsOwnThreadBeforeItStops() {
         List<String> threads = new CopyOnWriteArrayList<>();
         AsyncEventPublisher publisher = new AsyncEventPublisher((event) -> {
-            this.told.add(event);
+            this.published.add(event);
             threads.add(Thread.currentThread().getName());
         }, 100, LONG);
         publisher.start();
@@ -40,13 +40,13 @@ class AsyncEventPublisherTests {
         events.forEach(publisher::publish);
         publisher.stop();
 
-        assertThat(this.told).containsExactlyElementsOf(events);
+        assertThat(this.published).containsExactlyElementsOf(events);
         assertThat(threads).containsOnly("delayqueue-web-audit");
         assertThat(publisher.isRunning()).isFalse();
     }
 
     @Test
-    void aListenerThatHangsOrFailsHoldsUpNobody() throws Exception {
+    void aListenerThatHangsOrFailsBlocksNoCaller() throws Exception {
         CountDownLatch hanging = new CountDownLatch(1);
         CountDownLatch heard = new CountDownLatch(1);
         AsyncEventPublisher publisher = new AsyncEventPublisher((event) -> {
@@ -55,7 +55,7 @@ class AsyncEventPublisherTests {
                 throw new IllegalStateException("fails");
             }
             await(hanging);
-            this.told.add(event);
+            this.published.add(event);
         }, 2, LONG);
         publisher.start();
 
@@ -66,14 +66,14 @@ class AsyncEventPublisherTests {
         hanging.countDown();
         publisher.stop();
 
-        assertThat(this.told).containsExactly(event(0), event(1), event(2));
+        assertThat(this.published).containsExactly(event(0), event(1), event(2));
     }
 
     @Test
-    void anAppenderThatHangsHoldsUpNobodyAndWhatItMissesIsCounted(CapturedOutput output) {
+    void aHangingAppenderBlocksNoCallerAndLostLinesAreCounted(CapturedOutput output) {
         CountDownLatch hanging = new CountDownLatch(1);
         List<Integer> logged = new CopyOnWriteArrayList<>();
-        AsyncEventPublisher publisher = new AsyncEventPublisher(this.told::add, 2, LONG);
+        AsyncEventPublisher publisher = new AsyncEventPublisher(this.published::add, 2, LONG);
         publisher.start();
 
         IntStream.range(0, 10).forEach((i) -> publisher.log(() -> {
@@ -90,7 +90,7 @@ class AsyncEventPublisherTests {
     /** An audit needs each change: a count would not be enough. */
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
-    void aStopThatGivesUpLogsEachThatIsUntold(boolean interrupted, CapturedOutput output) throws Exception {
+    void aStopThatTimesOutLogsEachUnpublishedEvent(boolean interrupted, CapturedOutput output) throws Exception {
         CountDownLatch hangs = new CountDownLatch(1);
         AsyncEventPublisher publisher = new AsyncEventPublisher((event) -> {
             hangs.countDown();

@@ -67,7 +67,7 @@ class ClaimResponseWriterTests {
 
     private final List<ClaimedHttpMessage> back = new ArrayList<>();
 
-    private final List<String> told = new ArrayList<>();
+    private final List<String> outcomes = new ArrayList<>();
 
     private final List<Throwable> failures = new ArrayList<>();
 
@@ -86,7 +86,7 @@ class ClaimResponseWriterTests {
 
     /** The lease is one minute; another consumer gets the message long before. */
     @Test
-    void whatAClientThatHungUpWasToHaveIsGivenToAnother() throws Exception {
+    void messagesOfADisconnectedClientAreDeliveredToAnother() throws Exception {
         LongPolling polls = server.bean(HttpConsumerServices.class).polls();
         try (Socket socket = waiting("gone")) {
             await().until(() -> polls.waiting() == 1);
@@ -119,7 +119,7 @@ class ClaimResponseWriterTests {
 
     /** Stops the application: the claim is answered, although its wait is not over. */
     @Test
-    void aStopAnswersThoseThatWait() throws Exception {
+    void aStopAnswersWaitingClaims() throws Exception {
         try (ApiServer stopped = ApiServer.start();
                 Socket socket = new Socket(InetAddress.getLoopbackAddress(), stopped.port())) {
             String body = "{\"waitMillis\": 60000}";
@@ -141,7 +141,7 @@ class ClaimResponseWriterTests {
 
     /** Listeners of the audit and of dead letters do not block consumers. */
     @Test
-    void aListenerThatHangsHoldsUpNobody() {
+    void aHangingListenerBlocksNoConsumer() {
         try (ApiServer hanging = ApiServer.start(Hanging.class)) {
             for (int i = 0; i < 3; i++) {
                 hanging.operations().send("hung", "x", Duration.ZERO);
@@ -159,30 +159,30 @@ class ClaimResponseWriterTests {
     }
 
     @Test
-    void isToldOnceItIsWritten() throws Exception {
+    void publishesTheOutcomeOnceTheResponseIsWritten() throws Exception {
         answer().writeTo(this.request, this.response, List::of);
         end();
 
         assertThat(this.response.getContentAsString()).isEqualTo("{\"messages\":1}");
-        assertThat(this.told).containsExactly("DONE");
+        assertThat(this.outcomes).containsExactly("DONE");
         assertThat(this.back).isEmpty();
     }
 
     @Test
-    void goesBackIfItCannotBeMade() throws Exception {
+    void releasesTheMessagesIfTheResponseCannotBeBuilt() throws Exception {
         this.handOver.answer(MESSAGES, (messages) -> {
             throw new IllegalStateException("cannot be made");
-        }, (outcome) -> this.told.add(outcome.name())).writeTo(this.request, this.response, List::of);
+        }, (outcome) -> this.outcomes.add(outcome.name())).writeTo(this.request, this.response, List::of);
 
         assertThat(this.back).isEqualTo(MESSAGES);
         assertThat(this.response.getStatus()).isEqualTo(500);
         assertThat(this.response.getContentType()).isEqualTo("application/problem+json");
         assertThat(this.failures).singleElement().extracting(Throwable::getMessage).isEqualTo("cannot be made");
-        assertThat(this.told).isEmpty();
+        assertThat(this.outcomes).isEmpty();
     }
 
     @Test
-    void goesBackIfItCannotBeWritten() throws Exception {
+    void releasesTheMessagesIfTheResponseCannotBeWritten() throws Exception {
         HttpServletResponse broken = Mockito.spy(this.response);
         willThrow(new IOException("Broken pipe")).given(broken).flushBuffer();
 
@@ -190,11 +190,11 @@ class ClaimResponseWriterTests {
         end();
 
         assertThat(this.back).as("once").isEqualTo(MESSAGES);
-        assertThat(this.told).as("what the caller has seen").containsExactly("UNKNOWN");
+        assertThat(this.outcomes).as("what the caller has seen").containsExactly("UNKNOWN");
     }
 
     @Test
-    void goesBackIfTheRequestEndsBefore() {
+    void releasesTheMessagesIfTheRequestEndsFirst() {
         end();
 
         assertThat(this.back).isEqualTo(MESSAGES);
@@ -203,7 +203,7 @@ class ClaimResponseWriterTests {
     }
 
     @Test
-    void endsAClaimThatStillWaits() {
+    void endsAWaitingClaimWithItsRequest() {
         CompletableFuture<List<ClaimedHttpMessage>> waiting = new CompletableFuture<>();
         ClaimResponseWriter.of(this.request, waiting, this.back::addAll, this.failures::add)
             .afterCompletion(null, null);
@@ -214,7 +214,7 @@ class ClaimResponseWriterTests {
 
     private ServerResponse answer() {
         return this.handOver.answer(MESSAGES, (messages) -> ApiJsonMapper.object().put("messages", messages.size()),
-                (outcome) -> this.told.add(outcome.name()));
+                (outcome) -> this.outcomes.add(outcome.name()));
     }
 
     /** Ends the request like the container. */

@@ -57,10 +57,10 @@ class IdempotentLeaseSettlerTests {
 
     private final MessageStore store = mock(MessageStore.class);
 
-    private final StoreComponents ports = new StoreComponents(this.store, mock(MessageInspector.class),
+    private final StoreComponents components = new StoreComponents(this.store, mock(MessageInspector.class),
             mock(WakeUps.class), new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 2, System::nanoTime));
 
-    private final IdempotentLeaseSettler settlements = new IdempotentLeaseSettler(this.ports,
+    private final IdempotentLeaseSettler settlements = new IdempotentLeaseSettler(this.components,
             new AsyncEventPublisher((event) -> {
             }));
 
@@ -73,7 +73,7 @@ class IdempotentLeaseSettlerTests {
 
     @ParameterizedTest
     @MethodSource("answers")
-    void acknowledgedNothingOnlyIfEachPartitionDidNot(Object first, Object second, Effect effect) {
+    void reportsNoEffectOnlyIfEveryPartitionFailedWithoutEffect(Object first, Object second, Effect effect) {
         answers(0, first);
         answers(1, second);
 
@@ -85,7 +85,7 @@ class IdempotentLeaseSettlerTests {
     }
 
     @Test
-    void aDefectStaysOne() {
+    void rethrowsADefectUnchanged() {
         answers(0, List.of(true));
         answers(1, new IllegalStateException("a defect"));
 
@@ -94,7 +94,7 @@ class IdempotentLeaseSettlerTests {
     }
 
     @Test
-    void tellsOfEachLeaseOnce() {
+    void returnsOneResultForARepeatedLease() {
         answers(0, List.of(true));
         answers(1, List.of(false));
         List<Lease> leases = new ArrayList<>(List.of(lease(0, "a"), lease(1, "b"), lease(0, "a")));
@@ -107,13 +107,13 @@ class IdempotentLeaseSettlerTests {
 
     /** For instance when the reply was lost, or the calling node ended. */
     @Test
-    void aRepeatedDeathIsPublishedOnceByEachNodeThatDoesNotKnowItsOutcome() {
+    void aRepeatedDeadLetteringIsPublishedOnceByEachNode() {
         List<Object> events = new CopyOnWriteArrayList<>();
         List<String> lines = new CopyOnWriteArrayList<>();
         AsyncEventPublisher publisher = new AsyncEventPublisher(events::add);
         publisher.start();
-        IdempotentLeaseSettler one = new IdempotentLeaseSettler(this.ports, publisher);
-        IdempotentLeaseSettler other = new IdempotentLeaseSettler(this.ports, publisher);
+        IdempotentLeaseSettler one = new IdempotentLeaseSettler(this.components, publisher);
+        IdempotentLeaseSettler other = new IdempotentLeaseSettler(this.components, publisher);
         LeaseToken token = new LeaseToken(lease(0, "a"), 0, Instant.EPOCH);
         given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.completedFuture(List.of(true)))
             .willReturn(CompletableFuture.completedFuture(List.of(false)));
@@ -141,7 +141,7 @@ class IdempotentLeaseSettlerTests {
 
     /** No settlement was sent yet. */
     @Test
-    void aFailureBeforeTheSettlementIsWithoutEffect() {
+    void aFailureBeforeTheSettlementHasNoEffect() {
         given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.failedFuture(PERHAPS));
         LeaseToken token = new LeaseToken(lease(0, "a"), 0, Instant.EPOCH);
 
@@ -171,7 +171,7 @@ class IdempotentLeaseSettlerTests {
 
     /** An appender may block, and would delay everything on the connection. */
     @Test
-    void theThreadOfTheStoreLogsNothing() throws Exception {
+    void logsOnNoThreadOfTheStore() throws Exception {
         Map<String, String> logged = new ConcurrentHashMap<>();
         AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
             @Override
@@ -187,7 +187,7 @@ class IdempotentLeaseSettlerTests {
         }, 1, Duration.ofMinutes(1));
         publisher.start();
         try {
-            IdempotentLeaseSettler settling = new IdempotentLeaseSettler(this.ports, publisher);
+            IdempotentLeaseSettler settling = new IdempotentLeaseSettler(this.components, publisher);
             given(this.store.extend(any(), any(), any()))
                 .willReturn(CompletableFuture.supplyAsync(() -> List.of(true), connection));
             given(this.store.deadLetter(any(), any()))

@@ -49,7 +49,7 @@ class LeaseTokenForgeryTests {
         .toList();
 
     @Test
-    void noTokenBuiltFromWhatIsShownSettlesAMessageInMemory() {
+    void noTokenBuiltFromResponsesSettlesAMessageInMemory() {
         try (ApiServer server = ApiServer.start(Holding.class);
                 ApiServer foreign = ApiServer.start("delayqueue.namespace=foreign")) {
             tryEverything(server, foreign);
@@ -57,7 +57,7 @@ class LeaseTokenForgeryTests {
     }
 
     @Test
-    void noTokenBuiltFromWhatIsShownSettlesAMessageInRedis() {
+    void noTokenBuiltFromResponsesSettlesAMessageInRedis() {
         RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
         try (ApiServer server = ApiServer.start(Holding.class, properties(redis, "forgery"));
                 ApiServer foreign = ApiServer.start(properties(redis, "forgery-foreign"))) {
@@ -88,7 +88,7 @@ class LeaseTokenForgeryTests {
         forger.own(claimed(server, "own", "m"));
         forger.own(claimed(server, "own", "n"));
         forger.own(claimed(foreign, "held", "m"));
-        look(server, forger);
+        readResponses(server, forger);
 
         int cells = 0;
         for (String user : USERS) {
@@ -139,7 +139,7 @@ class LeaseTokenForgeryTests {
     }
 
     /** Reads everything that a caller with every authority may see. */
-    private static void look(ApiServer server, TokenForger forger) {
+    private static void readResponses(ApiServer server, TokenForger forger) {
         server.operations().send(DelayedMessage.builder("held", "x").id("next").delay(Duration.ZERO).build());
         // The cursor of the first page then contains the exact end of its lease.
         await().until(() -> server.operations().statistics("held").leased() == 2);

@@ -74,7 +74,7 @@ class LeaseTokenServiceTests {
     }
 
     @Test
-    void whatHasAnotherFormIsRefusedUnread() {
+    void aTokenOfAnotherFormIsRejectedUnread() {
         for (String text : new String[] { "", ".", "MS4wLjAuMC4x", "a.b", "\u00e9.\u00e9", "A".repeat(200), "=.=" }) {
             assertRefused(this.tokens.verified(QUEUE, "o-1", text), Problem.Kind.INVALID);
         }
@@ -104,7 +104,7 @@ class LeaseTokenServiceTests {
     }
 
     @Test
-    void madeUpTokensHaveTheSecretReadAtMostOnceASecond() {
+    void forgedTokensCauseAtMostOneReadOfTheSecretPerSecond() {
         String forged = signed(new LeaseTokenService(SecretStore.inMemory(), "shop", this.nanos::get));
         for (int i = 0; i < 300; i++) {
             assertRefused(this.tokens.verified(QUEUE, "o-1", forged));
@@ -126,7 +126,7 @@ class LeaseTokenServiceTests {
     }
 
     @Test
-    void theLastSecretIsUsedWhileTheStoreIsAway() {
+    void theLastSecretIsUsedWhileTheStoreIsUnavailable() {
         String text = signed(this.tokens);
         pass(Duration.ofSeconds(10));
         this.store.failure = new StoreUnavailableException("away", Effect.UNKNOWN, null);
@@ -134,13 +134,13 @@ class LeaseTokenServiceTests {
         assertThat(this.tokens.verified(QUEUE, "o-1", text)).isCompleted();
         this.store.hang();
         pass(Duration.ofSeconds(1));
-        assertThat(this.tokens.verified(QUEUE, "o-1", text)).as("nobody waits for the next read").isCompleted();
+        assertThat(this.tokens.verified(QUEUE, "o-1", text)).as("no caller waits for the next read").isCompleted();
         assertThat(signed(this.tokens)).isEqualTo(text);
     }
 
     /** It may be valid, with a secret that this node cannot read now. */
     @Test
-    void whileTheStoreIsAwayNobodyIsToldThatATokenIsWrong() {
+    void noTokenIsRejectedWhileTheStoreIsUnavailable() {
         signed(this.tokens);
         pass(Duration.ofSeconds(10));
         this.store.failure = new StoreUnavailableException("away", Effect.UNKNOWN, null);
@@ -151,7 +151,7 @@ class LeaseTokenServiceTests {
     }
 
     @Test
-    void withoutASecretNothingIsSignedAndNothingWasDone() {
+    void withoutASecretNothingIsSignedAndNothingIsClaimed() {
         this.store.failure = new StoreUnavailableException("away", Effect.UNKNOWN, null);
 
         assertThatThrownBy(this.tokens.seal()::join).cause()
@@ -178,7 +178,7 @@ class LeaseTokenServiceTests {
     /** Counts its reads, and fails or hangs on demand. */
     private static final class Store implements SecretStore {
 
-        private final Deque<Runnable> held = new ArrayDeque<>();
+        private final Deque<Runnable> delayed = new ArrayDeque<>();
 
         private SecretStore secrets = SecretStore.inMemory();
 
@@ -198,7 +198,7 @@ class LeaseTokenServiceTests {
 
         void goOn() {
             this.hanging = false;
-            this.held.forEach(Runnable::run);
+            this.delayed.forEach(Runnable::run);
         }
 
         @Override
@@ -206,7 +206,7 @@ class LeaseTokenServiceTests {
             this.reads++;
             if (this.hanging) {
                 CompletableFuture<byte[]> later = new CompletableFuture<>();
-                this.held.add(() -> this.secrets.getOrCreate(candidate).thenAccept(later::complete));
+                this.delayed.add(() -> this.secrets.getOrCreate(candidate).thenAccept(later::complete));
                 return later;
             }
             return (this.failure != null) ? CompletableFuture.failedFuture(this.failure)

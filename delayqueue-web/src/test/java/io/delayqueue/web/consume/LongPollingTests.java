@@ -71,7 +71,7 @@ class LongPollingTests {
 
     private volatile boolean waits;
 
-    private final List<String> buriedBy = new CopyOnWriteArrayList<>();
+    private final List<String> deadLetteringThreads = new CopyOnWriteArrayList<>();
 
     private final AsyncEventPublisher publisher = new AsyncEventPublisher((event) -> {
     });
@@ -86,11 +86,11 @@ class LongPollingTests {
 
     private void begin(boolean waits) {
         this.waits = waits;
-        StoreComponents ports = new StoreComponents(counted(), this.store, this.store,
+        StoreComponents components = new StoreComponents(counted(), this.store, this.store,
                 new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(LONG, 3, 3, ExpiryPolicy.DROP, Duration.ofHours(1),
                 (failures) -> Duration.ZERO);
-        this.consumers = new HttpConsumerServices(ports,
+        this.consumers = new HttpConsumerServices(components,
                 new ConsumerFormat(this.codec, new LeaseTokenService(SecretStore.inMemory(), "polls")),
                 (queue) -> settings, new LongPollLimits(100, 100), this.publisher);
         this.consumers.start();
@@ -105,10 +105,10 @@ class LongPollingTests {
                         if (((Partition) args[0]).queue().equals(QUEUE)) {
                             this.blocked.await();
                         }
-                        yield this.delivery.apply(claimed(method.invoke(this.store, args)));
+                        yield this.delivery.apply(answered(method.invoke(this.store, args)));
                     }
                     case "deadLetter" -> {
-                        this.buriedBy.add(Thread.currentThread().getName());
+                        this.deadLetteringThreads.add(Thread.currentThread().getName());
                         yield invoke(method, args);
                     }
                     default -> invoke(method, args);
@@ -125,7 +125,7 @@ class LongPollingTests {
     }
 
     @SuppressWarnings("unchecked")
-    private static CompletableFuture<ClaimResult> claimed(Object answer) {
+    private static CompletableFuture<ClaimResult> answered(Object answer) {
         return (CompletableFuture<ClaimResult>) answer;
     }
 
@@ -138,7 +138,7 @@ class LongPollingTests {
 
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
-    void aHundredThatWaitAreServedByFewThreads(boolean waits) throws Exception {
+    void aHundredWaitingClaimsAreServedByFewThreads(boolean waits) throws Exception {
         this.consumers.stop();
         Set<Thread> others = Thread.getAllStackTraces().keySet();
         begin(waits);
@@ -150,7 +150,7 @@ class LongPollingTests {
         IntStream.range(0, 100).forEach((i) -> send("m" + i, "{\"payload\":1}"));
 
         Set<String> ids = waiting.stream()
-            .flatMap((one) -> taken(one).stream())
+            .flatMap((one) -> claimed(one).stream())
             .map((message) -> message.claimed().lease().id())
             .collect(Collectors.toSet());
         assertThat(ids).hasSize(100);
@@ -162,49 +162,49 @@ class LongPollingTests {
 
     /** P3, without a claim more than it needs. */
     @Test
-    void theStoreIsAskedOnlyWhenSomethingMayBeDue() {
+    void pollsTheStoreOnlyWhenAMessageMayBeDue() {
         CompletableFuture<List<ClaimedHttpMessage>> first = claim(QUEUE, LONG);
         send("later", "{\"payload\":1}", Duration.ofMillis(300));
 
-        assertThat(taken(first)).hasSize(1);
+        assertThat(claimed(first)).hasSize(1);
         assertThat(this.claims.get()).as("one, one after the subscription, the wake-up, when it was due, and rounding")
             .isBetween(2, 6);
     }
 
     @Test
-    void placesAreBoundedTogetherAndForAQueue() {
+    void waitingClaimsAreLimitedInTotalAndPerQueue() {
         this.consumers.stop();
-        ClaimLimiter places = new ClaimLimiter(new LongPollLimits(3, 2), "waiting");
-        places.take(QUEUE);
-        places.take(QUEUE);
-        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> places.take(QUEUE))
+        ClaimLimiter permits = new ClaimLimiter(new LongPollLimits(3, 2), "waiting");
+        permits.take(QUEUE);
+        permits.take(QUEUE);
+        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> permits.take(QUEUE))
             .satisfies((ex) -> assertThat(ex.problem().kind()).isEqualTo(Problem.Kind.TOO_MANY_WAITING))
             .withMessage("2 claims of queue 'polled' are waiting already (delayqueue.web.api.max-waiting-per-queue)");
-        places.take(OTHER);
-        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> places.take(OTHER))
+        permits.take(OTHER);
+        assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> permits.take(OTHER))
             .withMessage("3 claims are waiting already (delayqueue.web.api.max-waiting)");
 
-        places.leave(QUEUE);
-        places.leave(OTHER);
-        places.take(QUEUE);
-        assertThat(places.taken()).isEqualTo(2);
+        permits.leave(QUEUE);
+        permits.leave(OTHER);
+        permits.take(QUEUE);
+        assertThat(permits.taken()).isEqualTo(2);
     }
 
     @Test
-    void whoDoesNotWaitNeedsNoPlaceToWait() {
+    void aClaimThatDoesNotWaitNeedsNoPermitToWait() {
         IntStream.range(0, 100).forEach((i) -> claim(QUEUE, LONG));
 
         assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> claim(QUEUE, LONG));
-        assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
-        assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
+        assertThat(claimed(claim(OTHER, Duration.ZERO))).isEmpty();
+        assertThat(claimed(claim(OTHER, Duration.ZERO))).isEmpty();
     }
 
     /** Uses a store that is slow to answer them. */
     @Test
-    void thoseThatDoNotWaitAreBoundedByThemselves() {
-        CompletableFuture<ClaimResult> held = new CompletableFuture<>();
-        this.delivery = (answer) -> held.thenCombine(answer, (late, claim) -> claim);
-        List<CompletableFuture<List<ClaimedHttpMessage>>> looking = IntStream.range(0, 100)
+    void claimsThatDoNotWaitHaveTheirOwnLimit() {
+        CompletableFuture<ClaimResult> delayed = new CompletableFuture<>();
+        this.delivery = (answer) -> delayed.thenCombine(answer, (late, claim) -> claim);
+        List<CompletableFuture<List<ClaimedHttpMessage>>> notWaiting = IntStream.range(0, 100)
             .mapToObj((i) -> claim(OTHER, Duration.ZERO))
             .toList();
 
@@ -212,16 +212,16 @@ class LongPollingTests {
             .satisfies((ex) -> assertThat(ex.problem().kind()).isEqualTo(Problem.Kind.TOO_MANY_WAITING))
             .withMessage("100 claims are being answered already (delayqueue.web.api.max-waiting)");
         CompletableFuture<List<ClaimedHttpMessage>> waits = claim(OTHER, LONG);
-        held.complete(null);
+        delayed.complete(null);
 
-        assertThat(looking).allSatisfy((one) -> assertThat(taken(one)).isEmpty());
-        assertThat(taken(claim(OTHER, Duration.ZERO))).isEmpty();
+        assertThat(notWaiting).allSatisfy((one) -> assertThat(claimed(one)).isEmpty());
+        assertThat(claimed(claim(OTHER, Duration.ZERO))).isEmpty();
         assertThat(waits).isNotDone();
     }
 
     /** Like a consumer that handles its messages and claims again. */
     @Test
-    void whoIsAnsweredFindsAPlaceAtOnceThoughAllAreTaken() {
+    void anAnsweredConsumerCanClaimAgainAtOnceAtTheLimit() {
         CompletableFuture<List<ClaimedHttpMessage>> first = claim(QUEUE, LONG);
         IntStream.range(1, 100).forEach((i) -> claim(QUEUE, LONG));
         CompletableFuture<CompletableFuture<List<ClaimedHttpMessage>>> again = first
@@ -229,12 +229,12 @@ class LongPollingTests {
 
         send("m", "{\"payload\":1}");
 
-        assertThat(taken(first)).hasSize(1);
+        assertThat(claimed(first)).hasSize(1);
         assertThat(again.orTimeout(1, TimeUnit.MINUTES).join()).isNotDone();
     }
 
     @Test
-    void whoLeavesFreesItsPlaceAndIsGivenNothing() {
+    void aCancelledClaimFreesItsPermitAndGetsNoMessage() {
         CompletableFuture<List<ClaimedHttpMessage>> gone = claim(QUEUE, LONG);
         CompletableFuture<List<ClaimedHttpMessage>> other = claim(QUEUE, LONG);
 
@@ -242,7 +242,7 @@ class LongPollingTests {
         assertThat(this.consumers.polls().waiting()).isEqualTo(1);
         send("m", "{\"payload\":1}");
 
-        assertThat(taken(other)).hasSize(1);
+        assertThat(claimed(other)).hasSize(1);
     }
 
     /**
@@ -250,33 +250,33 @@ class LongPollingTests {
      * released.
      */
     @Test
-    void aStopGivesBackWhatAClaimUnderWayBrings() throws Exception {
+    void aStopReleasesTheMessagesOfAClaimUnderWay() throws Exception {
         send("m", "{\"payload\":1}");
-        CompletableFuture<ClaimResult> held = new CompletableFuture<>();
+        CompletableFuture<ClaimResult> delayed = new CompletableFuture<>();
         CountDownLatch claimed = new CountDownLatch(1);
         this.delivery = (answer) -> {
             answer.thenRun(claimed::countDown);
-            return held.thenCombine(answer, (late, claim) -> claim);
+            return delayed.thenCombine(answer, (late, claim) -> claim);
         };
         CompletableFuture<List<ClaimedHttpMessage>> waiting = claim(QUEUE, LONG);
         claimed.await();
 
         CompletableFuture<Void> stopped = CompletableFuture.runAsync(this.consumers::stop);
-        assertThat(taken(waiting)).as("while the claim is held").isEmpty();
+        assertThat(claimed(waiting)).as("while the claim is held").isEmpty();
         assertThatExceptionOfType(TimeoutException.class).as("it waits for the claim under way")
             .isThrownBy(() -> stopped.get(300, TimeUnit.MILLISECONDS));
-        held.complete(null);
+        delayed.complete(null);
         stopped.get(1, TimeUnit.MINUTES);
 
         this.delivery = Function.identity();
         begin(false);
-        assertThat(taken(claim(QUEUE, Duration.ZERO))).singleElement()
+        assertThat(claimed(claim(QUEUE, Duration.ZERO))).singleElement()
             .satisfies((message) -> assertThat(message.claimed().redelivered()).isFalse());
     }
 
     /** A blocking client delays its own queue, but not the thread of all others. */
     @Test
-    void aCallThatBlocksLeavesOtherQueuesAlone() {
+    void aBlockingCallDelaysNoOtherQueue() {
         this.consumers.stop();
         this.blocked = new CountDownLatch(1);
         begin(true);
@@ -284,44 +284,44 @@ class LongPollingTests {
         this.store.schedule(PartitionTarget.first(OTHER), List.of(message("m", "{\"payload\":1}", Duration.ZERO)))
             .join();
 
-        assertThat(taken(claim(OTHER, LONG))).hasSize(1);
+        assertThat(claimed(claim(OTHER, LONG))).hasSize(1);
         assertThat(stuck).isNotDone();
     }
 
     /** P9: no caller gets null for a payload that cannot be read. */
     @ParameterizedTest
     @ValueSource(strings = { "{\"payload\":null}", "{\"payload\":{'a':1}}", "{\"payload\":", "rubbish" })
-    void whatIsNoJsonDiesAndTheOthersAreHandedOut(String envelope) {
+    void aMessageThatIsNoJsonIsDeadLetteredAndTheOthersAreDelivered(String envelope) {
         send("poison", envelope);
         send("sound", "{\"payload\":{\"a\":null}}");
 
-        assertThat(taken(claim(QUEUE, LONG))).singleElement()
+        assertThat(claimed(claim(QUEUE, LONG))).singleElement()
             .satisfies((message) -> assertThat(message.claimed().lease().id()).isEqualTo("sound"));
         assertThat(this.store.deadLetters(Partition.first(QUEUE), null, 10).join().deadLetters()).singleElement()
-            .satisfies((letter) -> {
-                assertThat(letter.messageId()).isEqualTo("poison");
-                assertThat(letter.cause()).containsAnyOf("no JSON that consumers over HTTP could read",
+            .satisfies((deadLetter) -> {
+                assertThat(deadLetter.messageId()).isEqualTo("poison");
+                assertThat(deadLetter.cause()).containsAnyOf("no JSON that consumers over HTTP could read",
                         "is not readable");
             });
     }
 
     /** However much is claimed, the one polling thread stays free. */
     @Test
-    void payloadsAreReadByNeitherTheStoresThreadNorThatOfThePolls() {
+    void payloadsAreReadOnNeitherTheStoresNorThePollingThread() {
         this.delivery = (answer) -> answer.thenApplyAsync(Function.identity(),
                 (task) -> new Thread(task, "store").start());
         send("poison", "{\"payload\":null}");
         send("sound", "{\"payload\":1}");
 
-        assertThat(taken(claim(QUEUE, LONG))).hasSize(1);
-        assertThat(this.buriedBy).singleElement().asString().startsWith("delayqueue-web-reader-");
+        assertThat(claimed(claim(QUEUE, LONG))).hasSize(1);
+        assertThat(this.deadLetteringThreads).singleElement().asString().startsWith("delayqueue-web-reader-");
     }
 
     private CompletableFuture<List<ClaimedHttpMessage>> claim(QueueName queue, Duration wait) {
         return this.consumers.polls().claim(queue, 1, LONG, wait);
     }
 
-    private static List<ClaimedHttpMessage> taken(CompletableFuture<List<ClaimedHttpMessage>> claim) {
+    private static List<ClaimedHttpMessage> claimed(CompletableFuture<List<ClaimedHttpMessage>> claim) {
         return claim.orTimeout(1, TimeUnit.MINUTES).join();
     }
 

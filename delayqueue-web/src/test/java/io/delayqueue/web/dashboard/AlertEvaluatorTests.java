@@ -55,13 +55,13 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void saysNothingOfAQueueThatIsWell() {
+    void doesNotAlertForAHealthyQueue() {
         assertThat(find(queue(Duration.ofSeconds(1), 2, 0, false), node(true, false))).isEmpty();
         assertThat(find(queue(null, 0, 0, false))).as("nobody need listen while nothing is due").isEmpty();
     }
 
     @Test
-    void saysThatNobodyListensThoughMessagesAreDue() {
+    void alertsOfDueMessagesWithoutAConsumer() {
         QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
         String title = "The queue has no consumer";
         assertThat(find(due)).singleElement().satisfies((trouble) -> {
@@ -75,7 +75,7 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void leavesThoseInPeaceWhoConsumeOverHttp() {
+    void doesNotAlertForAQueueConsumedOverHttp() {
         QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
         this.consumed.record(new QueueName("orders"));
         this.now.addAndGet(Duration.ofMinutes(10).toNanos());
@@ -90,7 +90,7 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void saysThatAQueueIsBehind() {
+    void alertsOfAQueueThatIsBehind() {
         assertThat(find(queue(Duration.ofMinutes(1), 10, 0, false), node(true, false))).singleElement()
             .satisfies((trouble) -> {
                 assertThat(trouble.title()).isEqualTo("The queue is behind");
@@ -101,7 +101,7 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void writesDurationsInTheirTwoGreatestUnits() {
+    void writesDurationsInTheirTwoLargestUnits() {
         Map.of(Duration.ofMillis(108_900), "for 1 min 48 s;", Duration.ofMinutes(2), "for 2 min;",
                 Duration.ofSeconds(7_205), "for 2 h;", Duration.ofMinutes(3_000), "for 2 d 2 h;")
             .forEach((oldest, words) -> assertThat(find(queue(oldest, 1, 0, false))).singleElement()
@@ -109,13 +109,13 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void saysThatAQueueIsPausedAndNotThatItIsBehind() {
+    void alertsOfAPausedQueueInsteadOfItsBacklog() {
         assertThat(find(queue(Duration.ofHours(1), 0, 0, true))).extracting(Alert::title)
             .containsExactly("The queue is paused");
     }
 
     @Test
-    void tellsDeadLettersThatGrowFromThoseThatAreThere() {
+    void distinguishesGrowingFromStaleDeadLetters() {
         assertThat(find(queue(null, 0, 3, false))).extracting(Alert::severity).containsExactly(Severity.INFO);
         assertThat(find(List.of(queue(null, 0, 4, false)), List.of(), List.of(),
                 after(Duration.ofMinutes(1), Duration.ZERO)))
@@ -129,7 +129,7 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void saysForTenMinutesThatTheClockHasJumped() {
+    void alertsOfAClockJumpForTenMinutes() {
         QueueOverview well = queue(null, 0, 0, false);
         find(well);
         assertThat(find(List.of(well), List.of(), List.of(), after(Duration.ofSeconds(5), Duration.ofHours(3))))
@@ -142,7 +142,7 @@ class AlertEvaluatorTests {
     }
 
     @Test
-    void tellsAJumpBackFromAnAnswerThatWasLate() {
+    void distinguishesABackwardJumpFromALateReply() {
         QueueOverview well = queue(null, 0, 0, false);
         find(well);
         Moment late = new Moment(START.plusSeconds(1), Duration.ofSeconds(1).toNanos(),
@@ -155,7 +155,7 @@ class AlertEvaluatorTests {
 
     @ParameterizedTest
     @EnumSource
-    void saysWhatIsWrongWithRedisAndWhatToDo(ServerIssue.Kind kind) {
+    void describesEachServerIssueAndItsFix(ServerIssue.Kind kind) {
         ServerIssue fault = new ServerIssue(kind, "10.0.0.7:6379", "allkeys-lru");
         assertThat(find(List.of(), List.of(), List.of(fault), after(Duration.ZERO, Duration.ZERO))).singleElement()
             .satisfies((trouble) -> {

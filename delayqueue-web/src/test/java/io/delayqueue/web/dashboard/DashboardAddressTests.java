@@ -64,30 +64,30 @@ class DashboardAddressTests {
 
     /** The page goes from a to b while its first request for a is pending. */
     @Test
-    void showsNothingOfTheAddressThatWasLeftMeanwhile() {
+    void ignoresResponsesForAnEarlierAddress() {
         send("b");
         go("#/queues/invoices/messages/a");
         browser.awaitText("for a");
         browser.run("""
                 const real = window.fetch;
-                window.held = [];
+                window.delayed = [];
                 window.fetch = (...all) => {
                   const [url] = all;
-                  if (String(url).includes('data/overview') && window.held.length === 0) {
-                    return new Promise((done) => window.held.push(() => done(real(...all))));
+                  if (String(url).includes('data/overview') && window.delayed.length === 0) {
+                    return new Promise((done) => window.delayed.push(() => done(real(...all))));
                   }
-                  window.asked = [...window.asked ?? [], String(url)];
+                  window.requests = [...window.requests ?? [], String(url)];
                   return real(...all);
                 };""");
-        await().until(() -> browser.run("return window.held.length"), Long.valueOf(1)::equals);
+        await().until(() -> browser.run("return window.delayed.length"), Long.valueOf(1)::equals);
         go("#/queues/invoices/messages/b");
         browser.awaitText("for b");
         browser.run("document.dispatchEvent(new CustomEvent('dashboard:live', { detail: false }))");
         browser.run("""
-                window.asked = [];
-                window.held[0]();
+                window.requests = [];
+                window.delayed[0]();
                 return new Promise((done) => setTimeout(done, 500));""");
-        assertThat((List<?>) browser.run("return window.asked")).as("of a, which is not shown any more").isEmpty();
+        assertThat((List<?>) browser.run("return window.requests")).as("of a, which is no longer shown").isEmpty();
         assertThat(browser.text()).contains("Message b", "for b").doesNotContain("for a");
     }
 
@@ -100,7 +100,7 @@ class DashboardAddressTests {
     }
 
     @Test
-    void writesTheTimesOfProblemsByTheClockOfItsReader() {
+    void writesTimesOfAlertsInTheLocalTimeZone() {
         site.operations().pause("invoices", Duration.ofHours(2));
         go("#/alerts");
         browser.awaitText("It is paused on every node, until ");
@@ -111,7 +111,7 @@ class DashboardAddressTests {
     }
 
     @Test
-    void asksForTheEndOfAPauseOnlyIfThereIsOne() {
+    void requiresTheEndOfAPauseOnlyIfSelected() {
         go("#/queues/invoices");
         browser.click("main button", "Pause queue …");
         browser.awaitText("until it is resumed");

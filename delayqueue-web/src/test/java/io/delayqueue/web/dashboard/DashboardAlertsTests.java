@@ -20,7 +20,7 @@ import static org.awaitility.Awaitility.await;
 class DashboardAlertsTests {
 
     @Test
-    void saysThatRedisEvictsAndThatItsClockHasJumped() {
+    void alertsOfEvictionAndOfAClockJump() {
         SteppedClock clock = new SteppedClock();
         try (RedisServer redis = RedisServer.start(RedisBinary.REDIS_6_2, clock, "maxmemory 100mb",
                 "maxmemory-policy allkeys-lru");

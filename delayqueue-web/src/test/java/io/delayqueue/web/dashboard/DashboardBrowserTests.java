@@ -91,7 +91,7 @@ class DashboardBrowserTests {
     }
 
     @Test
-    void plotsHowManyHandlersBeganAndHowLate() {
+    void plotsHandlerStartsAndLateness() {
         go("#/queues/order-timeout");
         browser.awaitText("Handlers started per second");
         for (int i = 0; i < 10; i++) {
@@ -111,7 +111,7 @@ class DashboardBrowserTests {
     }
 
     @Test
-    void cancelsTheMessagesThatItChooses() {
+    void cancelsTheSelectedMessages() {
         send("reminders", "r-1", Duration.ofHours(1));
         send("reminders", "r-2", Duration.ofHours(2));
         send("reminders", "r-3", Duration.ofHours(3));
@@ -144,7 +144,7 @@ class DashboardBrowserTests {
     }
 
     @Test
-    void pausesAQueueUntilATimeAtWhichItGoesOn() {
+    void pausesAQueueUntilATimeAndResumesIt() {
         go("#/queues/order-timeout");
         browser.click("main button", "Pause queue …");
         browser.run("""
@@ -170,13 +170,13 @@ class DashboardBrowserTests {
     @Test
     void opensADeadLetterByItsAddress() {
         sendDead("receipt/7");
-        String letterId = operations().deadLetters("receipts").list(null, 1).deadLetters().get(0).id();
+        String deadLetterId = operations().deadLetters("receipts").list(null, 1).deadLetters().get(0).id();
         browser.driver()
             .get(site.address() + "?again#/queues/receipts/dead-letters/"
-                    + URLEncoder.encode(letterId, StandardCharsets.UTF_8));
+                    + URLEncoder.encode(deadLetterId, StandardCharsets.UTF_8));
         browser.awaitText("Dead letter receipt/7");
         browser.awaitText("The printer is out of paper");
-        operations().deadLetters("receipts").purge(letterId);
+        operations().deadLetters("receipts").purge(deadLetterId);
         browser.awaitText("The dead letter was redriven or purged");
     }
 
@@ -195,7 +195,7 @@ class DashboardBrowserTests {
     }
 
     @Test
-    void purgesByFilterAfterItHasSaidHowMany() {
+    void purgesByFilterAfterShowingTheNumber() {
         for (int i = 0; i < 3; i++) {
             sendDead("old-" + i);
             sendDead("new-" + i);
@@ -214,7 +214,7 @@ class DashboardBrowserTests {
     }
 
     @Test
-    void doesNothingThatAHostileMessageSays() {
+    void executesNothingFromAHostileMessage() {
         Shop.hostile = true;
         operations().send(DelayedMessage.builder("receipts", Map.of("text", DashboardSite.HOSTILE))
             .id("hostile")
@@ -247,7 +247,7 @@ class DashboardBrowserTests {
     }
 
     @Test
-    void isWithoutBarriersAndComplaintsInLightAndDark() {
+    void isAccessibleWithoutConsoleErrorsInLightAndDark() {
         send("order-timeout", "order/later", Duration.ofMinutes(20));
         operations().send(DelayedMessage.builder("order-timeout", Map.of("order", 7))
             .id("order/7")
@@ -258,13 +258,13 @@ class DashboardBrowserTests {
         operations().pause("invoices");
         send("empty", "gone", Duration.ofMinutes(20));
         operations().cancel("empty", "gone");
-        String letter = operations().deadLetters("receipts").list(null, 1).deadLetters().get(0).id();
+        String deadLetter = operations().deadLetters("receipts").list(null, 1).deadLetters().get(0).id();
         Map<String, String> pages = new LinkedHashMap<>();
         pages.put("queue", "#/queues/order-timeout");
         pages.put("overview", "#/");
         pages.put("message", "#/queues/order-timeout/messages/order%2F7");
         pages.put("dead-letters", "#/queues/receipts/dead-letters");
-        pages.put("dead-letter", "#/queues/receipts/dead-letters/" + letter);
+        pages.put("dead-letter", "#/queues/receipts/dead-letters/" + deadLetter);
         pages.put("nodes", "#/nodes");
         pages.put("alerts", "#/alerts");
         pages.put("", "#/queues/empty");
@@ -380,14 +380,14 @@ class DashboardBrowserTests {
                   field.dispatchEvent(new Event('input', { bubbles: true }));
                 };
                 return (async () => {
-                  const told = [];
+                  const timings = [];
                   for (let more = 1; more; more = document.querySelector('section > button')) {
-                    told.push(more === 1 ? 'begun' : await timed('more', () => more.click()));
+                    timings.push(more === 1 ? 'begun' : await timed('more', () => more.click()));
                   }
-                  told.push(await timed('sort', () => document.querySelectorAll('.sort')[1].click()));
-                  told.push(await timed('filter', type('many-98')));
-                  told.push(await timed('all', type('')));
-                  return told.join('; ');
+                  timings.push(await timed('sort', () => document.querySelectorAll('.sort')[1].click()));
+                  timings.push(await timed('filter', type('many-98')));
+                  timings.push(await timed('all', type('')));
+                  return timings.join('; ');
                 })();""");
         System.out.println("A thousand queues: " + millis);
         assertThat((String) millis).containsPattern("more: 99\\d rows")

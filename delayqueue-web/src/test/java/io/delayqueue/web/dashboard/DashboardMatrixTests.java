@@ -58,7 +58,7 @@ class DashboardMatrixTests {
 
     @ParameterizedTest
     @MethodSource("cells")
-    void opensToItsAuthorityAlone(Row row, @Nullable String user) {
+    void permitsOnlyTheAuthorityOfTheRoute(Row row, @Nullable String user) {
         int before = server.audited().size();
 
         Reply reply = server.call(user, row.method(), "/delayqueue" + row.path(), row.body());

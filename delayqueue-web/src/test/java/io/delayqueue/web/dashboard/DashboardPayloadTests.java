@@ -73,7 +73,7 @@ class DashboardPayloadTests {
     }
 
     @Test
-    void showsANumberThatIsTheWholePayload() {
+    void showsAPayloadThatIsANumber() {
         send("number", new BigDecimal("12345678901234567890.10"));
         open("number");
 

@@ -62,7 +62,7 @@ class DashboardTests {
     }
 
     @Test
-    void isOffUnlessAskedFor() {
+    void isDisabledByDefault() {
         try (ApiServer other = ApiServer.start()) {
             assertThat(other.get("/delayqueue").status()).isEqualTo(404);
             assertThat(other.get("/delayqueue/data/overview").status()).isEqualTo(404);
@@ -81,7 +81,7 @@ class DashboardTests {
     }
 
     @Test
-    void leadsNowhereElseBehindAProxyThatChangesPaths() {
+    void worksBehindAProxyThatChangesPaths() {
         Reply bare = server.send("GET", PAGE, null,
                 (request) -> request.header("Authorization", ApiServer.basic("view"))
                     .header("X-Forwarded-Prefix", "/behind")
@@ -96,13 +96,13 @@ class DashboardTests {
     @ValueSource(strings = { "index.html", "main.js", "store.js", "throughput.js", "history.js", "frame.js", "queue.js",
             "dead-letters.js", "message.js", "nodes.js", "overview.js", "alerts.js", "plots.js", "dialog.js",
             "format.js", "dashboard.css" })
-    void namesNothingByAnAbsolutePath(String file) throws IOException {
+    void usesNoAbsolutePaths(String file) throws IOException {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
 
     /** External texts are shown as text. */
     @Test
-    void makesNoMarkupOfTexts() throws IOException {
+    void escapesExternalTexts() throws IOException {
         Pattern unsafe = Pattern
             .compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|unsafe|eval\\(|Function\\(");
         for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js",
@@ -122,7 +122,7 @@ class DashboardTests {
     @ParameterizedTest
     @ValueSource(strings = { "/", "/main.js", "/dashboard.css", "/icon.svg", "/lib/chart.js", "/lib/lit-html.js",
             "/lib/directives/repeat.js" })
-    void allowsThePageItsOwnScriptsAndNothingElse(String file) {
+    void theContentPolicyAllowsOnlyItsOwnScripts(String file) {
         Reply reply = view(PAGE + file);
         assertThat(reply.status()).isEqualTo(200);
         assertThat(reply.http().headers().allValues("Content-Security-Policy"))
@@ -152,7 +152,7 @@ class DashboardTests {
 
     @ParameterizedTest
     @CsvSource({ ",401", "none,403", "send,403", "consume,403", "payload,403", "operate,403", "view,200" })
-    void isForThoseWhoMayView(@Nullable String user, int status) {
+    void requiresTheViewAuthority(@Nullable String user, int status) {
         assertThat(server.call(user, "GET", PAGE + "/", null).status()).isEqualTo(status);
         assertThat(server.call(user, "GET", PAGE + "/main.js", null).status()).isEqualTo(status);
         assertThat(server.call(user, "GET", PAGE + "/data/overview", null).status()).isEqualTo(status);
@@ -163,7 +163,7 @@ class DashboardTests {
             "POST,queues/q/messages/reschedule", "POST,queues/q/dead-letters/redrive",
             "POST,queues/q/dead-letters/purge", "DELETE,queues/q", "POST,queues/q/dead-letters/by-id/redrive",
             "DELETE,queues/q/dead-letters/by-id", "POST,listeners/pause", "POST,listeners/resume" })
-    void changesNothingForThoseWhoMayNotOperate(String method, String route) {
+    void changesNothingWithoutTheOperateAuthority(String method, String route) {
         for (String user : List.of("view", "payload", "send", "consume", ApiServer.NONE)) {
             assertThat(server.call(user, method, PAGE + "/data/" + route, "{}").status()).as(user).isEqualTo(403);
         }
@@ -185,7 +185,7 @@ class DashboardTests {
     }
 
     @Test
-    void tellsOfAllQueuesAtOnce() {
+    void returnsAllQueuesAtOnce() {
         server.operations().send("orders", Map.of("order", 1), Duration.ofHours(1));
         JsonNode details = view(QUEUES + "orders").json();
         assertThat(details.path("scheduled").intValue()).isPositive();
@@ -198,7 +198,7 @@ class DashboardTests {
     }
 
     @Test
-    void cancelsManyAndTellsOfEach() {
+    void cancelsManyMessagesAndReturnsEachResult() {
         for (String id : List.of("a", "b")) {
             server.operations()
                 .send(DelayedMessage.builder("many", Map.of("id", id)).id(id).delay(Duration.ofHours(1)).build());
@@ -239,7 +239,7 @@ class DashboardTests {
             "PUT pause|{\"until\": \"soon\"}", "dead-letters/purge|{\"filter\": {}, \"cursor\": \"../1\"}",
             "dead-letters/purge|{\"filter\": {}}", "dead-letters/search|{\"filter\": {}, \"cursor\": \"<b>\"}",
             "dead-letters/search|{}" })
-    void refusesWhatIsNotValid(String route, String body) {
+    void rejectsInvalidRequests(String route, String body) {
         boolean put = route.startsWith("PUT ");
         Reply reply = server.call(ApiServer.ALL, put ? "PUT" : "POST", QUEUES + "q/" + route.replace("PUT ", ""), body);
         assertThat(reply.status()).isEqualTo(400);
@@ -247,7 +247,7 @@ class DashboardTests {
     }
 
     @Test
-    void tellsHowManyHandlersBeganAndHowLate() {
+    void returnsHandlerStartsByLateness() {
         for (int i = 0; i < 3; i++) {
             server.operations().send("counted", Map.of("order", i), Duration.ZERO);
         }

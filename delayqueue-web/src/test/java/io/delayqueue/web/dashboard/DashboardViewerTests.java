@@ -50,7 +50,7 @@ class DashboardViewerTests {
 
     /** Behind a load balancer the nodes answer in turn; one of them restarts. */
     @Test
-    void addsUpWhatNodesHaveCountedEachForItself() {
+    void addsUpTheCountsOfAllNodes() {
         assertThat(browser
             .run("""
                     return import('./throughput.js').then(({ follow }) => {
@@ -68,7 +68,7 @@ class DashboardViewerTests {
     }
 
     @Test
-    void isOfferedNeitherSearchByCauseNorChanges() {
+    void aViewerIsOfferedNeitherCauseSearchNorChanges() {
         Shop.broken = true;
         site.operations()
             .send(DelayedMessage.builder("receipts", Map.of("order", 42)).id("receipt-1").delay(Duration.ZERO).build());
@@ -86,7 +86,7 @@ class DashboardViewerTests {
     }
 
     @Test
-    void isToldByABannerWhileRedisDoesNotAnswer() {
+    void showsABannerWhileRedisDoesNotAnswer() {
         browser.run("location.hash = '#/alerts'");
         browser.awaitText("Alerts");
         redis.suspend();

@@ -43,7 +43,7 @@ import static org.mockito.Mockito.verify;
 
 class OverviewCacheTests {
 
-    private static final int PEOPLE = 8;
+    private static final int CALLERS = 8;
 
     private final DelayQueueInspector inspector = mock();
 
@@ -51,17 +51,17 @@ class OverviewCacheTests {
 
     private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
 
-    private final AtomicInteger asked = new AtomicInteger();
+    private final AtomicInteger reads = new AtomicInteger();
 
-    private final ExecutorService threads = Executors.newFixedThreadPool(PEOPLE);
+    private final ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
 
-    private final OverviewCache glance = new OverviewCache(this.inspector, this.server,
+    private final OverviewCache cache = new OverviewCache(this.inspector, this.server,
             new AlertEvaluator(new RemoteConsumerQueues(0, this.clock::get)), this.clock::get, Duration.ofSeconds(30));
 
     @BeforeEach
     void answer() {
         given(this.inspector.queues(any(), anyInt())).willAnswer((call) -> {
-            this.asked.incrementAndGet();
+            this.reads.incrementAndGet();
             return new QueuePage(List.of("orders"), null);
         });
         given(this.inspector.overviews(any())).willReturn(new QueueOverviews(List
@@ -80,39 +80,39 @@ class OverviewCacheTests {
     }
 
     @Test
-    void asksAtMostOnceASecond() {
-        OverviewCache.Snapshot first = this.glance.get();
+    void readsAtMostOnceASecond() {
+        OverviewCache.Snapshot first = this.cache.get();
         this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(999));
-        assertThat(this.glance.get()).isSameAs(first);
+        assertThat(this.cache.get()).isSameAs(first);
         this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
-        assertThat(this.glance.get()).isNotSameAs(first);
-        assertThat(this.asked).hasValue(2);
+        assertThat(this.cache.get()).isNotSameAs(first);
+        assertThat(this.reads).hasValue(2);
     }
 
     @Test
-    void asksOnceForAllWhoComeWhileRedisHangs() throws Exception {
+    void readsOnceForAllRequestsWhileRedisHangs() throws Exception {
         CountDownLatch hanging = new CountDownLatch(1);
         CountDownLatch answer = new CountDownLatch(1);
         willAnswer((call) -> {
-            this.asked.incrementAndGet();
+            this.reads.incrementAndGet();
             hanging.countDown();
             assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
             throw new StoreUnavailableException("It hangs", Effect.NONE, null);
         }).given(this.inspector).queues(any(), anyInt());
         List<Future<OverviewCache.Snapshot>> looks = new ArrayList<>();
-        looks.add(this.threads.submit(this.glance::get));
+        looks.add(this.threads.submit(this.cache::get));
         assertThat(hanging.await(30, TimeUnit.SECONDS)).isTrue();
         AtomicInteger come = new AtomicInteger();
-        for (int i = 1; i < PEOPLE; i++) {
+        for (int i = 1; i < CALLERS; i++) {
             looks.add(this.threads.submit(() -> {
                 come.incrementAndGet();
-                return this.glance.get();
+                return this.cache.get();
             }));
         }
-        await().until(() -> come.get() == PEOPLE - 1);
+        await().until(() -> come.get() == CALLERS - 1);
         // Blocks if a request holds the lock while it waits for Redis.
         CompletableFuture.runAsync(() -> {
-            synchronized (this.glance) {
+            synchronized (this.cache) {
                 come.incrementAndGet();
             }
         }).get(10, TimeUnit.SECONDS);
@@ -124,7 +124,7 @@ class OverviewCacheTests {
                 .havingRootCause()
                 .isInstanceOf(StoreUnavailableException.class);
         }
-        assertThat(this.asked).hasValue(1);
+        assertThat(this.reads).hasValue(1);
     }
 
     @Test
@@ -136,10 +136,10 @@ class OverviewCacheTests {
 
     /** Container threads are needed for other requests too. */
     @Test
-    void aRequestWaitsOnlySoLong() {
+    void aRequestWaitsALimitedTime() {
         CountDownLatch answer = new CountDownLatch(1);
         willAnswer((call) -> {
-            this.asked.incrementAndGet();
+            this.reads.incrementAndGet();
             assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
             return new QueuePage(List.of("orders"), null);
         }).given(this.inspector).queues(any(), anyInt());
@@ -154,57 +154,57 @@ class OverviewCacheTests {
         answer.countDown();
 
         await().ignoreExceptions().until(() -> hurried.get().read().overviews().size() == 1);
-        assertThat(this.asked).hasValue(1);
+        assertThat(this.reads).hasValue(1);
     }
 
     @Test
-    void showsTheQueuesThoughNobodyKnowsWhoListens() {
+    void showsTheQueuesIfTheListenersAreUnknown() {
         given(this.inspector.overviews(any())).willReturn(new QueueOverviews(
                 List.of(new QueueOverview("orders", 1, 5, 5, 0, 0, 0, 0, Instant.EPOCH, Duration.ofSeconds(30), false,
                         null, Instant.ofEpochSecond(7))),
                 Map.of("broken", new StoreRefusedException("WRONGTYPE", null))));
         given(this.inspector.nodes()).willThrow(new StoreUnavailableException("away", Effect.NONE, null));
 
-        assertThat(this.glance.get().alerts()).extracting(Alert::title, Alert::queue)
+        assertThat(this.cache.get().alerts()).extracting(Alert::title, Alert::queue)
             .containsExactly(tuple("The queue cannot be read", "broken"));
     }
 
     @Test
-    void keepsAFailureAsLongAsAnAnswer() {
+    void cachesAFailureLikeAResult() {
         given(this.inspector.overviews(any()))
             .willThrow(new StoreUnavailableException("It is away", Effect.NONE, null));
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::get);
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::get);
-        assertThat(this.asked).hasValue(1);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.cache::get);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.cache::get);
+        assertThat(this.reads).hasValue(1);
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.glance::get);
-        assertThat(this.asked).hasValue(2);
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.cache::get);
+        assertThat(this.reads).hasValue(2);
     }
 
     @Test
-    void looksAtTheServerNowAndThenAndDoesNotWaitForIt() {
+    void checksTheServerPeriodicallyWithoutWaiting() {
         CompletableFuture<List<ServerIssue>> looked = new CompletableFuture<>();
         CompletableFuture<List<ServerIssue>> lookedAgain = new CompletableFuture<>();
         given(this.server.look()).willReturn(looked)
             .willReturn(lookedAgain)
             .willThrow(new StoreUnavailableException("It is away", Effect.NONE, null));
-        assertThat(this.glance.get().alerts()).isEmpty();
+        assertThat(this.cache.get().alerts()).isEmpty();
         looked.complete(List.of(new ServerIssue(Kind.EVICTS, "", "allkeys-lru")));
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(19));
         String title = "Redis evicts messages when it is full";
-        assertThat(this.glance.get().alerts()).extracting(Alert::title).contains(title);
+        assertThat(this.cache.get().alerts()).extracting(Alert::title).contains(title);
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertThat(this.glance.get().alerts()).as("until the next look has ended")
+        assertThat(this.cache.get().alerts()).as("until the next look has ended")
             .extracting(Alert::title)
             .contains(title);
         verify(this.server, times(2)).look();
         lookedAgain.complete(List.of(new ServerIssue(Kind.MUTE, "", "")));
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertThat(this.glance.get().alerts()).extracting(Alert::title)
+        assertThat(this.cache.get().alerts()).extracting(Alert::title)
             .contains("The Redis user may not publish wake-ups")
             .doesNotContain(title);
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(20));
-        assertThat(this.glance.get().alerts()).as("after a look that failed")
+        assertThat(this.cache.get().alerts()).as("after a look that failed")
             .extracting(Alert::title)
             .containsExactly("The clock of Redis has jumped");
         verify(this.server, times(3)).look();

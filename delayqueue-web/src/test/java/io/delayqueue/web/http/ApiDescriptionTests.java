@@ -36,12 +36,12 @@ class ApiDescriptionTests {
     @Test
     void namesTheAuthorityOfEachRoute() {
         assertThat(ApiServer.shared().bean(HttpApi.class).routes()).allSatisfy((route) -> {
-            String told = this.description.authorities(name(route));
+            String documented = this.description.authorities(name(route));
             if (route.authorities().size() == 1) {
-                assertThat(told).startsWith("Needs " + route.authorities().iterator().next().text());
+                assertThat(documented).startsWith("Needs " + route.authorities().iterator().next().text());
             }
             else {
-                assertThat(told).isEqualTo("Needs any of the authorities.");
+                assertThat(documented).isEqualTo("Needs any of the authorities.");
                 assertThat(route.authorities()).containsAll(Arrays.asList(Authority.values()));
             }
         });

@@ -78,7 +78,7 @@ public class AuthorityMatrixTests {
 
     @ParameterizedTest
     @MethodSource("cells")
-    void opensToItsAuthorityAlone(Row row, String user) {
+    void permitsOnlyTheAuthorityOfTheRoute(Row row, String user) {
         int before = ApiServer.shared().audited().size();
 
         String body = row.body();
@@ -119,7 +119,7 @@ public class AuthorityMatrixTests {
     }
 
     @Test
-    void showsTheDescriptionToWhoeverHasAnAuthority() {
+    void servesTheDescriptionToCallersWithAnyAuthority() {
         assertThat(ApiServer.shared().call("send", "GET", ApiServer.PATH + "/openapi.json", null).status())
             .isEqualTo(200);
         assertThat(ApiServer.shared().call(ApiServer.NONE, "GET", ApiServer.PATH + "/openapi.json", null).status())
@@ -130,7 +130,7 @@ public class AuthorityMatrixTests {
 
     /** Payloads need their own authority; a viewer sees the rest. */
     @Test
-    void masksWhatMayNotBeRead() {
+    void masksPayloadsForCallersWithoutTheAuthority() {
         ApiServer server = ApiServer.shared();
         server.call("send", "PUT", ApiServer.PATH + "/queues/masked/messages/by-id?id=1",
                 "{\"payload\": \"secret payload\", \"headers\": {\"h\": \"secret header\"}, \"delayMillis\": 60000}");

@@ -32,13 +32,13 @@ class CausesTests {
                     It has failed 5 times (max-attempts is 5): 4111 | (masked)
                     expired | expired
                     """)
-    void leaveTheTypeAndTheReasonsOfTheQueue(String cause, String shown) {
+    void maskedCausesKeepTheTypeAndTheReasonsOfTheLibrary(String cause, String shown) {
         assertThat(CauseMasking.masked(cause)).isEqualTo(shown);
         assertThat(CauseMasking.masked(cause + "\n\tat com.example.Shop(4111)")).doesNotContain("4111");
     }
 
     @Test
-    void areShownAndSearchedOnlyByWhoMayReadPayloads() {
+    void causesAreShownAndSearchedOnlyWithThePayloadAuthority() {
         ApiServer server = ApiServer.shared();
         server.post(QUEUE + "/messages", "{\"id\": \"1\", \"payload\": 1}");
         JsonNode message = server.post(QUEUE + "/claims", "{\"waitMillis\": 20000}").json().at("/messages/0");
@@ -51,8 +51,8 @@ class CausesTests {
         assertThat(masked.json().at("/deadLetters/0/cause").asString()).isEqualTo("com.example.Refused");
         assertThat(masked.body()).doesNotContain("4111");
         assertThat(open.json().at("/deadLetters/0/cause").asString()).contains("card 4111");
-        String letter = open.json().at("/deadLetters/0/deadLetterId").asString();
-        assertThat(server.call("view", "GET", QUEUE + "/dead-letters/by-id?deadLetterId=" + letter, null).body())
+        String deadLetter = open.json().at("/deadLetters/0/deadLetterId").asString();
+        assertThat(server.call("view", "GET", QUEUE + "/dead-letters/by-id?deadLetterId=" + deadLetter, null).body())
             .doesNotContain("4111");
         String search = "{\"filter\": {\"causeContains\": \"4111\"}}";
         Reply refused = server.call("view", "POST", QUEUE + "/dead-letters/count", search);
@@ -63,7 +63,7 @@ class CausesTests {
 
     /** Logs and events contain one clean line. */
     @Test
-    void areOneLineForTheLog() {
+    void causesAreOneLineInTheLog() {
         assertThat(Json.line("a\r\nb\u001b[2J\u202ec\u2028d", 100)).isEqualTo("a b?[2J?c?d");
         assertThat(Json.line("abc", 2)).isEqualTo("ab");
     }

@@ -39,7 +39,7 @@ class InsecureLocalTests {
     }
 
     @Test
-    void whoeverIsHereMayDoEverything() {
+    void permitsEverythingToLoopbackCallers() {
         String messages = ApiServer.PATH + "/queues/local/messages";
         assertThat(server.call(null, "POST", messages, "{\"payload\": 1}").status()).isEqualTo(201);
         assertThat(server.call(null, "GET", messages, null).status()).isEqualTo(200);
@@ -47,7 +47,7 @@ class InsecureLocalTests {
     }
 
     @Test
-    void whoComesByAProxyMayDoNothing() {
+    void permitsNothingToCallersThroughAProxy() {
         for (String header : new String[] { "X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Forwarded-Host",
                 "X-Forwarded-Proto", "x-forwarded-port", "X-Forwarded-Prefix", "Via" }) {
             assertThat(server
@@ -58,7 +58,7 @@ class InsecureLocalTests {
 
     /** Hidden by Spring's own filter. */
     @Test
-    void whatAFilterHasHiddenCountsAllTheSame() throws Exception {
+    void seesProxyHeadersThatAFilterHides() throws Exception {
         MockHttpServletRequest request = new MockHttpServletRequest("GET", "/");
         request.addHeader("X-Forwarded-Proto", "https");
         AtomicReference<ServletRequest> passed = new AtomicReference<>();
@@ -74,7 +74,7 @@ class InsecureLocalTests {
 
     /** A page may resolve its own name to this machine: its requests still name it. */
     @Test
-    void whoAsksForAnotherHostMayDoNothing() throws IOException {
+    void permitsNothingForAnotherHostName() throws IOException {
         assertThat(statusFor("evil.example")).contains(" 403");
         assertThat(statusFor("127.0.0.1.evil.example")).contains(" 403");
         assertThat(statusFor("localhost")).contains(" 200");

@@ -27,7 +27,7 @@ class JsonBodyReaderTests {
     @ParameterizedTest
     @ValueSource(strings = { "42.50", "1e2", "1E+400", "-0.0", "12345678901234567890", "\"a\\u0000\\\"\u2028\u00e9\"",
             "true", "[]", "{}", "[{},[1.10,null],\"\"]", "{\"payload\":{\"messages\":[1.0]},\"b\":[]}" })
-    void aPayloadStaysToTheLetter(String payload) {
+    void aPayloadStaysUnchanged(String payload) {
         assertThat(read("{\"payload\": " + payload + ", \"id\": \"1\"}").path("payload")).isInstanceOf(POJONode.class);
         JsonNode batch = read("{\"messages\": [{\"payload\": 1}, {\"payload\":" + payload + "}]}");
         assertThat(Json.bytes(batch)).asString(StandardCharsets.UTF_8)
@@ -54,7 +54,7 @@ class JsonBodyReaderTests {
     @ValueSource(strings = { "", " ", "{", "{}}", "{} {}", "{\"payload\": [}", "{\"payload\": 1,}", "{\"payload\": 01}",
             "{\"payload\": {\"a\": 1, \"a\": 2}}", "{\"payload\": 1, \"payload\": 2}", "{\"payload\": NaN}",
             "{\"messages\": [{\"payload\": 1, \"payload\": 1}]}", "{\"payload\": \"\n\"}", "{'payload': 1}" })
-    void whatIsNoJsonOrSaysAThingTwiceIsRefused(String body) {
+    void invalidJsonAndDuplicateFieldsAreRejected(String body) {
         assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> read(body))
             .matches((refusal) -> refusal.problem().kind() == Problem.Kind.INVALID)
             .withMessageStartingWith("The body is ");
@@ -68,7 +68,7 @@ class JsonBodyReaderTests {
     }
 
     @Test
-    void whatBecomesATreeIsBoundedAndAPayloadIsNot() {
+    void theTreeIsBoundedButNotThePayload() {
         String many = "[" + "{},".repeat(60_000) + "{}]";
 
         assertThat(read("{\"payload\": " + many + "}").has("payload")).isTrue();
@@ -81,7 +81,7 @@ class JsonBodyReaderTests {
 
     /** Checked without building a tree. */
     @Test
-    void aStoredPayloadIsReadableIfATreeCanBeMadeOfIt() {
+    void aStoredPayloadIsReadableIfItParsesToATree() {
         JsonMapper trees = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
         InputMutator mutations = new InputMutator(
                 List.of("{\"a\":[1,2.50,\"x\\u0041\",null],\"b\":{\"c\":true}}".getBytes(),

@@ -31,7 +31,7 @@ class RequestFailureLogTests {
     }
 
     @Test
-    void whatTheStoreRefusesIsOneLineAMinute(CapturedOutput output) {
+    void aRejectionByTheStoreIsLoggedOnceAMinute(CapturedOutput output) {
         StoreRefusedException refused = new StoreRefusedException("WRONGTYPE", null);
         for (int i = 0; i < 5; i++) {
             fail("/queues/a", new CompletionException(refused));
@@ -59,7 +59,7 @@ class RequestFailureLogTests {
     }
 
     @Test
-    void whatTheCallerIsToldIsNotLogged(CapturedOutput output) {
+    void problemsReturnedToTheCallerAreNotLogged(CapturedOutput output) {
         fail("/queues", ProblemException.invalid("use 1 to 100"));
         fail("/queues", new NotReplicatedException("stored", null));
 
@@ -74,7 +74,7 @@ class RequestFailureLogTests {
     }
 
     @Test
-    void remembersOnlySoMuch() {
+    void remembersALimitedNumberOfFailures() {
         for (int i = 0; i < 1_000; i++) {
             fail("/queues/" + i, new StoreUnavailableException("away", Effect.NONE, null));
         }

@@ -20,8 +20,8 @@ import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
 /**
- * An application with all that can be switched on. Says on standard output what it
- * handles; see {@link ChildJvm}.
+ * Runs an application with all features enabled, which prints the handled messages to
+ * standard output; see {@link ChildJvm}.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -30,7 +30,7 @@ public class WholeApplication {
     public static void main(String[] arguments) {
         ConfigurableApplicationContext context = new SpringApplicationBuilder(WholeApplication.class)
             .web(WebApplicationType.SERVLET)
-            // What conditions go by is decided when the application is processed.
+            // Conditions are evaluated when the application is processed ahead of time.
             .properties("server.address=127.0.0.1", "server.port=0", "delayqueue.web.api.enabled=true",
                     "delayqueue.web.dashboard.enabled=true", "delayqueue.observation.enabled=true",
                     "delayqueue.queues.orders.max-attempts=7", "management.endpoints.web.exposure.include=*",

@@ -37,13 +37,13 @@ import org.springframework.context.aot.AbstractAotProcessor.Settings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs an application with all parts in a JVM of its own: with what was generated for it
+ * Runs an application with all features in a JVM of its own: with the code generated
  * ahead of time, as for a native image, and with fewer jars than this module has.
  */
 @Tag("server")
 class WholeApplicationIntegrationTests {
 
-    /** What brings validation, and Boot's auto-configuration of Jackson. */
+    /** The jars with validation and with Boot's auto-configuration of Jackson. */
     private static final Pattern OPTIONAL = Pattern
         .compile("(spring-boot-(starter-)?(validation|jackson)|hibernate-validator|jakarta\\.validation-api)-\\d.*");
 
