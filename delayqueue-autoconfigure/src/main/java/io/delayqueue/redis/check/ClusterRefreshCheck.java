@@ -18,8 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class ClusterRefreshCheck {
 
-    /** Longest time that a refresh may wait for the node that hangs. */
-    private static final Duration LONGEST_REFRESH = Duration.ofSeconds(10);
+    /** Limit of the time that a refresh may wait for the node that hangs. */
+    private static final Duration MAX_REFRESH = Duration.ofSeconds(10);
 
     private ClusterRefreshCheck() {
     }
@@ -34,7 +34,7 @@ final class ClusterRefreshCheck {
         if (configuration.getClientOptions().filter(ClusterRefreshCheck::isRefreshedPeriodically).isEmpty()) {
             lacking.add("spring.data.redis.lettuce.cluster.refresh.period to 10s or so");
         }
-        if (configuration.getCommandTimeout().compareTo(LONGEST_REFRESH) > 0) {
+        if (configuration.getCommandTimeout().compareTo(MAX_REFRESH) > 0) {
             lacking.add("spring.data.redis.timeout, which is %d s, to 2s or so"
                 .formatted(configuration.getCommandTimeout().toSeconds()));
         }

@@ -71,7 +71,7 @@ final class KeyNameCheck {
         ScanOptions options = ScanOptions.scanOptions().match(this.namespace + ":*").count(PAGE).build();
         try (RedisConnection connection = factory.getConnection()) {
             if (connection instanceof RedisClusterConnection cluster) {
-                ClusterMasters.find(cluster).forEach((master) -> drain(cluster.scan(master, options), action));
+                ClusterNodes.find(cluster).forEach((master) -> drain(cluster.scan(master, options), action));
             }
             else {
                 drain(connection.keyCommands().scan(options), action);

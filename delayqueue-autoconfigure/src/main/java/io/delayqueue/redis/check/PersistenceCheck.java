@@ -2,8 +2,8 @@ package io.delayqueue.redis.check;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
-import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,25 +53,16 @@ final class PersistenceCheck {
      * a right that few users have, and the server logs each refusal.
      */
     private static List<String> find(RedisServerCommands server) {
-        List<String> forgetful = of(server.info("persistence"), AOF, "0");
-        forgetful.retainAll(forgetful.isEmpty() ? List.of() : of(server.getConfig(SNAPSHOTS), SNAPSHOTS, ""));
+        List<String> forgetful = locations(server.info("persistence"), AOF, "0");
+        forgetful.retainAll(forgetful.isEmpty() ? List.of() : locations(server.getConfig(SNAPSHOTS), SNAPSHOTS, ""));
         return forgetful;
     }
 
-    /**
-     * Returns where a property has a value; on a cluster its name begins with the node's.
-     */
-    private static List<String> of(@Nullable Properties found, String name, String value) {
-        List<String> at = new ArrayList<>();
-        if (found != null) {
-            for (String property : new TreeSet<>(found.stringPropertyNames())) {
-                boolean ofNode = property.endsWith("." + name);
-                if ((ofNode || property.equals(name)) && found.getProperty(property).strip().equals(value)) {
-                    at.add(ofNode ? " at " + property.substring(0, property.length() - name.length() - 1) : "");
-                }
-            }
-        }
-        return at;
+    /** Returns the locations of the servers on which a property has this value. */
+    private static List<String> locations(@Nullable Properties found, String name, String value) {
+        Map<String, String> values = ClusterNodes.valuesByLocation(found, name);
+        values.values().removeIf((each) -> !each.strip().equals(value));
+        return new ArrayList<>(values.keySet());
     }
 
 }

@@ -53,10 +53,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
 
     private static final int MEMBERS_AT_ONCE = 100;
 
-    /** Keys whose values are messages, which may be large. */
-    private static final Set<Integer> CONTENTS = Set.of(RepairCommands.MESSAGES, RepairCommands.SUCCESSORS,
-            RepairCommands.DEAD_LETTERS);
-
+    /** Position of the first key's type in the reply of {@code inspect-partition.lua}. */
     private static final int TYPES = 5;
 
     private final RedisScriptExecutor redis;
@@ -86,29 +83,26 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         Map<PartitionKey, Set<String>> suspects = new LinkedHashMap<>();
         long examined = 0;
         int places = 0;
-        for (Partition partition : records.spread().all(name)) {
+        for (Partition partition : records.layout().all(name)) {
             List<Object> survey = survey(partition);
-            List<Finding> keys = checkKeys(partition, survey);
+            List<Finding> keys = checkTypes(partition, survey);
             found.addAll(keys);
             examined += number(survey.get(0)) + number(survey.get(1));
-            for (int number = 1; number <= RepairCommands.GROUP_HEADS && !hasWrongType(keys); number++) {
-                if (!text(survey.get(TYPES + number - 1)).equals("none") && isCollection(number)) {
-                    places += page(new PartitionKey(partition, number), records.spread(), suspects, places);
+            boolean readable = keys.stream().noneMatch((finding) -> finding.kind() == Kind.WRONG_TYPE);
+            for (KeyKind key : KeyKind.values()) {
+                if (readable && key.isCollection() && !typeOf(key, survey).equals("none")) {
+                    places += page(new PartitionKey(partition, key), records.layout(), suspects, places);
                 }
             }
         }
-        PartitionLayout spread = suspects.isEmpty() ? records.spread() : records(name).spread();
-        suspects.forEach((place, members) -> found.addAll(recheck(place, members, spread)));
+        PartitionLayout layout = suspects.isEmpty() ? records.layout() : records(name).layout();
+        suspects.forEach((place, members) -> found.addAll(recheck(place, members, layout)));
         boolean complete = places < MAX_FINDINGS && found.size() <= MAX_FINDINGS;
         return new IntegrityReport(examined, found.subList(0, Math.min(MAX_FINDINGS, found.size())), complete);
     }
 
-    private static boolean isCollection(int number) {
-        return number != RepairCommands.WAKE && number != RepairCommands.PARTITIONS;
-    }
-
-    private static boolean hasWrongType(List<Finding> findings) {
-        return findings.stream().anyMatch((finding) -> finding.kind() == Kind.WRONG_TYPE);
+    private static String typeOf(KeyKind key, List<Object> survey) {
+        return text(survey.get(TYPES + key.ordinal()));
     }
 
     private List<Object> survey(Partition partition) {
@@ -116,15 +110,15 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     }
 
     /** Reads a key, and collects the members that seem wrong; returns how many. */
-    private int page(PartitionKey place, PartitionLayout spread, Map<PartitionKey, Set<String>> suspects, int before) {
-        byte[] count = bytes((place.number() == RepairCommands.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE);
+    private int page(PartitionKey place, PartitionLayout layout, Map<PartitionKey, Set<String>> suspects, int before) {
+        byte[] count = bytes((place.key() == KeyKind.MESSAGES) ? MESSAGES_AT_ONCE : MEMBERS_AT_ONCE);
         byte[] cursor = bytes(0);
         Set<String> members = new LinkedHashSet<>();
         do {
             List<Object> reply = await(this.redis.run(RedisScripts.INSPECT_MESSAGES, place.partition(),
-                    bytes(place.number()), cursor, count));
+                    bytes(place.key().number()), cursor, count));
             cursor = (byte[]) reply.get(1);
-            check(place, reply, spread, (member) -> {
+            check(place, reply, layout, (member) -> {
                 if (before + members.size() < MAX_FINDINGS) {
                     members.add(member);
                 }
@@ -137,82 +131,74 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         return members.size();
     }
 
-    private List<Finding> recheck(PartitionKey place, Set<String> members, PartitionLayout spread) {
+    private List<Finding> recheck(PartitionKey place, Set<String> members, PartitionLayout layout) {
         List<Finding> findings = new ArrayList<>();
         List<String> distinct = List.copyOf(members);
-        int atOnce = CONTENTS.contains(place.number()) ? 1 : MEMBERS_AT_ONCE;
+        int atOnce = place.key().holdsContent() ? 1 : MEMBERS_AT_ONCE;
         for (int i = 0; i < distinct.size(); i += atOnce) {
-            List<byte[]> arguments = new ArrayList<>(List.of(bytes(place.number()), bytes("")));
+            List<byte[]> arguments = new ArrayList<>(List.of(bytes(place.key().number()), bytes("")));
             distinct.subList(i, Math.min(i + atOnce, distinct.size()))
                 .forEach((member) -> arguments.add(bytesOfRaw(member)));
             findings.addAll(check(place, await(
                     this.redis.run(RedisScripts.INSPECT_MESSAGES, place.partition(), arguments.toArray(byte[][]::new))),
-                    spread, (member) -> {
+                    layout, (member) -> {
                     }));
         }
         return findings;
     }
 
     /** Checks the members of a reply. */
-    private List<Finding> check(PartitionKey place, List<Object> reply, PartitionLayout spread,
+    private List<Finding> check(PartitionKey place, List<Object> reply, PartitionLayout layout,
             Consumer<String> suspect) {
         long now = number(reply.get(0));
         List<Finding> findings = new ArrayList<>();
         for (Object each : reply.subList(2, reply.size())) {
             List<?> state = (List<?>) each;
-            InvariantChecks diagnosis = diagnosis(place.partition(), spread);
-            if (place.number() == RepairCommands.DEAD_ORDER || place.number() == RepairCommands.DEAD_LETTERS) {
-                diagnosis.checkDeadLetter(place.number(), raw(state.get(0)), (byte[]) state.get(1),
+            InvariantChecks checks = checks(place.partition(), layout);
+            if (place.key() == KeyKind.DEAD_ORDER || place.key() == KeyKind.DEAD_LETTERS) {
+                checks.checkDeadLetter(place.key(), raw(state.get(0)), (byte[]) state.get(1),
                         number(state.get(2)) == 1);
             }
             else {
-                diagnosis.check(place.number(), StoredMessageState.of(now, state));
+                checks.check(place.key(), StoredMessageState.of(now, state));
             }
-            if (!diagnosis.findings().isEmpty()) {
+            if (!checks.findings().isEmpty()) {
                 suspect.accept(raw(state.get(0)));
-                findings.addAll(diagnosis.findings());
+                findings.addAll(checks.findings());
             }
         }
         return findings;
     }
 
-    private InvariantChecks diagnosis(Partition partition, PartitionLayout spread) {
-        return new InvariantChecks(partition, spread, new RepairCommands(this.redis.keysOf(partition)), this.codec);
+    private InvariantChecks checks(Partition partition, PartitionLayout layout) {
+        return new InvariantChecks(partition, layout, new RepairCommands(this.redis.keysOf(partition)), this.codec);
     }
 
-    private List<Finding> checkKeys(Partition partition, List<Object> survey) {
+    /** Checks the types of the keys, and the wake mark. */
+    private List<Finding> checkTypes(Partition partition, List<Object> survey) {
         RepairCommands keys = new RepairCommands(this.redis.keysOf(partition));
-        InvariantChecks diagnosis = diagnosis(partition, PartitionLayout.ONE);
-        for (int number = 1; number <= RepairCommands.PRIMARY; number++) {
-            String type = text(survey.get(TYPES + number - 1));
-            if (!type.equals("none") && !type.equals(typeOf(number))) {
-                diagnosis.add(Kind.WRONG_TYPE, keys.name(number),
+        InvariantChecks checks = checks(partition, PartitionLayout.ONE);
+        for (KeyKind key : KeyKind.values()) {
+            String type = typeOf(key, survey);
+            if (!type.equals("none") && !type.equals(key.type())) {
+                checks.add(Kind.WRONG_TYPE, keys.name(key),
                         "the key holds a %s and should hold a %s: all calls of this partition fail".formatted(type,
-                                typeOf(number)),
+                                key.type()),
                         "take it out of the way, and see whose it is; if the new name is taken, under another",
-                        keys.command("RENAMENX", number, keys.name(number) + ":found"));
+                        List.of(keys.command("RENAMENX", key, keys.name(key) + ":found")));
             }
         }
         String mark = text(survey.get(3));
-        if (!mark.isEmpty() && text(survey.get(TYPES)).equals("none")) {
-            diagnosis.add(Kind.WAKE_MARK, null, "there is a wake mark, and no message that it is of",
-                    "remove it; it goes by itself if it has a time to live", keys.command("DEL", RepairCommands.WAKE));
+        List<String> removal = List.of(keys.command("DEL", KeyKind.WAKE));
+        if (!mark.isEmpty() && typeOf(KeyKind.MESSAGES, survey).equals("none")) {
+            checks.add(Kind.WAKE_MARK, null, "there is a wake mark, and no message that it is of",
+                    "remove it; it goes by itself if it has a time to live", removal);
         }
         else if (!mark.isEmpty() && (number(survey.get(4)) < 0 || !mark.matches("\\d+"))) {
-            diagnosis.add(Kind.WAKE_MARK, null, "the wake mark stays for ever or is no time: senders may wake nobody",
-                    "remove it", keys.command("DEL", RepairCommands.WAKE));
+            checks.add(Kind.WAKE_MARK, null, "the wake mark stays for ever or is no time: senders may wake nobody",
+                    "remove it", removal);
         }
-        return diagnosis.findings();
-    }
-
-    private static String typeOf(int number) {
-        return switch (number) {
-            case RepairCommands.MESSAGES, RepairCommands.DETAILS, RepairCommands.ATTEMPTS, RepairCommands.TOKENS,
-                    RepairCommands.SUCCESSORS, RepairCommands.DEAD_LETTERS, RepairCommands.GROUP_HEADS ->
-                "hash";
-            case RepairCommands.WAKE, RepairCommands.PARTITIONS, RepairCommands.PRIMARY -> "string";
-            default -> "zset";
-        };
+        return checks.findings();
     }
 
     /**
@@ -223,43 +209,43 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
     private Records records(QueueName queue) {
         Partition first = Partition.first(queue);
         String record = raw(survey(first).get(2));
-        InvariantChecks diagnosis = diagnosis(first, PartitionLayout.ONE);
-        PartitionLayout spread = PartitionLayout.ONE;
+        InvariantChecks checks = checks(first, PartitionLayout.ONE);
+        PartitionLayout layout = PartitionLayout.ONE;
         try {
-            spread = record.isEmpty() ? spread : PartitionLayout.parse(record);
+            layout = record.isEmpty() ? layout : PartitionLayout.parse(record);
         }
         catch (IllegalArgumentException ex) {
-            diagnosis.add(Kind.UNREADABLE_ENTRY, null, "the record of its partitions cannot be read: no send works",
-                    "write it as another partition has it");
+            checks.add(Kind.UNREADABLE_ENTRY, null, "the record of its partitions cannot be read: no send works",
+                    "write it as another partition has it", List.of());
         }
-        List<Partition> others = new ArrayList<>(spread.all(queue));
-        int most = others.size();
-        if (most == 1) {
+        List<Partition> others = new ArrayList<>(layout.all(queue));
+        int count = others.size();
+        if (count == 1) {
             others.add(new Partition(queue, 1)); // the first may have lost its record
         }
         Map<Partition, String> differing = new LinkedHashMap<>();
         for (Partition other : others) {
             String recorded = raw(survey(other).get(2));
-            if (!recorded.equals(record) && !(recorded.isEmpty() && other.index() >= most)) {
+            if (!recorded.equals(record) && !(recorded.isEmpty() && other.index() >= count)) {
                 differing.put(other, recorded);
             }
         }
-        if (spread.complete() && raw(survey(first).get(2)).equals(record)) {
-            differing.forEach((other, recorded) -> diagnosis.findings().add(disagree(other, recorded, record)));
+        if (layout.complete() && raw(survey(first).get(2)).equals(record)) {
+            differing.forEach((other, recorded) -> checks.findings().add(disagree(other, recorded, record)));
         }
-        return new Records(spread, diagnosis.findings());
+        return new Records(layout, checks.findings());
     }
 
     private Finding disagree(Partition partition, String recorded, String record) {
-        InvariantChecks diagnosis = diagnosis(partition, PartitionLayout.ONE);
+        InvariantChecks checks = checks(partition, PartitionLayout.ONE);
         RepairCommands keys = new RepairCommands(
                 this.redis.keysOf(record.isEmpty() ? Partition.first(partition.queue()) : partition));
-        diagnosis.add(Kind.PARTITION_LAYOUT_MISMATCH, null,
+        checks.add(Kind.PARTITION_LAYOUT_MISMATCH, null,
                 "its record is '%s', and that of the first partition is '%s': senders may go by either"
                     .formatted(InvariantChecks.shown(recorded), InvariantChecks.shown(record)),
                 "call repartition with the number of partitions that is right; or write the record",
-                keys.command("SET", RepairCommands.PARTITIONS, record.isEmpty() ? recorded : record));
-        return diagnosis.findings().get(0);
+                List.of(keys.command("SET", KeyKind.PARTITIONS, record.isEmpty() ? recorded : record)));
+        return checks.findings().get(0);
     }
 
     @Override
@@ -269,7 +255,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
             if (partitions.size() > MAX_FINDINGS) {
                 partitions.clear(); // bounds the cache; records are then read again
             }
-            return partitions.computeIfAbsent(queue, (name) -> records(name).spread().all(name).size());
+            return partitions.computeIfAbsent(queue, (name) -> records(name).layout().all(name).size());
         });
         List<Finding> found = new ArrayList<>();
         long[] keys = new long[1];
@@ -315,18 +301,18 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
      * Identifies a key of a partition.
      *
      * @param partition the partition
-     * @param number of the key, as in prelude.lua
+     * @param key which of its keys
      */
-    private record PartitionKey(Partition partition, int number) {
+    private record PartitionKey(Partition partition, KeyKind key) {
     }
 
     /**
      * Holds the recorded layout of the partitions of a queue.
      *
-     * @param spread by its first partition
+     * @param layout by its first partition
      * @param findings where others disagree
      */
-    private record Records(PartitionLayout spread, List<Finding> findings) {
+    private record Records(PartitionLayout layout, List<Finding> findings) {
     }
 
 }

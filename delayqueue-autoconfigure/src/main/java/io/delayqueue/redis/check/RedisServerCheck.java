@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -16,14 +15,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
-import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,7 +28,6 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
@@ -46,24 +42,19 @@ public final class RedisServerCheck {
 
     private static final Pattern VERSION = Pattern.compile("redis_version:((\\d+)\\.(\\d+)[^\\r\\n]*)");
 
-    private static final Pattern POLICY = Pattern.compile("maxmemory_policy:([a-z-]+)");
-
     private static final String NOTIFICATIONS = "notify-keyspace-events";
 
-    /** Matches the command that the probe puts in front of an error. */
-    private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");
-
     /** Older than this library, so no correct clock shows it. */
-    private static final Instant EARLIEST = Instant.parse("2020-01-01T00:00:00Z");
+    private static final Instant MIN_TIME = Instant.parse("2020-01-01T00:00:00Z");
 
     /** Calls after which a clock that has not advanced is reported as standing still. */
     private static final int CLOCK_CALLS = 6;
 
     private static final Duration CLOCK_PAUSE = Duration.ofMillis(50);
 
-    private static final int OLDEST_MAJOR = 6;
+    private static final int MIN_MAJOR = 6;
 
-    private static final int OLDEST_MINOR = 2;
+    private static final int MIN_MINOR = 2;
 
     private final RedisScriptExecutor redis;
 
@@ -86,12 +77,12 @@ public final class RedisServerCheck {
     public boolean run(Duration limit) {
         // First checks that Redis answers: the call that reads the masters has no limit
         // of ours, and would delay the start.
-        Map<String, Integer> probes = Map.of("", 0);
+        Map<String, Integer> probes = ClusterNodes.ANY;
         List<ProbeReply> replies = probe(probes, limit);
         if (replies.isEmpty()) {
             return false;
         }
-        boolean cluster = ClusterMasters.isCluster(this.template);
+        boolean cluster = ClusterNodes.isCluster(this.template);
         if (cluster) {
             probes = masters();
             replies = probe(probes, limit);
@@ -105,7 +96,7 @@ public final class RedisServerCheck {
         UnsupportedEngines.refuseSetting(replies.stream().map(ProbeReply::server).toList(), this.template);
         warnOfEviction(replies);
         new PersistenceCheck(this.template).run();
-        warnOfWakeUps(replies.stream().anyMatch(ProbeReply::refused), cluster);
+        warnOfWakeUps(replies.stream().anyMatch(ProbeReply::mute), cluster);
         if (cluster) {
             warnOfHangs();
         }
@@ -115,7 +106,7 @@ public final class RedisServerCheck {
     /** Returns the masters; empty if the client cannot determine them now. */
     private Map<String, Integer> masters() {
         try {
-            return ClusterMasters.probes(this.template);
+            return ClusterNodes.probes(this.template);
         }
         catch (RuntimeException ex) {
             logger.debug("The masters of the cluster are not known", ex);
@@ -188,22 +179,16 @@ public final class RedisServerCheck {
             logger.debug("Redis{} did not answer the probe", at, ex);
             return null;
         }
-        String server = ScriptCodec.text(reply.get(0));
-        requireVersion(at, server);
-        String denied = ScriptCodec.text(reply.get(2));
-        if (RedisExceptionTranslator.isWriteUnavailable(withoutCommand(denied))) {
-            logger.debug("Redis{} cannot be written to: {}", at, denied);
+        ProbeReply read = ProbeReply.of(at, reply);
+        requireVersion(at, read.server());
+        if (read.rejectsWrites()) {
+            logger.debug("Redis{} cannot be written to: {}", at, read.denied());
             return null;
         }
-        UnsupportedEngines.refuse(at, server, ScriptCodec.text(reply.get(4)));
-        requirePermissions(at, denied);
-        long time = requireTime(at, ScriptCodec.number(reply.get(5)));
-        return new ProbeReply(at, server, ScriptCodec.text(reply.get(1)), ScriptCodec.number(reply.get(3)) == 1, time);
-    }
-
-    /** Returns the error without the command that the probe puts in front. */
-    static String withoutCommand(String denied) {
-        return COMMAND.matcher(denied).replaceFirst("");
+        UnsupportedEngines.refuse(at, read.server(), read.replication());
+        requirePermissions(at, read.denied());
+        requireTime(at, read.time());
+        return read;
     }
 
     private static void requireAdmission(String at, ExecutionException failure) {
@@ -233,9 +218,9 @@ public final class RedisServerCheck {
         }
         int major = Integer.parseInt(version.group(2));
         int minor = Integer.parseInt(version.group(3));
-        if (major < OLDEST_MAJOR || (major == OLDEST_MAJOR && minor < OLDEST_MINOR)) {
+        if (major < MIN_MAJOR || (major == MIN_MAJOR && minor < MIN_MINOR)) {
             throw new UnsuitableRedisException("Redis %s%s is too old: version %d.%d or later is needed"
-                .formatted(version.group(1), at, OLDEST_MAJOR, OLDEST_MINOR), "Use a newer Redis.");
+                .formatted(version.group(1), at, MIN_MAJOR, MIN_MINOR), "Use a newer Redis.");
         }
     }
 
@@ -251,23 +236,20 @@ public final class RedisServerCheck {
     }
 
     /** Rejects zero, and seconds instead of milliseconds. */
-    private static long requireTime(String at, long micros) {
-        if (micros < EARLIEST.toEpochMilli() * 1_000 || micros >= MessageLimits.MAX_DUE_AT.toEpochMilli() * 1_000) {
+    private static void requireTime(String at, long micros) {
+        if (micros < MIN_TIME.toEpochMilli() * 1_000 || micros >= MessageLimits.MAX_DUE_AT.toEpochMilli() * 1_000) {
             throw UnsupportedEngines.ofClock(at, "TIME answered %d µs since 1970, which is before %s or after %s"
-                .formatted(micros, EARLIEST, MessageLimits.MAX_DUE_AT));
+                .formatted(micros, MIN_TIME, MessageLimits.MAX_DUE_AT));
         }
-        return micros;
     }
 
     private static void warnOfEviction(List<ProbeReply> replies) {
-        String evicting = replies.stream().flatMap((reply) -> {
-            Matcher policy = POLICY.matcher(reply.memory());
-            return (policy.find() && policy.group(1).startsWith("allkeys-"))
-                    ? Stream.of("Redis%s has maxmemory-policy '%s'".formatted(reply.at(), policy.group(1)))
-                    : Stream.empty();
-        }).collect(Collectors.joining(", "));
+        String evicting = replies.stream()
+            .filter((reply) -> reply.evictionPolicy() != null)
+            .map((reply) -> "Redis%s has maxmemory-policy '%s'".formatted(reply.at(), reply.evictionPolicy()))
+            .collect(Collectors.joining(", "));
         if (!evicting.isEmpty()) {
-            logger.warn("{}: when its memory is full it removes keys and with them messages, and nobody is told. "
+            logger.warn("{}: when its memory is full it removes keys and with them messages, without a notice. "
                     + "Use 'noeviction'", evicting);
         }
     }
@@ -301,56 +283,29 @@ public final class RedisServerCheck {
                     + "a client other than Lettuce those of one node are heard, and other messages are found by the "
                     + "safety poll. Use Lettuce, or wakeup 'channel'");
         }
-        String lacking;
+        Map<String, String> settings;
         try {
-            Properties found = this.template.execute(
-                    (RedisCallback<Properties>) (connection) -> connection.serverCommands().getConfig(NOTIFICATIONS),
-                    true);
-            lacking = lacking(found);
+            settings = ClusterNodes.settings(this.template, NOTIFICATIONS);
         }
         catch (RuntimeException ex) {
             logger.warn("delayqueue.wakeup is 'keyspace', and whether notify-keyspace-events has 'Kz' cannot be "
-                    + "asked: {}. Without it messages are found by the safety poll only", ex.getMessage());
+                    + "queried: {}. Without it messages are found by the safety poll only", ex.getMessage());
             return;
         }
+        // Including replicas: each may become a master.
+        String lacking = (settings.isEmpty() ? Map.of("", "") : settings).entrySet()
+            .stream()
+            .filter((setting) -> !announcesSortedSets(setting.getValue()))
+            .map((setting) -> "Redis%s has %s '%s'".formatted(setting.getKey(), NOTIFICATIONS, setting.getValue()))
+            .collect(Collectors.joining(", "));
         if (!lacking.isEmpty()) {
             logger.error("delayqueue.wakeup is 'keyspace', but {}, and it needs 'Kz': messages are found by the "
                     + "safety poll only. Set it in redis.conf, or use wakeup 'channel'", lacking);
         }
     }
 
-    /**
-     * Returns the nodes that do not notify, with their setting. A cluster lists every
-     * node, including replicas: each may become a master.
-     */
-    private static String lacking(@Nullable Properties found) {
-        if (found == null || found.isEmpty()) {
-            return "Redis has " + NOTIFICATIONS + " ''";
-        }
-        return found.stringPropertyNames()
-            .stream()
-            .sorted()
-            .filter((name) -> !announcesSortedSets(found.getProperty(name)))
-            .map((name) -> "Redis%s has %s '%s'".formatted(
-                    name.equals(NOTIFICATIONS) ? "" : " at " + name.replace("." + NOTIFICATIONS, ""), NOTIFICATIONS,
-                    found.getProperty(name)))
-            .collect(Collectors.joining(", "));
-    }
-
     private static boolean announcesSortedSets(String flags) {
         return flags.contains("K") && (flags.contains("z") || flags.contains("A"));
-    }
-
-    /**
-     * Holds the reply of a usable server.
-     *
-     * @param at its location, after a blank; empty if there is only one
-     * @param server that section of INFO
-     * @param memory that section of INFO
-     * @param refused whether this user may not publish wake-ups
-     * @param time by its clock, microseconds
-     */
-    private record ProbeReply(String at, String server, String memory, boolean refused, long time) {
     }
 
 }

@@ -2,7 +2,6 @@ package io.delayqueue.redis.check;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -11,7 +10,6 @@ import java.util.regex.Pattern;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
-import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.ServerIssue;
@@ -29,11 +27,9 @@ import org.springframework.data.redis.core.RedisTemplate;
  */
 public final class RedisServerMonitor implements ServerMonitor {
 
-    private static final Pattern POLICY = Pattern.compile("(?m)^maxmemory_policy:(allkeys-[a-z]+)");
-
     private static final Pattern USED = Pattern.compile("(?m)^used_memory:(\\d{1,18})\\b");
 
-    private static final Pattern MOST = Pattern.compile("(?m)^maxmemory:(\\d{1,18})\\b");
+    private static final Pattern MAX = Pattern.compile("(?m)^maxmemory:(\\d{1,18})\\b");
 
     /** Percentage of the memory limit. */
     private static final int NEARLY_FULL = 90;
@@ -68,44 +64,34 @@ public final class RedisServerMonitor implements ServerMonitor {
     }
 
     private CompletableFuture<List<ServerIssue>> ask() {
-        Map<String, Integer> probes = ClusterMasters.isCluster(this.template) ? ClusterMasters.probes(this.template)
-                : Map.of("", 0);
-        CompletableFuture<List<ServerIssue>> all = CompletableFuture.completedFuture(List.of());
-        for (Map.Entry<String, Integer> probe : probes.entrySet()) {
-            String at = probe.getKey();
-            all = all.thenCombine(this.redis.probe(probe.getValue())
-                .thenApply((reply) -> issues(at, reply))
-                .exceptionally((failure) -> List.of(issueOf(at, failure))), RedisServerMonitor::both);
-        }
-        return all;
+        List<CompletableFuture<List<ServerIssue>>> all = new ArrayList<>();
+        ClusterNodes.probes(this.template)
+            .forEach((at,
+                    probe) -> all.add(this.redis.probe(probe)
+                        .thenApply((reply) -> issues(ProbeReply.of(at, reply)))
+                        .exceptionally((failure) -> List.of(issueOf(at, failure)))));
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
+            .thenApply((done) -> all.stream().flatMap((issues) -> issues.join().stream()).toList());
     }
 
-    private static List<ServerIssue> both(List<ServerIssue> some, List<ServerIssue> others) {
-        List<ServerIssue> both = new ArrayList<>(some);
-        both.addAll(others);
-        return both;
-    }
-
-    private List<ServerIssue> issues(String at, List<Object> reply) {
+    private List<ServerIssue> issues(ProbeReply reply) {
         List<ServerIssue> issues = new ArrayList<>();
-        String memory = ScriptCodec.text(reply.get(1));
-        String denied = ScriptCodec.text(reply.get(2));
-        if (!denied.isEmpty()) {
-            issues.add(
-                    new ServerIssue(RedisExceptionTranslator.isWriteUnavailable(RedisServerCheck.withoutCommand(denied))
-                            ? Kind.REFUSES : Kind.FORBIDS, at, denied));
+        if (!reply.denied().isEmpty()) {
+            issues
+                .add(new ServerIssue(reply.rejectsWrites() ? Kind.REFUSES : Kind.FORBIDS, reply.at(), reply.denied()));
         }
-        long most = bytes(MOST, memory);
-        Matcher policy = POLICY.matcher(memory);
-        if (most > 0 && policy.find()) {
-            issues.add(new ServerIssue(Kind.EVICTS, at, policy.group(1)));
+        long max = bytes(MAX, reply.memory());
+        long used = bytes(USED, reply.memory());
+        String policy = reply.evictionPolicy();
+        if (max > 0 && policy != null) {
+            issues.add(new ServerIssue(Kind.EVICTS, reply.at(), policy));
         }
-        else if (most > 0 && bytes(USED, memory) >= most / 100.0 * NEARLY_FULL) {
-            issues.add(new ServerIssue(Kind.NEARLY_FULL, at,
-                    "%.0f %% of %.0f MiB".formatted(bytes(USED, memory) * 100.0 / most, most / (double) (1 << 20))));
+        else if (max > 0 && used >= max / 100.0 * NEARLY_FULL) {
+            issues.add(new ServerIssue(Kind.NEARLY_FULL, reply.at(),
+                    "%.0f %% of %.0f MiB".formatted(used * 100.0 / max, max / (double) (1 << 20))));
         }
-        if (this.mode == WakeUpMode.CHANNEL && ScriptCodec.number(reply.get(3)) == 1) {
-            issues.add(new ServerIssue(Kind.MUTE, at, ""));
+        if (this.mode == WakeUpMode.CHANNEL && reply.mute()) {
+            issues.add(new ServerIssue(Kind.MUTE, reply.at(), ""));
         }
         return issues;
     }

@@ -13,37 +13,7 @@ import io.delayqueue.redis.script.ScriptCodec;
 /** Formats commands on the keys of a partition for the prompt of redis-cli. */
 final class RepairCommands {
 
-    static final int MESSAGES = 1;
-
-    static final int SCHEDULED = 2;
-
-    static final int WAKE = 3;
-
-    static final int PARTITIONS = 4;
-
-    static final int LEASED = 5;
-
-    static final int DETAILS = 6;
-
-    static final int ATTEMPTS = 7;
-
-    static final int TOKENS = 8;
-
-    static final int SUCCESSORS = 9;
-
-    static final int DEAD_ORDER = 10;
-
-    static final int DEAD_LETTERS = 11;
-
-    static final int PRIORITIES = 12;
-
-    static final int WAITING = 13;
-
-    static final int GROUP_HEADS = 14;
-
-    static final int PRIMARY = 15;
-
-    /** What the scores of one lane of {@link #PRIORITIES} are later than those before. */
+    /** Difference between the scores of two lanes that share a key. */
     private static final BigDecimal LANE = BigDecimal.TEN.pow(15);
 
     private static final Pattern HARMLESS = Pattern.compile("[A-Za-z0-9._:@/+=,-][A-Za-z0-9._:@/+=~,-]*");
@@ -56,14 +26,9 @@ final class RepairCommands {
         this.keys = keys;
     }
 
-    /** Returns the number of the key that holds a lane. */
-    static int ofLane(int priority) {
-        return (priority == MessageLimits.NORMAL_PRIORITY) ? SCHEDULED : PRIORITIES;
-    }
-
     /** Returns the command that adds a message to a lane, or moves it there. */
     String addToLane(int priority, String due, String id) {
-        return command("ZADD", ofLane(priority), score(priority, due), id);
+        return command("ZADD", KeyKind.ofLane(priority), score(priority, due), id);
     }
 
     /** Returns the score of a due time in a lane; see {@code lane_of} in prelude.lua. */
@@ -75,18 +40,23 @@ final class RepairCommands {
         return LANE.multiply(BigDecimal.valueOf(lane)).add(new BigDecimal(due)).toPlainString();
     }
 
-    /** Returns the name of a key, by its number in prelude.lua. */
-    String name(int number) {
-        return new String(this.keys.all()[number - 1], StandardCharsets.US_ASCII);
+    /** Returns the name of a key. */
+    String name(KeyKind key) {
+        return new String(this.keys.all()[key.ordinal()], StandardCharsets.US_ASCII);
     }
 
     /** Returns the last part of that name. */
-    String kind(int number) {
-        return name(number).replaceFirst(".*}:", "");
+    String lastPart(KeyKind key) {
+        return name(key).replaceFirst(".*}:", "");
     }
 
-    String command(String command, int number, String... arguments) {
-        return command + " " + name(number)
+    /** Returns the command that removes a member of a hash or a sorted set. */
+    String remove(KeyKind key, String member) {
+        return command(key.type().equals("hash") ? "HDEL" : "ZREM", key, member);
+    }
+
+    String command(String command, KeyKind key, String... arguments) {
+        return command + " " + name(key)
                 + Stream.of(arguments).map((argument) -> " " + quote(argument)).collect(Collectors.joining());
     }
 

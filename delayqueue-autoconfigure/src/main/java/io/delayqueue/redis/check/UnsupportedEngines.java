@@ -1,7 +1,7 @@
 package io.delayqueue.redis.check;
 
 import java.util.List;
-import java.util.Properties;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
@@ -74,20 +73,16 @@ final class UnsupportedEngines {
         if (servers.stream().noneMatch((server) -> KEYDB.matcher(server).find())) {
             return;
         }
-        Properties found;
+        Map<String, String> settings;
         try {
-            found = template.execute(
-                    (RedisCallback<Properties>) (connection) -> connection.serverCommands().getConfig(SETTING), true);
+            settings = ClusterNodes.settings(template, SETTING);
         }
         catch (RuntimeException ex) {
-            logger
-                .warn("Whether KeyDB has active replicas cannot be asked: {}. With them messages are handled twice, or "
-                        + "lost", ex.getMessage());
+            logger.warn("Cannot query whether KeyDB has active replicas: {}. With them messages are handled twice, "
+                    + "or lost", ex.getMessage());
             return;
         }
-        if (found != null && found.stringPropertyNames()
-            .stream()
-            .anyMatch((name) -> name.endsWith(SETTING) && "yes".equals(found.getProperty(name)))) {
+        if (settings.containsValue("yes")) {
             throw activeReplica("");
         }
     }

@@ -98,12 +98,12 @@ class ForbiddenCommandGridTests {
             + "if i ~= 3 and i ~= 15 and (redis.call('DUMP', k) or '') ~= ARGV[i] then return 0 end end return 1");
 
     /** Keys of the namespace stand behind those of the queue. */
-    private static final int NODES = RepairCommands.PRIMARY + 2;
+    private static final int NODES = KeyKind.PRIMARY.number() + 2;
 
-    private static final int SEEN = RepairCommands.PRIMARY + 3;
+    private static final int SEEN = KeyKind.PRIMARY.number() + 3;
 
-    /** A version of the partitions that nobody refuses. */
-    private static final int LATEST = 99;
+    /** Version of the partitions that every send accepts. */
+    private static final int MAX_VERSION = 99;
 
     private static final List<String> IDS = List.of("a", "b", "c", "x", "y", "o");
 
@@ -285,7 +285,7 @@ class ForbiddenCommandGridTests {
             }
             if (damage.isEmpty() && !record(after).contains("p")) {
                 there.removeAll(superseded());
-                damage.addAll(new Drain(there, new PartitionTarget(QUEUE, LATEST)).damage());
+                damage.addAll(new Drain(there, new PartitionTarget(QUEUE, MAX_VERSION)).damage());
             }
             return damage;
         }
@@ -293,8 +293,8 @@ class ForbiddenCommandGridTests {
         /** The contents of what is leased and has a successor, or was cancelled. */
         private Set<String> superseded() {
             Set<String> contents = new TreeSet<>();
-            for (byte[] id : this.connection.hashCommands().hKeys(keys[RepairCommands.SUCCESSORS - 1])) {
-                contents.addAll(contents(this.connection.hashCommands().hGet(keys[RepairCommands.MESSAGES - 1], id)));
+            for (byte[] id : this.connection.hashCommands().hKeys(keys[KeyKind.SUCCESSORS.ordinal()])) {
+                contents.addAll(contents(this.connection.hashCommands().hGet(keys[KeyKind.MESSAGES.ordinal()], id)));
             }
             return contents;
         }
@@ -340,9 +340,8 @@ class ForbiddenCommandGridTests {
         /** The contents of all messages, successors and dead letters. */
         private static Set<String> contents(List<byte[]> dump) {
             Set<String> contents = new TreeSet<>();
-            for (int key : new int[] { RepairCommands.MESSAGES, RepairCommands.SUCCESSORS,
-                    RepairCommands.DEAD_LETTERS }) {
-                contents.addAll(contents(dump.get(key - 1)));
+            for (KeyKind key : List.of(KeyKind.MESSAGES, KeyKind.SUCCESSORS, KeyKind.DEAD_LETTERS)) {
+                contents.addAll(contents(dump.get(key.ordinal())));
             }
             return contents;
         }
@@ -357,7 +356,7 @@ class ForbiddenCommandGridTests {
         }
 
         private static String record(List<byte[]> dump) {
-            byte[] record = dump.get(RepairCommands.PARTITIONS - 1);
+            byte[] record = dump.get(KeyKind.PARTITIONS.ordinal());
             return (record != null) ? ScriptCodec.raw(record) : "";
         }
 
@@ -434,7 +433,7 @@ class ForbiddenCommandGridTests {
                 }
             }
             try (RedisConnection connection = admin.getConnection()) {
-                connection.hashCommands().hVals(keys[RepairCommands.DEAD_LETTERS - 1]).forEach((letter) -> {
+                connection.hashCommands().hVals(keys[KeyKind.DEAD_LETTERS.ordinal()]).forEach((letter) -> {
                     Matcher content = CONTENT.matcher(ScriptCodec.raw(letter));
                     if (content.find() && !content.group(1).startsWith("later-")) {
                         this.expected.remove(content.group(1));

@@ -305,17 +305,17 @@ class ParserFuzzTests {
                 String text = ScriptCodec.text(input);
                 InvariantChecks diagnosis = new InvariantChecks(PARTITION, new PartitionLayout(1, List.of(1, 4), true),
                         new RepairCommands(new RedisKeys("shop", PARTITION)), CODEC);
-                for (int number : new int[] { RepairCommands.MESSAGES, RepairCommands.DETAILS, RepairCommands.ATTEMPTS,
-                        RepairCommands.TOKENS, RepairCommands.SUCCESSORS, RepairCommands.GROUP_HEADS,
-                        RepairCommands.WAITING }) {
+                StoredMessageState.Details details = StoredMessageState.Details.parse(text);
+                for (KeyKind key : List.of(KeyKind.MESSAGES, KeyKind.DETAILS, KeyKind.ATTEMPTS, KeyKind.TOKENS,
+                        KeyKind.SUCCESSORS, KeyKind.GROUP_HEADS, KeyKind.WAITING)) {
                     for (String first : new @Nullable String[] { text, null }) {
-                        diagnosis.check(number, new StoredMessageState(17, text, input, "m", true, text, text, text,
-                                text, first, first, text, first == null, List.of()));
+                        diagnosis.check(key, new StoredMessageState(17, text, input, "m", true, details, text, first,
+                                first, text, first == null, List.of()));
                     }
-                    diagnosis.check(number, new StoredMessageState(17, text, input, text, number % 2 == 0, text, null,
-                            null, null, null, null, text, false, List.of()));
+                    diagnosis.check(key, new StoredMessageState(17, text, input, text, key.number() % 2 == 0, details,
+                            null, null, null, text, false, List.of()));
                 }
-                diagnosis.checkDeadLetter(RepairCommands.DEAD_LETTERS, text, input, input.length % 2 == 0);
+                diagnosis.checkDeadLetter(KeyKind.DEAD_LETTERS, text, input, input.length % 2 == 0);
                 assertThat(diagnosis.findings())
                     .allSatisfy((finding) -> assertThat(finding.commands()).allMatch(Parser::isOneCommand));
             }

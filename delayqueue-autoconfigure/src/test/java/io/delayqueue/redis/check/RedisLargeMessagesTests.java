@@ -221,7 +221,7 @@ class RedisLargeMessagesTests {
         byte[] cursor = ScriptCodec.bytes(0);
         do {
             List<Object> reply = this.redis
-                .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(RepairCommands.MESSAGES), cursor,
+                .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(KeyKind.MESSAGES.number()), cursor,
                         ScriptCodec.bytes(100))
                 .join();
             cursor = (byte[]) reply.get(1);

@@ -126,8 +126,8 @@ class RedisServerMonitorTests {
     }
 
     private static CompletableFuture<List<Object>> reply(String memory, String denied, long refused) {
-        return CompletableFuture.completedFuture(
-                List.of(ScriptCodec.bytes(""), ScriptCodec.bytes(memory), ScriptCodec.bytes(denied), refused));
+        return CompletableFuture.completedFuture(List.of(ScriptCodec.bytes(""), ScriptCodec.bytes(memory),
+                ScriptCodec.bytes(denied), refused, ScriptCodec.bytes(""), 0L));
     }
 
     /** Of a cluster whose masters share the slots, in the order of their addresses. */

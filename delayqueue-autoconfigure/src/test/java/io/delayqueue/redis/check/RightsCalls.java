@@ -155,10 +155,9 @@ final class RightsCalls {
             .forEach((listing) -> look("list " + listing,
                     (redis) -> new RedisQueueInspector(redis).messages(QUEUE, listing, null, 10)));
         look("survey", (redis) -> redis.run(RedisScripts.INSPECT_PARTITION, QUEUE));
-        for (int key : new int[] { RepairCommands.MESSAGES, RepairCommands.LEASED, RepairCommands.GROUP_HEADS,
-                RepairCommands.DEAD_LETTERS }) {
-            look("examine key " + key, (redis) -> redis.run(RedisScripts.INSPECT_MESSAGES, QUEUE,
-                    ScriptCodec.bytes(key), ScriptCodec.bytes(0), ScriptCodec.bytes(100)));
+        for (KeyKind key : List.of(KeyKind.MESSAGES, KeyKind.LEASED, KeyKind.GROUP_HEADS, KeyKind.DEAD_LETTERS)) {
+            look("examine key " + key.number(), (redis) -> redis.run(RedisScripts.INSPECT_MESSAGES, QUEUE,
+                    ScriptCodec.bytes(key.number()), ScriptCodec.bytes(0), ScriptCodec.bytes(100)));
         }
     }
 

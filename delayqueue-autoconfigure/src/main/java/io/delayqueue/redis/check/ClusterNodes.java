@@ -1,0 +1,105 @@
+package io.delayqueue.redis.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.TreeMap;
+
+import io.delayqueue.redis.script.RedisKeys;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisClusterNode;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.RedisTemplate;
+
+/**
+ * Finds the masters of a cluster, for each a probe whose keys it holds, and the values of
+ * a property by node: a script runs where its keys are, and each node has its own
+ * settings and users.
+ */
+final class ClusterNodes {
+
+    /** Limit of tries; a master of a single slot is found with near certainty. */
+    private static final int MAX_TRIES = 50_000;
+
+    /** A probe of the only server, or of any master. */
+    static final Map<String, Integer> ANY = Map.of("", 0);
+
+    private ClusterNodes() {
+    }
+
+    /** Returns whether there may be several masters; opens a connection. */
+    static boolean isCluster(RedisTemplate<?, ?> template) {
+        RedisCallback<Boolean> isCluster = RedisClusterConnection.class::isInstance;
+        return template.getConnectionFactory() != null && Boolean.TRUE.equals(template.execute(isCluster, true));
+    }
+
+    /**
+     * Reads the masters from the client of a cluster.
+     * @return numbers of probes by address, for each master that has slots; of a single
+     * server {@link #ANY}
+     */
+    static Map<String, Integer> probes(RedisTemplate<?, ?> template) {
+        if (!isCluster(template)) {
+            return ANY;
+        }
+        RedisCallback<List<RedisClusterNode>> find = ClusterNodes::find;
+        List<RedisClusterNode> masters = Objects.requireNonNull(template.execute(find, true));
+        Map<String, Integer> probes = new TreeMap<>();
+        for (int number = 0; number < MAX_TRIES && probes.size() < masters.size(); number++) {
+            int slot = ClusterSlotHashUtil.calculateSlot(RedisKeys.tagOfProbe(number));
+            for (RedisClusterNode master : masters) {
+                if (master.servesSlot(slot)) {
+                    probes.putIfAbsent(master.asString(), number);
+                }
+            }
+        }
+        return probes;
+    }
+
+    /** Returns the masters that have slots; a failed one has none after a failover. */
+    static List<RedisClusterNode> find(RedisConnection connection) {
+        List<RedisClusterNode> masters = new ArrayList<>();
+        ((RedisClusterConnection) connection).clusterGetNodes().forEach((node) -> {
+            if (node.isMaster() && !node.getSlotRange().getSlots().isEmpty()) {
+                masters.add(node);
+            }
+        });
+        return masters;
+    }
+
+    /** Reads a setting of the servers; see {@link #valuesByLocation}. */
+    static Map<String, String> settings(RedisTemplate<?, ?> template, String name) {
+        return valuesByLocation(
+                template.execute(
+                        (RedisCallback<Properties>) (connection) -> connection.serverCommands().getConfig(name), true),
+                name);
+    }
+
+    /**
+     * Returns the values of a property by location, {@code " at <node>"} or empty. Of a
+     * cluster the client puts the address of the node in front of each name.
+     */
+    static Map<String, String> valuesByLocation(@Nullable Properties found, String name) {
+        Map<String, String> values = new TreeMap<>();
+        if (found == null) {
+            return values;
+        }
+        for (String property : found.stringPropertyNames()) {
+            if (property.equals(name)) {
+                values.put("", found.getProperty(property));
+            }
+            else if (property.endsWith("." + name)) {
+                String node = property.substring(0, property.length() - name.length() - 1);
+                values.put(" at " + node, found.getProperty(property));
+            }
+        }
+        return values;
+    }
+
+}
