@@ -1,5 +1,6 @@
 package io.delayqueue.redis;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,11 +28,15 @@ import static io.delayqueue.redis.script.ScriptCodec.bytes;
 import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
 
-/**
- * Reads queues in Redis, by {@code statistics.lua}, {@code due-counts.lua} and {@code
- * messages.lua}.
- */
+/** Reads queues in Redis, by {@code statistics.lua} and {@code messages.lua}. */
 public final class RedisQueueInspector implements QueueInspector {
+
+    /** Number of fields in a reply of statistics.lua before those of the spans. */
+    private static final int STATISTICS_FIELDS = 10;
+
+    /** Spans of a {@link DueForecast}. */
+    private static final List<Duration> FORECAST = List.of(Duration.ofMinutes(1), Duration.ofHours(1),
+            Duration.ofDays(1), Duration.ofDays(7));
 
     private static final int LISTED_FIELDS = 4;
 
@@ -55,9 +60,17 @@ public final class RedisQueueInspector implements QueueInspector {
 
     @Override
     public CompletableFuture<DueForecast> dueForecast(Partition partition) {
-        return this.redis.run(RedisScripts.DUE_COUNTS, partition)
-            .thenApply((reply) -> new DueForecast(partition.queue().value(), number(reply.get(0)), more(reply, 1),
-                    more(reply, 2), more(reply, 3), more(reply, 4), more(reply, 5), number(reply.get(6))));
+        byte[][] spans = FORECAST.stream().map((span) -> bytes(span.toMillis())).toArray(byte[][]::new);
+        return this.redis.run(RedisScripts.STATISTICS, partition, spans).thenApply((reply) -> {
+            long due = number(reply.get(1));
+            long waiting = number(reply.get(5));
+            long[] within = reply.subList(STATISTICS_FIELDS, reply.size())
+                .stream()
+                .mapToLong(ScriptCodec::number)
+                .toArray();
+            return new DueForecast(partition.queue().value(), due, within[0] - due, within[1] - within[0],
+                    within[2] - within[1], within[3] - within[2], number(reply.get(0)) - waiting - within[3], waiting);
+        });
     }
 
     @Override
@@ -92,10 +105,6 @@ public final class RedisQueueInspector implements QueueInspector {
                 new MessageSummary(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
                         leased ? null : due, leased ? ScriptCodec.ofMicros(time) : null, details.expiresAt(),
                         details.lane(), details.group(), tried.failures(), tried.lapses()));
-    }
-
-    private static long more(List<Object> counts, int index) {
-        return number(counts.get(index)) - number(counts.get(index - 1));
     }
 
 }

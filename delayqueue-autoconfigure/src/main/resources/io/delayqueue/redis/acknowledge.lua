@@ -2,7 +2,7 @@
 --
 --   LEASED -> gone, or the successor SCHEDULED; what is next in the group into its lane
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: partitions, primary
 --
 -- ARGV  token, n, then n ids that were leased with it; repeated for each token. A second
 --       occurrence of an id is rejected

@@ -5,7 +5,7 @@
 --
 -- A lease that ran out is ended first.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: primary
 --
 -- ARGV[1]  id
 -- ARGV[2]  version  of the sender's layout of partitions, '' to skip the check

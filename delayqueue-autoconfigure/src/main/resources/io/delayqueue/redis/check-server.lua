@@ -2,7 +2,7 @@
 --
 -- Works on keys of a queue of its own and leaves none behind.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua
 --
 -- Returns  { server, memory, denied, refused, replication, time }
 --          server, memory, replication: these sections of INFO, '' if this user may not

@@ -20,7 +20,7 @@
 -- not wake it for a later message. A caller that leaves due messages behind wakes the others,
 -- once a second at most. A caller without free permits, or a standby node, sets no mark.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua
 --
 -- ARGV[1]  limit       1..100; bounds how long the server is kept busy
 -- ARGV[2]  lease_time  microseconds

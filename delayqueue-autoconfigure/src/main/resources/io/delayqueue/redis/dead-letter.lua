@@ -4,7 +4,7 @@
 --
 -- The dead letter is named by the lease, so a repeated call finds it there.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: partitions, primary
 --
 -- ARGV[1]  id
 -- ARGV[2]  token

@@ -3,7 +3,7 @@
 -- A page begins after the time and name where the previous one ended, whether or not that
 -- dead letter is here: it may be gone, or in another partition of the queue.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: dead-order, dead-letters
 --
 -- ARGV[1]  letter where the previous page ended, '' for the first page
 -- ARGV[2]  time at which it was dead-lettered, ms
@@ -26,7 +26,6 @@ end
 
 local start = 0
 if ARGV[1] ~= '' then
-  local precedes = groups().precedes
   start = redis.call('ZCOUNT', DEAD_ORDER, '(' .. ARGV[2], '+inf')
   local stop = redis.call('ZCOUNT', DEAD_ORDER, ARGV[2], '+inf')
   while start < stop do -- those of one millisecond are in order of names, the last one first

@@ -5,7 +5,7 @@
 -- The token stays the one of the claim, so it is recorded in `tokens` once the deadline
 -- differs. A lease that ran out is live again unless another call has ended it.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: leased, tokens
 --
 -- ARGV[1]  lease_time  microseconds
 -- then     id, token, id, token, ...
@@ -17,18 +17,16 @@
 
 local deadline = clock() + tonumber(ARGV[1])
 local reply, tokens, deadlines = {}, {}, {}
-local later = {}
 for i = 2, #ARGV, 2 do
   local id, token = ARGV[i], ARGV[i + 1]
   local held = holds(id, token)
   reply[#reply + 1] = held and 1 or 0
   if held and tonumber(redis.call('ZSCORE', LEASED, id)) < deadline then
-    later[#later + 1] = id
     tokens[#tokens + 1], tokens[#tokens + 2] = id, token
     deadlines[#deadlines + 1], deadlines[#deadlines + 2] = to_digits(deadline), id
   end
 end
-if #later > 0 then
+if #tokens > 0 then
   check_removals()
   redis.call('HSET', TOKENS, unpack(tokens))
   redis.call('ZADD', LEASED, unpack(deadlines))

@@ -3,7 +3,8 @@
 -- A lease that ran out is shown as ended: the message SCHEDULED, or its successor, or nothing
 -- if it was cancelled.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: wake, tokens, dead-order, dead-letters, group-heads,
+--          primary
 --
 -- ARGV[1]  id
 -- ARGV[2]  version  of the caller's layout of partitions, '' to skip the check

@@ -1,7 +1,7 @@
 -- inspect-messages.lua: reads all entries of some messages at one moment, for an integrity check;
 -- changes nothing.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua
 --
 -- ARGV[1]  key     which of KEYS to read
 -- ARGV[2]  cursor  of HSCAN or ZSCAN, '0' to begin; '' to read the members named
@@ -47,32 +47,30 @@ else
   page = redis.call('ZSCAN', key, cursor, 'COUNT', ARGV[3])
 end
 
+local function lane_and_due(lane, score)
+  if lane == SCHEDULED then return NORMAL, score end
+  local priority, offset = lane_at(score)
+  return priority, offset > 0 and to_digits(score - offset) or score
+end
+
 local function state_of(member, value)
   if key == DEAD_ORDER then return { member, value, redis.call('HEXISTS', DEAD_LETTERS, member) } end
   if key == DEAD_LETTERS then return { member, value, redis.call('ZSCORE', DEAD_ORDER, member) and 1 or 0 } end
-  if key == PRIORITIES then
-    local _, offset = lane_at(value)
-    if offset > 0 then value = to_digits(value - offset) end
-  end
+  if key == PRIORITIES then value = select(2, lane_and_due(key, value)) end
   local of, member_id = string.match(key == WAITING and member or '', '^(%S*) %d*:?(.*)$')
   local id = key == GROUP_HEADS and value or member_id or member
   local due, _, _, own = details_of(id)
   local group = (key == GROUP_HEADS or of) and (of or member) or own
   local first = redis.call('ZRANGE', WAITING, '[' .. group .. ' ', '(' .. group .. '!', 'BYLEX', 'LIMIT', 0, 1)[1]
   local successor = redis.call('HSTRLEN', SUCCESSORS, id)
-  local waits = due and redis.call('ZSCORE', WAITING, groups().waiting_member(own, due, id))
+  local waits = due and redis.call('ZSCORE', WAITING, waiting_member(own, due, id))
   local facts = { member, value, id, redis.call('HEXISTS', MESSAGES, id), redis.call('HGET', DETAILS, id),
     redis.call('HGET', ATTEMPTS, id), redis.call('HGET', TOKENS, id),
     successor > 1 and 'S' or successor == 1 and 'C',
     redis.call('ZSCORE', LEASED, id), redis.call('HGET', GROUP_HEADS, group), first or false, waits and 1 or 0 }
   for _, lane in ipairs({ SCHEDULED, PRIORITIES }) do
     local score = redis.call('ZSCORE', lane, id)
-    if score then
-      local priority, offset = NORMAL, 0
-      if lane == PRIORITIES then priority, offset = lane_at(score) end
-      facts[#facts + 1] = priority
-      facts[#facts + 1] = offset > 0 and to_digits(score - offset) or score
-    end
+    if score then facts[#facts + 1], facts[#facts + 2] = lane_and_due(lane, score) end
   end
   return facts
 end

@@ -1,7 +1,7 @@
 -- inspect-partition.lua: reads the types and sizes of the keys of a partition, for an integrity check;
 -- changes nothing.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua
 --
 -- Returns  { messages, letters, record, mark, left, type, type, ... }
 --          messages, letters: how many, 0 where the key holds something else; record: of the

@@ -5,7 +5,7 @@
 -- Begins its writes with a removal, as all scripts but send and schedule do: when its memory is full,
 -- Redis rejects a script whose first write needs some, and a full Redis must still drain.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: leased, attempts, tokens
 --
 -- ARGV[1]  id
 -- ARGV[2]  token

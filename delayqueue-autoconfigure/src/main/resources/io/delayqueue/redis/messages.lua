@@ -3,7 +3,8 @@
 -- A page begins after the position where the previous one ended, whether or not that message
 -- is here: it may have moved, or be in another partition of the queue.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: scheduled, leased, details, attempts, scheduled:priorities,
+--          waiting
 --
 -- ARGV[1]  listing  'SCHEDULED' all lanes, 'DUE' the due messages in them, 'LEASED',
 --                   'WAITING_IN_GROUP'
@@ -19,7 +20,7 @@
 -- Cost     O(L * (limit + log N * log M)), N messages in the queue, M of them of one
 --          score, L lanes in use
 
-local now, limit, precedes = clock(), tonumber(ARGV[4]), groups().precedes
+local now, limit = clock(), tonumber(ARGV[4])
 local EXACT = '%.17g' -- another producer may have given a score a fraction
 local members, scores, ids = {}, {}, {}
 

@@ -3,7 +3,7 @@
 -- Every partition of a queue has a record; that of the first is authoritative. Messages are
 -- not touched: they stay where they are.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: messages, wake, partitions, dead-letters
 --
 -- ARGV[1]  expected  the required present record, '' for none, '*' for any earlier version
 -- ARGV[2]  record    the new record, '' to read only

@@ -1,22 +1,22 @@
 -- prelude-groups.lua: keeps the messages of a group in order; see prelude.lua.
 
+-- Returns the member of `waiting` for a message. No group and no id holds a blank.
+local function waiting_member(group, due, id)
+  return group .. ' ' .. string.format('%015.0f', due) .. ':' .. id
+end
+
+-- Returns whether one id precedes another, by bytes as in a sorted set; `<` uses the locale.
+local function precedes(one, other)
+  for i = 1, math.min(#one, #other) do
+    local a, b = string.byte(one, i), string.byte(other, i)
+    if a ~= b then return a < b end
+  end
+  return #one < #other
+end
+
 -- Returns functions that only messages of a group need; created on demand, as each function
 -- that a script has costs it time in every call.
 local function groups()
-  -- Returns the member of `waiting` for a message. No group and no id holds a blank.
-  local function waiting_member(group, due, id)
-    return group .. ' ' .. string.format('%015.0f', due) .. ':' .. id
-  end
-
-  -- Returns whether one id precedes another, by bytes as in a sorted set; `<` uses the locale.
-  local function precedes(one, other)
-    for i = 1, math.min(#one, #other) do
-      local a, b = string.byte(one, i), string.byte(other, i)
-      if a ~= b then return a < b end
-    end
-    return #one < #other
-  end
-
   -- Returns whether a message replaces the head of its group: if that waits and its turn is
   -- later, or if it is lost. A head that waits for another time than its own was given back,
   -- and stays the head.
@@ -67,5 +67,5 @@ local function groups()
     return next_due
   end
 
-  return { waiting_member = waiting_member, precedes = precedes, wait_behind_head = wait_behind_head, leave_group = leave_group }
+  return { wait_behind_head = wait_behind_head, leave_group = leave_group }
 end

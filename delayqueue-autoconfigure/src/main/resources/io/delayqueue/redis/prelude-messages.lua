@@ -5,7 +5,7 @@ local function waits_until(id)
   local due, _, lane, group = details_of(id)
   local waits = due_in_lane(id, lane)
   if waits then return math.ceil(waits), true end
-  if group ~= '' and redis.call('ZSCORE', WAITING, groups().waiting_member(group, due, id)) then return due, false end
+  if group ~= '' and redis.call('ZSCORE', WAITING, waiting_member(group, due, id)) then return due, false end
   return nil, false
 end
 

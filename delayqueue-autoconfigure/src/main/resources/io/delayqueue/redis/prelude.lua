@@ -37,7 +37,9 @@
 --   check_permissions           tries all commands of the rare transitions
 --
 -- prelude-groups.lua: keeps the messages of a group in order
---   groups                      waiting_member, precedes, wait_behind_head, leave_group
+--   waiting_member              the member of `waiting` for a message
+--   precedes                    the order of ids
+--   groups                      wait_behind_head, leave_group
 --
 -- prelude-messages.lua: stores and deletes messages
 --   waits_until                 when a waiting message is due, and whether it is in its lane

@@ -2,7 +2,7 @@
 --
 --   DEAD -> gone
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: dead-order, dead-letters
 --
 -- ARGV[1]  age    ms; removes those of at least this age, the oldest first, 0 for all; ignored
 --                 with a letter

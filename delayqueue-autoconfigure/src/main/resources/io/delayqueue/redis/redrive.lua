@@ -4,7 +4,7 @@
 --
 --   DEAD -> SCHEDULED   its time to live counts from now, and so does its place in its group
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: primary
 --
 -- ARGV[1]  letter
 -- ARGV[2]  stamp   of the message, by which a repeated call recognizes it

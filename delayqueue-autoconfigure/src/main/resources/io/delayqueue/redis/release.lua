@@ -9,7 +9,7 @@
 --
 -- A redelivered message whose handler was not started stays marked as redelivered.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: partitions, primary
 --
 -- ARGV, for each lease:
 --   +0  id

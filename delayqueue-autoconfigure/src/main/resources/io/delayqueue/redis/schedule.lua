@@ -18,7 +18,7 @@
 -- first time. The due time of a plain message is not stored while it is leased: the answer is
 -- now, as it is not later. A lease that ran out is ended first.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; unused: primary
 --
 -- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV[2]  held      1 to leave out ids that are not held, else 0
@@ -36,7 +36,7 @@
 --          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
 --          5 not held and left out
 --          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id:
---          replace or finish_and_start_successor a message of another group
+--          it would replace or follow a message of another group
 --
 -- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in `waiting`, or in none of them
 --          I2  an id in any of them has an entry in messages, and the other way round

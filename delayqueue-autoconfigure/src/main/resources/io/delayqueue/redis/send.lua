@@ -7,7 +7,7 @@
 -- and arguments, and leaves everything else to schedule.lua, including a send that is repeated
 -- after its reply was lost.
 --
--- KEYS[1] to [4]  see prelude.lua
+-- KEYS     the first four of prelude.lua
 --
 -- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV from [2] on, for each message, with ids that differ:

@@ -3,24 +3,33 @@
 -- Leases that ran out count as due; the next claim ends them. Messages that wait in their
 -- group are scheduled and not due.
 --
--- KEYS  see prelude.lua, all
+-- KEYS     all of prelude.lua; used: scheduled, partitions, leased, dead-order,
+--          scheduled:priorities, waiting
 --
--- Returns  { scheduled, due, leased, dead, next_due, waiting, lapsed, pause, version, now }
+-- ARGV     spans of a forecast, ms; none for the counts alone
+--
+-- Returns  { scheduled, due, leased, dead, next_due, waiting, lapsed, pause, version, now,
+--            due_within, due_within, ... }
 --          next_due: ms, '' if none waits; pause: '' for none, or one that is over, else as in
---          the record; version: of the partitions; now: microseconds
+--          the record; version: of the partitions; now: microseconds; due_within: for each
+--          span, how many are due now or within it
 --
 -- Keeps    all invariants, as it changes nothing
--- Cost     O(log N)
+-- Cost     O(n log N), n spans
 
 local now = clock()
 local now_ms = math.floor(now / 1000)
 local lapsed = redis.call('ZCOUNT', LEASED, '-inf', to_digits(now))
 local waiting = redis.call('ZCARD', WAITING)
-local scheduled, due, next_due = lapsed + waiting, lapsed, nil
+local scheduled, next_due = lapsed + waiting, nil
+local due = {} -- [0]: now, then within each span
+for i = 0, #ARGV do due[i] = lapsed end
 for _, lane in ipairs(lanes_in_use()) do
   local key, offset, from, to = unpack(lane)
   scheduled = scheduled + redis.call('ZCOUNT', key, from, to)
-  due = due + redis.call('ZCOUNT', key, from, to_digits(offset + now_ms))
+  for i = 0, #ARGV do
+    due[i] = due[i] + redis.call('ZCOUNT', key, from, to_digits(offset + now_ms + (ARGV[i] or 0)))
+  end
   local head = redis.call('ZRANGE', key, from, to, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
   if head then next_due = math.min(next_due or math.huge, math.ceil(tonumber(head) - offset)) end
 end
@@ -31,5 +40,6 @@ end
 local partitions, pause = redis.call('GET', PARTITIONS), ''
 local ends = pause_end(partitions or '')
 if ends and ends > now_ms then pause = ends < 1e15 and 'p' .. to_digits(ends) or 'p' end
-return { scheduled, due, redis.call('ZCARD', LEASED) - lapsed, redis.call('ZCARD', DEAD_ORDER),
-  next_due and to_digits(next_due) or '', waiting, lapsed, pause, version_of(partitions), now }
+return { scheduled, due[0], redis.call('ZCARD', LEASED) - lapsed, redis.call('ZCARD', DEAD_ORDER),
+  next_due and to_digits(next_due) or '', waiting, lapsed, pause, version_of(partitions), now,
+  unpack(due) }

@@ -47,8 +47,6 @@ public final class RedisScripts {
 
     public static final RedisScript DEAD_LETTERS = load("dead-letters");
 
-    public static final RedisScript DUE_COUNTS = load("due-counts");
-
     public static final RedisScript QUEUES = load("queues");
 
     public static final RedisScript SECRET = load("secret");

@@ -112,7 +112,6 @@ class ReplayedScriptTests {
         this.cases.put("purge", this::aPurge);
         this.cases.put("find", this::aLookAtAMessage);
         this.cases.put("statistics", this::aLookAtTheCounts);
-        this.cases.put("due-counts", this::aLookAtTheHorizon);
         this.cases.put("queues", this::aLookAtTheQueues);
         this.cases.put("messages", this::aListOfMessages);
         this.cases.put("nodes", this::aLookAtTheNodes);
@@ -318,12 +317,7 @@ class ReplayedScriptTests {
     private void aLookAtTheCounts() {
         this.queue.sendAll(plain(2, FAR));
         assertThat(repeated("statistics", this::counts)).isEqualTo(List.of(2L, 0L, 0L));
-        cancelAll(2);
-    }
-
-    private void aLookAtTheHorizon() {
-        this.queue.sendAll(plain(2, FAR));
-        assertThat(repeated("due-counts", () -> this.inspector.dueForecast("orders").hour())).isEqualTo(2);
+        assertThat(repeated("statistics", () -> this.inspector.dueForecast("orders").hour())).isEqualTo(2);
         cancelAll(2);
     }
 

@@ -1,0 +1,84 @@
+package io.delayqueue.redis.script;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.Partition;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Verifies that the header of a script names its sections and the keys that it uses. */
+class ScriptHeaderTests {
+
+    private static final Pattern SECTION = Pattern.compile("(?m)^-- (KEYS|ARGV|Returns|Keeps|Cost)\\b");
+
+    private static final Pattern KEYS = Pattern
+        .compile("-- KEYS +(?:all|the first four) of prelude.lua(?:; (un)?used: (.*?))?\\R--\\R", Pattern.DOTALL);
+
+    private static final Pattern DECLARATION = Pattern.compile("local \\w+ = KEYS\\[(\\d+)]");
+
+    private static final List<String> NAMES = Arrays
+        .stream(new RedisKeys("n", Partition.first(new QueueName("q"))).all())
+        .map((key) -> ScriptCodec.text(key).substring("n:{q}:".length()))
+        .toList();
+
+    static Stream<Arguments> scripts() {
+        return LoadedScripts.texts().entrySet().stream().map((each) -> Arguments.of(each.getKey(), each.getValue()));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("scripts")
+    void containsAllSectionsInOrder(String name, String text) {
+        List<String> expected = new ArrayList<>(List.of("KEYS", "ARGV", "Returns", "Keeps", "Cost"));
+        if (!code(text).contains("ARGV")) {
+            expected.remove("ARGV");
+        }
+
+        assertThat(SECTION.matcher(text).results().map((section) -> section.group(1)).distinct())
+            .containsExactlyElementsOf(expected);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("scripts")
+    void namesTheKeysThatTheScriptUses(String name, String text) {
+        Matcher header = KEYS.matcher(text);
+        if (!header.find()) {
+            assertThat(text).as("keys of the namespace").contains("-- KEYS[");
+            return;
+        }
+        List<String> used = used(code(text));
+        List<String> named = (header.group(2) != null) ? List.of(header.group(2).split(",\\s+(?:--\\s+)?")) : List.of();
+
+        assertThat(named).isEqualTo(NAMES.stream()
+            .filter((key) -> header.group(2) != null && used.contains(key) == (header.group(1) == null))
+            .toList());
+        if (header.group(2) == null) {
+            assertThat(used).isEqualTo(name.equals("send") ? NAMES.subList(0, 4) : NAMES);
+        }
+    }
+
+    private static String code(String text) {
+        return text.replaceAll("\\s*--.*", "");
+    }
+
+    /** Returns all keys for code that uses {@code KEYS} as a whole. */
+    private static List<String> used(String code) {
+        if (DECLARATION.matcher(code).replaceAll("").contains("KEYS")) {
+            return NAMES;
+        }
+        List<Integer> numbers = DECLARATION.matcher(code)
+            .results()
+            .map((declared) -> Integer.valueOf(declared.group(1)))
+            .toList();
+        return NAMES.stream().filter((key) -> numbers.contains(NAMES.indexOf(key) + 1)).toList();
+    }
+
+}
