@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 final class MasterPipeline {
 
     /** Bounds the work of the server for one batch. */
-    private static final int MOST = 100;
+    private static final int MAX_BATCH = 100;
 
     /** Bounds the rate of connections, as a redirected caller reconnects at once. */
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -55,8 +55,11 @@ final class MasterPipeline {
 
     private final Queue<ReplicatedCall> waiting = new ConcurrentLinkedQueue<>();
 
-    /** To be sent before the queued calls; used by the batch under way only. */
-    private final List<ReplicatedCall> again = new ArrayList<>();
+    /**
+     * Calls to repeat with the text of their scripts, before the queued ones; used by the
+     * batch under way only.
+     */
+    private final List<ReplicatedCall> retries = new ArrayList<>();
 
     /** Whether a batch is under way, or a connection is being opened for one. */
     private final AtomicBoolean busy = new AtomicBoolean();
@@ -106,8 +109,8 @@ final class MasterPipeline {
             startConnecting();
             return;
         }
-        List<ReplicatedCall> batch = new ArrayList<>(this.again);
-        this.again.clear();
+        List<ReplicatedCall> batch = new ArrayList<>(this.retries);
+        this.retries.clear();
         for (ReplicatedCall next = poll(batch); next != null; next = poll(batch)) {
             batch.add(next);
         }
@@ -121,7 +124,7 @@ final class MasterPipeline {
     }
 
     private @Nullable ReplicatedCall poll(List<ReplicatedCall> batch) {
-        return (batch.size() < MOST) ? this.waiting.poll() : null;
+        return (batch.size() < MAX_BATCH) ? this.waiting.poll() : null;
     }
 
     private void awaitReplicas(DedicatedConnection open, List<ReplicatedCall> batch) {
@@ -161,7 +164,7 @@ final class MasterPipeline {
                         : () -> call.fail(notReplicated(replicas, reason)));
             }
             else if (call.needsText(failed)) {
-                this.again.add(call);
+                this.retries.add(call);
             }
             else {
                 broken |= RedisExceptionTranslator.needsAnotherConnection(failed);
@@ -169,9 +172,9 @@ final class MasterPipeline {
             }
         }
         if (broken) {
-            breaks();
+            disconnect();
         }
-        if (this.again.isEmpty()) {
+        if (this.retries.isEmpty()) {
             release();
         }
         else {
@@ -189,7 +192,7 @@ final class MasterPipeline {
         return new NotReplicatedException("Stored, not replicated: " + outcome, failure);
     }
 
-    private void breaks() {
+    private void disconnect() {
         DedicatedConnection old = this.connection;
         this.connection = null;
         if (old != null) {
@@ -230,8 +233,8 @@ final class MasterPipeline {
     }
 
     private void notConnected(Throwable failure) {
-        List<ReplicatedCall> calls = new ArrayList<>(this.again);
-        this.again.clear();
+        List<ReplicatedCall> calls = new ArrayList<>(this.retries);
+        this.retries.clear();
         for (ReplicatedCall next = this.waiting.poll(); next != null; next = this.waiting.poll()) {
             calls.add(next);
         }

@@ -38,7 +38,7 @@ final class ReplicatedCall {
     private final AtomicBoolean begun = new AtomicBoolean();
 
     /** Whether the server needs the text instead of the digest. */
-    private boolean unknown;
+    private boolean needsText;
 
     private volatile @Nullable CompletableFuture<List<Object>> sent;
 
@@ -67,11 +67,11 @@ final class ReplicatedCall {
      * @return whether there is a reply to wait for
      */
     boolean send(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
-        if (this.reply.isDone() || !(this.begun.compareAndSet(false, true) || this.unknown)) {
+        if (this.reply.isDone() || !(this.begun.compareAndSet(false, true) || this.needsText)) {
             return false;
         }
         try {
-            RedisFuture<List<Object>> future = this.unknown
+            RedisFuture<List<Object>> future = this.needsText
                     ? commands.eval(this.script.text(), ScriptOutputType.MULTI, this.keys, this.arguments)
                     : commands.evalsha(this.script.sha(), ScriptOutputType.MULTI, this.keys, this.arguments);
             this.sent = future.toCompletableFuture();
@@ -96,8 +96,8 @@ final class ReplicatedCall {
 
     /** Returns whether to send the whole script next, as the server does not know it. */
     boolean needsText(Throwable failure) {
-        boolean first = !this.unknown && RedisExceptionTranslator.isUnknownScript(failure);
-        this.unknown |= first;
+        boolean first = !this.needsText && RedisExceptionTranslator.isUnknownScript(failure);
+        this.needsText |= first;
         return first;
     }
 

@@ -51,9 +51,9 @@ import org.springframework.util.ClassUtils;
  * <p>
  * <strong>Threads.</strong> One, {@code delayqueue-subscription}, subscribes, notifies
  * the queues and, after a failure, subscribes again. Any one thread at a time adds,
- * removes, closes and beats.
+ * removes, closes and runs the heartbeat.
  */
-final class BlockingSubscription implements TopicSubscription, SubscriptionHeartbeat.Line {
+final class BlockingSubscription implements TopicSubscription, SubscriptionHeartbeat.MonitoredConnection {
 
     private static final Logger logger = LoggerFactory.getLogger(BlockingSubscription.class);
 
@@ -83,7 +83,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
     /** {@code null} before the first queue. */
     private volatile @Nullable Link link;
 
-    private @Nullable Future<?> beats;
+    private @Nullable Future<?> heartbeats;
 
     /**
      * Prepares a subscription, which begins with the first queue.
@@ -107,7 +107,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
             request();
             return;
         }
-        this.beats = this.timer.scheduleWithFixedDelay(this::beat, this.period.toMillis(), this.period.toMillis(),
+        this.heartbeats = this.timer.scheduleWithFixedDelay(this::beat, this.period.toMillis(), this.period.toMillis(),
                 TimeUnit.MILLISECONDS);
         open();
     }
@@ -133,8 +133,8 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
     @Override
     public void close() {
         this.closed.countDown();
-        if (this.beats != null) {
-            this.beats.cancel(false);
+        if (this.heartbeats != null) {
+            this.heartbeats.cancel(false);
         }
         Link current = this.link;
         if (current != null && !request()) {
@@ -181,7 +181,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         SubscriptionHeartbeat.warn();
         Link old = this.link;
         if (old != null) {
-            old.left = true;
+            old.replaced = true;
             lost(); // before another link can subscribe
             this.away = true;
             open();
@@ -232,7 +232,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         private volatile @Nullable RedisConnection connection;
 
         /** Whether another link has replaced this one. */
-        private volatile boolean left;
+        private volatile boolean replaced;
 
         private Link() {
             this.thread.setDaemon(true);
@@ -246,21 +246,21 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
                     // Needs the same right: after a rejected subscription, Jedis returns
                     // a connection to the pool with an answer still to come.
                     fresh.publish(control, new byte[0]);
-                    RedisConnection ours = JEDIS ? JedisSockets.closable(fresh) : fresh;
-                    this.connection = ours;
-                    ours.subscribe(this, control);
+                    RedisConnection current = JEDIS ? JedisSockets.closable(fresh) : fresh;
+                    this.connection = current;
+                    current.subscribe(this, control);
                     pause();
-                    while (!isOver() && ours.isSubscribed()) {
+                    while (!isOver() && current.isSubscribed()) {
                         pause(); // for a client that does not block
                     }
                 }
                 catch (RuntimeException ex) {
-                    if (!this.left) {
+                    if (!this.replaced) {
                         failed(ex);
                     }
                 }
                 this.connection = null;
-                if (!this.left) {
+                if (!this.replaced) {
                     lost();
                     pause();
                 }
@@ -269,14 +269,14 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         }
 
         private boolean isOver() {
-            return this.left || isClosed();
+            return this.replaced || isClosed();
         }
 
         /** Ends the thread of a client whose sockets can be closed. */
         private void disconnect() {
-            RedisConnection ours = this.connection;
-            if (ours != null && JEDIS) {
-                JedisSockets.close(ours);
+            RedisConnection current = this.connection;
+            if (current != null && JEDIS) {
+                JedisSockets.close(current);
             }
         }
 
@@ -313,7 +313,7 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
         /** Returns the queue of a topic; {@code null} if none, or not to be notified. */
         private @Nullable PartitionSubscription received(byte[] topic) {
             adjust();
-            if (this.left) {
+            if (this.replaced) {
                 return null;
             }
             BlockingSubscription.this.heartbeat.received();
@@ -322,8 +322,8 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
 
         /** Applies the topics that are wanted; called by the subscribed thread. */
         private void adjust() {
-            RedisConnection ours = this.connection;
-            Subscription subscription = (ours != null) ? ours.getSubscription() : null;
+            RedisConnection current = this.connection;
+            Subscription subscription = (current != null) ? current.getSubscription() : null;
             if (subscription == null || !subscription.isAlive()) {
                 return;
             }
@@ -333,12 +333,12 @@ final class BlockingSubscription implements TopicSubscription, SubscriptionHeart
             }
             boolean patterns = BlockingSubscription.this.mode == WakeUpMode.KEYSPACE;
             Set<String> wanted = Set.copyOf(BlockingSubscription.this.wanted.keySet());
-            List<String> more = wanted.stream().filter((topic) -> !this.subscribed.contains(topic)).toList();
-            List<String> less = this.subscribed.stream().filter((topic) -> !wanted.contains(topic)).toList();
-            this.subscribed.addAll(more);
-            less.forEach(this.subscribed::remove);
-            send(more, patterns ? subscription::pSubscribe : subscription::subscribe);
-            send(less, patterns ? subscription::pUnsubscribe : subscription::unsubscribe);
+            List<String> added = wanted.stream().filter((topic) -> !this.subscribed.contains(topic)).toList();
+            List<String> removed = this.subscribed.stream().filter((topic) -> !wanted.contains(topic)).toList();
+            this.subscribed.addAll(added);
+            removed.forEach(this.subscribed::remove);
+            send(added, patterns ? subscription::pSubscribe : subscription::subscribe);
+            send(removed, patterns ? subscription::pUnsubscribe : subscription::unsubscribe);
         }
 
         private static void send(List<String> topics, Consumer<byte[][]> command) {

@@ -96,7 +96,7 @@ final class LettuceSubscription implements TopicSubscription {
 
     private @Nullable Future<?> nextCheck;
 
-    private @Nullable Future<?> beats;
+    private @Nullable Future<?> heartbeats;
 
     private volatile boolean closed;
 
@@ -119,8 +119,8 @@ final class LettuceSubscription implements TopicSubscription {
     public void add(PartitionSubscription queue) {
         this.wanted.put(queue.topic(), queue);
         this.links.values().forEach((link) -> link.subscribe(List.of(queue)));
-        if (this.beats == null) {
-            this.beats = this.thread.scheduleWithFixedDelay(() -> this.links.values().forEach(Link::beat),
+        if (this.heartbeats == null) {
+            this.heartbeats = this.thread.scheduleWithFixedDelay(() -> this.links.values().forEach(Link::beat),
                     this.period.toMillis(), this.period.toMillis(), TimeUnit.MILLISECONDS);
             check();
         }
@@ -135,8 +135,8 @@ final class LettuceSubscription implements TopicSubscription {
     @Override
     public void close() {
         this.closed = true;
-        if (this.beats != null) {
-            this.beats.cancel(false);
+        if (this.heartbeats != null) {
+            this.heartbeats.cancel(false);
         }
         try {
             disconnect().get(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
@@ -154,13 +154,13 @@ final class LettuceSubscription implements TopicSubscription {
         if (this.closed) {
             return;
         }
-        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> ours = this.connection;
-        if (ours == null) {
-            ours = connect();
-            this.connection = ours;
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> current = this.connection;
+        if (current == null) {
+            current = connect();
+            this.connection = current;
         }
-        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> checked = ours;
-        ours.copy() // a connection that opens later must still be closed
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> checked = current;
+        current.copy() // a connection that opens later must still be closed
             .orTimeout(CONNECT_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
             .thenCompose((open) -> readMasters(open).orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS))
             .whenCompleteAsync((found, failure) -> {
@@ -221,7 +221,7 @@ final class LettuceSubscription implements TopicSubscription {
         }
         else {
             this.masters = found;
-            found.keySet().forEach(this::join);
+            found.keySet().forEach(this::openLink);
             checkIn(CHECK);
         }
     }
@@ -238,7 +238,7 @@ final class LettuceSubscription implements TopicSubscription {
         this.nextCheck = this.thread.schedule(this::check, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private void join(String master) {
+    private void openLink(String master) {
         Link old = this.links.get(master);
         if (this.connection != null && (old == null || old.failed)) {
             Link link = new Link(master, this.connection
@@ -259,7 +259,7 @@ final class LettuceSubscription implements TopicSubscription {
     }
 
     private void restored() {
-        if (this.away && isWhole()) {
+        if (this.away && isComplete()) {
             this.away = false;
             logger.info("Subscribed to all wake-ups again");
         }
@@ -269,29 +269,29 @@ final class LettuceSubscription implements TopicSubscription {
         this.wanted.values().forEach(PartitionSubscription::lost);
     }
 
-    private boolean isWhole() {
+    private boolean isComplete() {
         return this.links.values().stream().allMatch((link) -> link.confirmed);
     }
 
     /** Disconnects; waits for connections under way before it closes them. */
     private CompletableFuture<Void> disconnect() {
-        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> ours = this.connection;
-        CompletableFuture<Void> joined = CompletableFuture
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> current = this.connection;
+        CompletableFuture<Void> linked = CompletableFuture
             .allOf(this.links.values().stream().map((link) -> link.open).toArray(CompletableFuture[]::new));
         this.connection = null;
         this.links.clear();
         this.masters = Map.of();
         lost();
-        if (ours == null) {
+        if (current == null) {
             return CompletableFuture.completedFuture(null);
         }
-        return ours.thenCompose((open) -> joined.handle((done, failure) -> open))
+        return current.thenCompose((open) -> linked.handle((done, failure) -> open))
             .thenCompose(StatefulRedisPubSubConnection::closeAsync);
     }
 
     /** Receives the subscriptions and messages of a connection, and its loss. */
     private final class Link extends RedisPubSubAdapter<byte[], byte[]>
-            implements RedisConnectionStateListener, SubscriptionHeartbeat.Line {
+            implements RedisConnectionStateListener, SubscriptionHeartbeat.MonitoredConnection {
 
         private final String master;
 
@@ -374,12 +374,12 @@ final class LettuceSubscription implements TopicSubscription {
             boolean first = !this.confirmed && isPresent();
             this.confirmed = true;
             PartitionSubscription queue = LettuceSubscription.this.wanted.get(text(name));
-            boolean whole = LettuceSubscription.this.isWhole();
-            if (whole && first) {
+            boolean complete = LettuceSubscription.this.isComplete();
+            if (complete && first) {
                 LettuceSubscription.this.wanted.values().forEach(PartitionSubscription::confirmed);
                 LettuceSubscription.this.thread.execute(LettuceSubscription.this::restored);
             }
-            else if (whole && queue != null) {
+            else if (complete && queue != null) {
                 queue.confirmed();
             }
             else if (queue != null) {

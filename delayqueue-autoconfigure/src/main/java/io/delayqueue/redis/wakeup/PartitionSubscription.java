@@ -47,7 +47,7 @@ final class PartitionSubscription {
     /** Whether the server confirmed, and the connection was not lost since. */
     private volatile boolean confirmed;
 
-    private @Nullable ScheduledFuture<?> leaving;
+    private @Nullable ScheduledFuture<?> pendingEnd;
 
     /**
      * Creates a subscription without listeners.
@@ -103,15 +103,15 @@ final class PartitionSubscription {
     }
 
     /** Cancels the pending end, as there is a listener again. */
-    void stay() {
-        if (this.leaving != null) {
-            this.leaving.cancel(false);
-            this.leaving = null;
+    void cancelPendingEnd() {
+        if (this.pendingEnd != null) {
+            this.pendingEnd.cancel(false);
+            this.pendingEnd = null;
         }
     }
 
-    void leaves(@Nullable ScheduledFuture<?> leaving) {
-        this.leaving = leaving;
+    void pendingEnd(@Nullable ScheduledFuture<?> pendingEnd) {
+        this.pendingEnd = pendingEnd;
     }
 
     /** Records that the server confirmed; called by the connection's threads. */

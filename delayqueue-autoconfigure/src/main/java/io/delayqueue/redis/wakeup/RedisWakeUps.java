@@ -65,7 +65,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     /** Period of the heartbeats. */
     private final Duration period;
 
-    private final Map<Partition, PartitionSubscription> alarms = new ConcurrentHashMap<>();
+    private final Map<Partition, PartitionSubscription> subscriptions = new ConcurrentHashMap<>();
 
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
         Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
@@ -73,7 +73,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         return wakeUps;
     });
 
-    private @Nullable TopicSubscription line;
+    private @Nullable TopicSubscription connection;
 
     private volatile boolean running = true;
 
@@ -97,21 +97,21 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     @Override
-    public Subscription listen(Partition queue, Listener alarm) {
+    public Subscription listen(Partition queue, Listener listener) {
         if (this.mode == WakeUpMode.TIMER) {
             return () -> {
             };
         }
-        PartitionSubscription ofQueue = this.alarms.compute(queue, (name, there) -> {
-            PartitionSubscription wanted = (there != null) ? there : listenersOf(name);
-            wanted.add(alarm);
+        PartitionSubscription ofQueue = this.subscriptions.compute(queue, (name, present) -> {
+            PartitionSubscription wanted = (present != null) ? present : listenersOf(name);
+            wanted.add(listener);
             return wanted;
         });
         submit(() -> {
-            ofQueue.stay();
+            ofQueue.cancelPendingEnd();
             if (ofQueue.isSubscribed()) {
-                alarm.heard(WakeUpSignal.POLL_NOW); // as others do when they are
-                                                    // subscribed
+                // Others poll when the server confirms their subscription.
+                listener.heard(WakeUpSignal.POLL_NOW);
             }
             else {
                 subscribe(ofQueue);
@@ -120,14 +120,14 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         AtomicBoolean ended = new AtomicBoolean();
         return () -> {
             if (ended.compareAndSet(false, true)) {
-                end(queue, alarm);
+                end(queue, listener);
             }
         };
     }
 
     @Override
     public boolean isHeard(Partition partition) {
-        PartitionSubscription listeners = this.alarms.get(partition);
+        PartitionSubscription listeners = this.subscriptions.get(partition);
         return this.mode == WakeUpMode.TIMER || (listeners != null && listeners.isConfirmed());
     }
 
@@ -136,30 +136,30 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         return this.mode == WakeUpMode.CHANNEL;
     }
 
-    private void end(Partition queue, Listener alarm) {
-        this.alarms.computeIfPresent(queue, (name, there) -> {
-            there.remove(alarm);
-            if (there.isEmpty()) {
-                submit(() -> leaveLater(there));
+    private void end(Partition queue, Listener listener) {
+        this.subscriptions.computeIfPresent(queue, (name, present) -> {
+            present.remove(listener);
+            if (present.isEmpty()) {
+                submit(() -> unsubscribeLater(present));
             }
-            return there;
+            return present;
         });
     }
 
-    private void leaveLater(PartitionSubscription queue) {
-        queue.stay();
+    private void unsubscribeLater(PartitionSubscription queue) {
+        queue.cancelPendingEnd();
         if (this.linger.isZero() || !queue.isSubscribed()) {
-            leave(queue);
+            unsubscribeIfEmpty(queue);
         }
         else if (queue.isEmpty()) {
-            queue.leaves(later(() -> leave(queue), this.linger));
+            queue.pendingEnd(later(() -> unsubscribeIfEmpty(queue), this.linger));
         }
     }
 
-    private void leave(PartitionSubscription queue) {
-        this.alarms.computeIfPresent(queue.partition(),
-                (name, there) -> (there == queue && there.isEmpty()) ? null : there);
-        if (this.alarms.get(queue.partition()) != queue) {
+    private void unsubscribeIfEmpty(PartitionSubscription queue) {
+        this.subscriptions.computeIfPresent(queue.partition(),
+                (name, present) -> (present == queue && present.isEmpty()) ? null : present);
+        if (this.subscriptions.get(queue.partition()) != queue) {
             unsubscribe(queue);
         }
     }
@@ -180,10 +180,10 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private void subscribe(PartitionSubscription queue) {
         if (this.running && !queue.isSubscribed() && !queue.isEmpty()) {
-            if (this.line == null) {
-                this.line = connect();
+            if (this.connection == null) {
+                this.connection = connect();
             }
-            this.line.add(queue);
+            this.connection.add(queue);
             queue.subscribed(true);
         }
     }
@@ -206,22 +206,22 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     private void unsubscribe(PartitionSubscription queue) {
         boolean subscribed = queue.isSubscribed();
         queue.subscribed(false);
-        if (this.alarms.isEmpty()) {
+        if (this.subscriptions.isEmpty()) {
             disconnect();
         }
-        else if (subscribed && this.line != null) {
-            this.line.remove(queue);
+        else if (subscribed && this.connection != null) {
+            this.connection.remove(queue);
         }
     }
 
     private void subscribeAll() {
-        List.copyOf(this.alarms.values()).forEach(this::subscribe);
+        List.copyOf(this.subscriptions.values()).forEach(this::subscribe);
     }
 
     private void disconnect() {
-        TopicSubscription old = this.line;
-        this.line = null;
-        this.alarms.values().forEach((queue) -> queue.subscribed(false));
+        TopicSubscription old = this.connection;
+        this.connection = null;
+        this.subscriptions.values().forEach((queue) -> queue.subscribed(false));
         if (old != null) {
             old.close();
         }
@@ -261,7 +261,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     @Override
     public void close() {
         this.running = false;
-        this.alarms.clear();
+        this.subscriptions.clear();
         submit(this::disconnect);
         submit(this.thread::shutdown);
     }

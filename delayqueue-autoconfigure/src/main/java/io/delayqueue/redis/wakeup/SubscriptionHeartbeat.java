@@ -28,14 +28,14 @@ final class SubscriptionHeartbeat {
 
     private static final int DROP_AFTER = 4;
 
-    private final Line line;
+    private final MonitoredConnection connection;
 
     private volatile boolean received;
 
     private int silent;
 
-    SubscriptionHeartbeat(Line line) {
-        this.line = line;
+    SubscriptionHeartbeat(MonitoredConnection connection) {
+        this.connection = connection;
     }
 
     /** Records that something was received on the connection. */
@@ -51,12 +51,12 @@ final class SubscriptionHeartbeat {
             return;
         }
         this.silent++;
-        if (this.silent == REQUEST_AFTER && !this.line.request()) {
+        if (this.silent == REQUEST_AFTER && !this.connection.request()) {
             this.silent = 0;
         }
         else if (this.silent >= DROP_AFTER) {
             this.silent = 0;
-            this.line.drop();
+            this.connection.drop();
         }
     }
 
@@ -67,7 +67,7 @@ final class SubscriptionHeartbeat {
     }
 
     /** Requests answers on a subscribed connection, or drops it. */
-    interface Line {
+    interface MonitoredConnection {
 
         /**
          * Sends a request whose answer comes on this connection, without waiting for it.

@@ -36,14 +36,14 @@ import org.springframework.data.redis.core.RedisTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** P1, P3: one master that is set up wrongly is found, whichever it is. */
+/** P1, P3: any one master with a wrong setting is found. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class ClusterServerCheckTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private static RedisCluster cluster;
 
@@ -59,7 +59,7 @@ class ClusterServerCheckTests {
 
     @ParameterizedTest
     @ValueSource(ints = { 0, 1, 2 })
-    void aMasterThatEvictsKeysIsWarnedOf(int index, CapturedOutput output) {
+    void aMasterThatEvictsKeysCausesAWarning(int index, CapturedOutput output) {
         RedisServer evicting = cluster.masters().get(index);
         evicting.commands().configSet("maxmemory-policy", "allkeys-lfu");
         try {
@@ -110,7 +110,7 @@ class ClusterServerCheckTests {
             away.suspend();
             assertThat(check(factory, WakeUpMode.CHANNEL, Duration.ofSeconds(2))).isFalse();
             away.resume();
-            Awaitility.await().atMost(PATIENCE).until(() -> check(factory, WakeUpMode.CHANNEL, LIMIT));
+            Awaitility.await().atMost(TIMEOUT).until(() -> check(factory, WakeUpMode.CHANNEL, LIMIT));
         }
         finally {
             away.resume();
@@ -119,7 +119,7 @@ class ClusterServerCheckTests {
     }
 
     @Test
-    void aClientThatWouldNotNoticeAHangIsWarnedOf(CapturedOutput output) {
+    void aClientThatWouldNotNoticeAHangCausesAWarning(CapturedOutput output) {
         LettuceConnectionFactory factory = lettuce(LettuceClientConfiguration.builder());
         try {
             assertThat(check(factory, WakeUpMode.CHANNEL, LIMIT)).isTrue();
@@ -134,7 +134,7 @@ class ClusterServerCheckTests {
     }
 
     @Test
-    void aClientThatLooksFromTimeToTimeIsNotWarnedOf(CapturedOutput output) {
+    void aClientThatRefreshesPeriodicallyCausesNoWarning(CapturedOutput output) {
         assertThat(checkByLettuce()).isTrue();
         assertThat(output).doesNotContain("WARN");
     }

@@ -218,7 +218,7 @@ class ForbiddenCommandGridTests {
             });
         }
 
-        /** The commands that were called since the statistics were reset. */
+        /** Returns the commands that were called since the statistics were reset. */
         private static Set<String> used() {
             Set<String> used = new TreeSet<>();
             Matcher command = COMMAND.matcher(server.commands().info("commandstats"));
@@ -279,7 +279,7 @@ class ForbiddenCommandGridTests {
                 new KeyInvariants(admin, NAMESPACE, QUEUE).check();
             }
             catch (AssertionError ex) {
-                if (!ex.getMessage().contains("I5")) { // a wake mark goes by itself
+                if (!ex.getMessage().contains("I5")) { // a wake mark expires
                     damage.add(ex.getMessage().replaceAll("\\s+", " "));
                 }
             }
@@ -290,7 +290,7 @@ class ForbiddenCommandGridTests {
             return damage;
         }
 
-        /** The contents of what is leased and has a successor, or was cancelled. */
+        /** Returns the contents of messages that have a successor or were cancelled. */
         private Set<String> superseded() {
             Set<String> contents = new TreeSet<>();
             for (byte[] id : this.connection.hashCommands().hKeys(keys[KeyKind.SUCCESSORS.ordinal()])) {

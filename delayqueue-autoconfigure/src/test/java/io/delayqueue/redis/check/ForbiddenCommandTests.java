@@ -59,9 +59,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * P1: a permission that goes away, whichever and whenever, and a key that somebody has
- * given another type, cost no message its place, and leave nothing from which the scripts
- * cannot go on.
+ * P1: a permission that is revoked at any time, and a key of another type, cost no
+ * message its place, and leave a queue with which the scripts work.
  */
 @Tag("server")
 class ForbiddenCommandTests {
@@ -245,7 +244,7 @@ class ForbiddenCommandTests {
     }
 
     @Test
-    void whatCannotBeSentWholeIsNotSentInPart() {
+    void aSendThatFailsStoresNothing() {
         send(message("a", 9, OnDuplicate.KEEP, "g"));
 
         without(CommandType.ZREM,
@@ -305,7 +304,7 @@ class ForbiddenCommandTests {
         assertThat(damages).isEmpty();
     }
 
-    /** What is not permitted, or of another type, fails. */
+    /** Runs a call that fails for a missing permission or a key of another type. */
     private boolean succeeds(Transition transition, List<Lease> leases) {
         try {
             transition.action.accept(this, leases);
@@ -316,7 +315,7 @@ class ForbiddenCommandTests {
         }
     }
 
-    /** How many messages and dead letters there are. */
+    /** Counts messages and dead letters. */
     private long held() {
         QueueStatistics now = new RedisMessageInspector(this.redis, new EnvelopeCodec(new JsonMapper()))
             .statistics(QUEUE)
@@ -324,7 +323,7 @@ class ForbiddenCommandTests {
         return now.scheduled() + now.leased() + now.dead();
     }
 
-    /** A cancel that fails may have taken effect all the same, and says so. */
+    /** A cancel that fails may have taken effect, and its exception reports that. */
     private static boolean takesAway(String name) {
         return name.endsWith("cancelled") || name.endsWith("purged");
     }
@@ -338,7 +337,7 @@ class ForbiddenCommandTests {
             new KeyInvariants(this.connections, this.namespace, QUEUE).check();
         }
         catch (AssertionError ex) {
-            // A wake mark that cannot be removed goes by itself.
+            // A wake mark that cannot be removed expires.
             if (!ex.getMessage().contains("I5")) {
                 damages.add(command + ": " + ex.getMessage().replaceAll("\\s+", " "));
             }
@@ -376,7 +375,7 @@ class ForbiddenCommandTests {
         return this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER)).join();
     }
 
-    /** What happens with full rights first, and what with fewer then. */
+    /** Holds the calls with all rights, and then those with fewer. */
     private record Transition(Function<ForbiddenCommandTests, List<Lease>> before,
             BiConsumer<ForbiddenCommandTests, List<Lease>> action) {
     }

@@ -43,10 +43,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A queue that has a message in each state, to be damaged, examined and repaired. */
+/** Provides a queue with a message in each state, to damage, check and repair it. */
 abstract class IntegrityCheckFixture {
 
-    static final Partition QUEUE = Partition.first(new QueueName("doctor"));
+    static final Partition QUEUE = Partition.first(new QueueName("checked"));
 
     static final PartitionTarget HOME = PartitionTarget.first(QUEUE.queue());
 
@@ -60,7 +60,7 @@ abstract class IntegrityCheckFixture {
 
     static LettuceConnectionFactory connections;
 
-    final String namespace = "doctor-" + UUID.randomUUID();
+    final String namespace = "checked-" + UUID.randomUUID();
 
     final ManualClock clock = new ManualClock();
 
@@ -70,7 +70,7 @@ abstract class IntegrityCheckFixture {
 
     final RedisMessageStore store = new RedisMessageStore(this.redis);
 
-    final DelayQueueIntegrityChecker doctor = new RedisIntegrityChecker(this.redis, () -> connections,
+    final DelayQueueIntegrityChecker checker = new RedisIntegrityChecker(this.redis, () -> connections,
             new EnvelopeCodec(JsonMapper.builder().build()));
 
     String letter = "";
@@ -86,7 +86,7 @@ abstract class IntegrityCheckFixture {
         connections.destroy();
     }
 
-    /** A message in each state, and all that can be known of one. */
+    /** Adds a message in each state, with all entries that one can have. */
     void fill() {
         send("leased", 4, null, null, Duration.ZERO);
         send("retried", 4, null, null, Duration.ZERO);
@@ -116,7 +116,7 @@ abstract class IntegrityCheckFixture {
         for (int i = 1; i <= 3; i++) {
             send("g" + i, 4, null, "g", Duration.ofMinutes(i));
         }
-        assertThat(told(this.doctor.check("doctor"))).isEmpty();
+        assertThat(kindsAndIds(this.checker.check("checked"))).isEmpty();
     }
 
     void send(String id, int priority, @Nullable Duration timeToLive, @Nullable String group, Duration delay) {
@@ -128,7 +128,7 @@ abstract class IntegrityCheckFixture {
         done(this.store.schedule(HOME, List.of(message)));
     }
 
-    static List<String> told(IntegrityReport examination) {
+    static List<String> kindsAndIds(IntegrityReport examination) {
         return examination.findings().stream().map((finding) -> finding.kind() + " " + finding.id()).toList();
     }
 
@@ -140,7 +140,7 @@ abstract class IntegrityCheckFixture {
         return words;
     }
 
-    /** A command as the doctor writes it, and the prompt of redis-cli takes it. */
+    /** Parses a command of a finding, as the prompt of redis-cli does. */
     static List<String> parsed(String command) {
         return WORD.matcher(command)
             .results()
@@ -165,7 +165,7 @@ abstract class IntegrityCheckFixture {
         }
     }
 
-    /** Carries out what is proposed. */
+    /** Runs the proposed commands. */
     static void repair(Finding finding) {
         finding.commands().forEach((command) -> run(parsed(command)));
     }

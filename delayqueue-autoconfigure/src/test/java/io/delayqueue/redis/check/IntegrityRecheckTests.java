@@ -33,13 +33,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P1: what only seems wrong, as the doctor looks while it is on its way, is no finding;
- * what still is wrong when he looks again is one.
+ * P1: a message that is wrong only while it moves during the check is no finding; one
+ * that is still wrong at the second check is.
  */
 @Tag("server")
 class IntegrityRecheckTests {
 
-    private static final QueueName QUEUE = new QueueName("doctor");
+    private static final QueueName QUEUE = new QueueName("checked");
 
     private static final String STORED = "-foreign{\"payload\":1}";
 
@@ -49,11 +49,11 @@ class IntegrityRecheckTests {
 
     private final String namespace = "second-look-" + UUID.randomUUID();
 
-    /** What happens once the doctor has seen the first page, and before the next. */
+    /** Runs after the checker has read the first page, and before the next. */
     private final AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {
     });
 
-    private final DelayQueueIntegrityChecker doctor = new RedisIntegrityChecker(
+    private final DelayQueueIntegrityChecker checker = new RedisIntegrityChecker(
             new RedisScriptExecutor(interrupted(RedisScriptExecutor.runner(connections, Duration.ofSeconds(30))),
                     this.namespace),
             () -> connections, new EnvelopeCodec(JsonMapper.builder().build()));
@@ -70,23 +70,23 @@ class IntegrityRecheckTests {
     }
 
     @Test
-    void aMessageThatAnotherProducerIsWritingIsNoFinding() {
+    void aMessageBeingWrittenIsNoFinding() {
         server.commands().hset(key(0, "messages"), "id", STORED);
         this.meanwhile.set(() -> server.commands().zadd(key(0, "scheduled"), 5, "id"));
 
-        assertThat(this.doctor.check("doctor")).isEqualTo(new IntegrityReport(1, List.of(), true));
+        assertThat(this.checker.check("checked")).isEqualTo(new IntegrityReport(1, List.of(), true));
     }
 
     @Test
-    void aMessageThatNobodyGoesOnWritingIsAFinding() {
+    void aMessageWrittenInPartIsAFinding() {
         server.commands().hset(key(0, "messages"), "id", STORED);
 
-        assertThat(this.doctor.check("doctor").findings()).extracting(Finding::kind)
+        assertThat(this.checker.check("checked").findings()).extracting(Finding::kind)
             .containsExactly(Finding.Kind.UNSCHEDULED_MESSAGE);
     }
 
     @Test
-    void aMessageIsAtHomeByANumberThatTheQueueHasOnlySinceTheDoctorBegan() {
+    void aMessageMayFollowALayoutThatIsNewerThanTheCheck() {
         PartitionLayout before = PartitionLayout.parse("2|1,4");
         PartitionLayout after = PartitionLayout.parse("3|1,4,2");
         record(before);
@@ -103,10 +103,10 @@ class IntegrityRecheckTests {
             server.commands().zadd(key(1, "scheduled"), 5, id);
         });
 
-        assertThat(this.doctor.check("doctor").findings()).isEmpty();
+        assertThat(this.checker.check("checked").findings()).isEmpty();
 
         record(before);
-        assertThat(this.doctor.check("doctor").findings()).extracting(Finding::kind)
+        assertThat(this.checker.check("checked").findings()).extracting(Finding::kind)
             .containsOnly(Finding.Kind.WRONG_PARTITION);
     }
 

@@ -66,7 +66,7 @@ class LeastRightsTests {
         }
     }
 
-    /** What an application that starts, listens and ends as this user says is wrong. */
+    /** Returns the failures and warnings of an application that runs as this user. */
     private List<String> troubles(RedisServer server, List<String> rules) {
         RedisUser.set(server, USER, rules);
         server.commands().scriptFlush();

@@ -48,9 +48,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
- * Whatever stands in Redis, or comes from it, is read or refused as documented: nothing
- * else is thrown, no stack and no heap is used up, and nothing hangs. What is written is
- * read as it was written. Some thousand inputs for each parser, or for as long as
+ * Every parser reads or rejects any input from Redis as documented: nothing else is
+ * thrown, no stack and no heap is used up, and nothing hangs. A written envelope is read
+ * unchanged. Some thousand inputs for each parser, or for as long as
  * {@code -Ddq.fuzz.seconds} says; {@code -Ddq.seed} repeats a run.
  */
 class ParserFuzzTests {
@@ -97,7 +97,7 @@ class ParserFuzzTests {
     }
 
     @Test
-    void whatIsWrittenIsReadAsItWasWritten() {
+    void aWrittenEnvelopeIsReadUnchanged() {
         Random random = new Random(SEED);
         PayloadReader reader = CODEC.reader(JsonNode.class);
         for (int i = 0; i < 1_000; i++) {
@@ -129,7 +129,7 @@ class ParserFuzzTests {
         };
     }
 
-    /** Of any characters that are some, control characters and emoji included. */
+    /** Returns a text of any characters, control characters and emoji included. */
     private static String string(Random random) {
         return random.ints(random.nextInt(12), 0, 0x1ffff)
             .map((point) -> (point % 3 == 0) ? point % 128 : point)
@@ -141,7 +141,7 @@ class ParserFuzzTests {
     record Order(int number, BigDecimal amount, Instant at, Duration span, Map<String, List<Long>> more) {
     }
 
-    /** What is read, by an example of each form it has. */
+    /** Lists the parsers, each with an example of every form that it reads. */
     private enum Parser {
 
         ENVELOPE("{\"payload\":{\"number\":1,\"amount\":1.5,\"at\":\"2026-01-01T00:00:00Z\",\"span\":\"PT1S\"}}",
@@ -303,20 +303,20 @@ class ParserFuzzTests {
                 // Each finding quotes it several times.
                 byte[] input = Arrays.copyOf(all, Math.min(all.length, 500));
                 String text = ScriptCodec.text(input);
-                InvariantChecks diagnosis = new InvariantChecks(PARTITION, new PartitionLayout(1, List.of(1, 4), true),
+                InvariantChecks checks = new InvariantChecks(PARTITION, new PartitionLayout(1, List.of(1, 4), true),
                         new RepairCommands(new RedisKeys("shop", PARTITION)), CODEC);
                 StoredMessageState.Details details = StoredMessageState.Details.parse(text);
                 for (KeyKind key : List.of(KeyKind.MESSAGES, KeyKind.DETAILS, KeyKind.ATTEMPTS, KeyKind.TOKENS,
                         KeyKind.SUCCESSORS, KeyKind.GROUP_HEADS, KeyKind.WAITING)) {
                     for (String first : new @Nullable String[] { text, null }) {
-                        diagnosis.check(key, new StoredMessageState(17, text, input, "m", true, details, text, first,
+                        checks.check(key, new StoredMessageState(17, text, input, "m", true, details, text, first,
                                 first, text, first == null, List.of()));
                     }
-                    diagnosis.check(key, new StoredMessageState(17, text, input, text, key.number() % 2 == 0, details,
+                    checks.check(key, new StoredMessageState(17, text, input, text, key.number() % 2 == 0, details,
                             null, null, null, text, false, List.of()));
                 }
-                diagnosis.checkDeadLetter(KeyKind.DEAD_LETTERS, text, input, input.length % 2 == 0);
-                assertThat(diagnosis.findings())
+                checks.checkDeadLetter(KeyKind.DEAD_LETTERS, text, input, input.length % 2 == 0);
+                assertThat(checks.findings())
                     .allSatisfy((finding) -> assertThat(finding.commands()).allMatch(Parser::isOneCommand));
             }
 
@@ -331,7 +331,7 @@ class ParserFuzzTests {
         /** Throws what a caller would not expect. */
         abstract void feed(byte[] input);
 
-        /** What is read, or null where it is refused as documented. */
+        /** Returns the parsed value, or null if the input is rejected as documented. */
         static @Nullable Object attempt(Supplier<Object> reading) {
             try {
                 return reading.get();
@@ -342,7 +342,7 @@ class ParserFuzzTests {
             }
         }
 
-        /** Nothing of what was found ends the line. */
+        /** Returns whether no character of the input ends the line. */
         static boolean isOneCommand(String command) {
             return command.chars().allMatch((character) -> character >= ' ' && character < 0x7f);
         }

@@ -21,7 +21,7 @@ import org.springframework.data.redis.core.RedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The start warns of a Redis that forgets everything at its restart. */
+/** The start warns of a Redis that loses all messages at its restart. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class PersistenceCheckTests {
@@ -45,7 +45,7 @@ class PersistenceCheckTests {
     }
 
     @Test
-    void aServerThatKeepsNothingIsWarnedOf(CapturedOutput output) throws Exception {
+    void aServerThatPersistsNothingCausesAWarning(CapturedOutput output) throws Exception {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
             check(asFixture(server));
             assertThat(output).containsOnlyOnce(WARNING + ", neither");
@@ -54,7 +54,7 @@ class PersistenceCheckTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "appendonly yes", "save 3600 1" })
-    void aServerThatKeepsSomethingIsNot(String setting, CapturedOutput output) throws Exception {
+    void aServerThatPersistsCausesNoWarning(String setting, CapturedOutput output) throws Exception {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred(), setting)) {
             check(asFixture(server));
             assertThat(output).doesNotContain(WARNING);
@@ -62,7 +62,7 @@ class PersistenceCheckTests {
     }
 
     @Test
-    void nothingIsSaidWhereTheUserMayNotAsk(CapturedOutput output) throws Exception {
+    void nothingIsLoggedIfConfigIsNotPermitted(CapturedOutput output) throws Exception {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
             RedisUser.set(server, "shop", RedisUser.documented());
             RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(server.host(), server.port());

@@ -25,8 +25,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P1, P10: whatever is damaged, what the doctor proposes loses no content and leads to a
- * sound queue; and nothing that a name holds is taken for more than a name.
+ * P1, P10: whatever is damaged, the proposed repairs lose no content and lead to a sound
+ * queue; and no character of a name is executed.
  */
 @Tag("server")
 class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
@@ -61,7 +61,7 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
 
     @ParameterizedTest
     @ValueSource(ints = { 1, 2, 3, 4 })
-    void soTheyDoAfterTwoDamages(int seed) {
+    void proposalsRepairTwoDamages(int seed) {
         Random random = new Random(seed);
         List<String> damages = damages().toList();
         for (int i = 0; i < PAIRS_AT_ONCE; i++) {
@@ -86,7 +86,7 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
             assertThat(content()).as(of + ": content after " + chosen).isEqualTo(content);
             open = open();
         }
-        List<Finding> left = this.doctor.check("doctor").findings();
+        List<Finding> left = this.checker.check("checked").findings();
         assertThat(left).as(of).allMatch(RedisIntegrityCheckerRepairTests::isForPeople);
         assertThat(placesOfEach()).as(of + ": in one place").allSatisfy((id, places) -> assertThat(places).isOne());
         if (left.isEmpty()) {
@@ -95,7 +95,7 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
     }
 
     private List<Finding> open() {
-        return this.doctor.check("doctor")
+        return this.checker.check("checked")
             .findings()
             .stream()
             .filter((finding) -> !finding.commands().isEmpty())
@@ -110,7 +110,7 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
         return finding.commands().isEmpty() && (ofSuccessors || letter || finding.kind() == Kind.NOT_GROUP_HEAD);
     }
 
-    /** Messages, letters and what follows leases. */
+    /** Reads the contents of messages, dead letters and successors. */
     private Map<String, String> content() {
         Map<String, String> content = new TreeMap<>();
         try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
@@ -146,7 +146,7 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
 
     /** The first follower has another lane than most messages. */
     @Test
-    void whoComesToHeadAGroupGoesIntoTheLaneOfItsOwn() {
+    void aNewGroupHeadGoesIntoItsOwnLane() {
         send("a1", 4, null, "a", Duration.ofMinutes(1));
         send("a2", 9, null, "a", Duration.ofMinutes(2));
         damage("ZREM scheduled a1|HDEL messages a1|HDEL details a1");
@@ -159,27 +159,27 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
         }
     }
 
-    /** In the log it is one line, and the second look finds what the first found. */
+    /** In the log it is one line, and a second check has the same findings. */
     @ParameterizedTest
     @ValueSource(strings = { "x\nWARN forged", "a\u00ffb", "$(reboot)`reboot`!!", "a b|c;d" })
-    void namesThatNobodyCouldHaveGivenAreFoundShownAndRepaired(String id) {
+    void impossibleNamesAreFoundShownAndRepaired(String id) {
         run(List.of("HSET", key(QUEUE, "messages"), id, "-foreign{\"payload\":1}"));
 
-        List<Finding> findings = this.doctor.check("doctor").findings();
+        List<Finding> findings = this.checker.check("checked").findings();
 
         assertThat(findings).extracting(Finding::id).containsExactly(ScriptCodec.name(ScriptCodec.bytesOfRaw(id)));
         assertThat(findings.toString()).matches("\\p{Print}+");
         assertThat(findings.get(0).commands().toString()).doesNotContain("$", "`", "!", ";");
         findings.forEach(IntegrityCheckFixture::repair);
-        assertThat(this.doctor.check("doctor").isSound()).isTrue();
+        assertThat(this.checker.check("checked").isSound()).isTrue();
         assertThat(placesOfEach()).containsOnlyKeys(id);
     }
 
     @Test
-    void whatWouldDestroyContentIsNotProposed() {
+    void noRepairThatDestroysContentIsProposed() {
         fill();
         damage("HSET dead-letters LETTER ?|HSET successors plain S?more");
-        List<Finding> findings = this.doctor.check("doctor").findings();
+        List<Finding> findings = this.checker.check("checked").findings();
 
         assertThat(findings).extracting(Finding::kind)
             .containsExactlyInAnyOrder(Kind.UNREADABLE_ENTRY, Kind.NOT_LEASED);

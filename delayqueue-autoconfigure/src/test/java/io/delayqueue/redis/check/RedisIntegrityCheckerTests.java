@@ -32,7 +32,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * P1, P10: each kind of damage is found, and nothing else, in a queue that has a message
- * in each state; and what the doctor proposes repairs it.
+ * in each state; and the proposed commands repair it.
  */
 @Tag("server")
 class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
@@ -83,37 +83,37 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
         fill();
         damage(commands);
 
-        IntegrityReport examination = this.doctor.check("doctor");
+        IntegrityReport examination = this.checker.check("checked");
 
         assertThat(examination.complete()).isTrue();
-        assertThat(told(examination)).containsExactlyInAnyOrderElementsOf(
+        assertThat(kindsAndIds(examination)).containsExactlyInAnyOrderElementsOf(
                 findings.stream().map((finding) -> finding.replace("ID", this.letter).replace("KEY", stem())).toList());
         for (int round = 0; round < 2; round++) { // one of two lanes first, then the
                                                   // right one
-            this.doctor.check("doctor").findings().forEach(IntegrityCheckFixture::repair);
+            this.checker.check("checked").findings().forEach(IntegrityCheckFixture::repair);
         }
-        assertThat(told(this.doctor.check("doctor"))).isEmpty();
+        assertThat(kindsAndIds(this.checker.check("checked"))).isEmpty();
     }
 
     @Test
-    void groupsThatDoNotGoOnAreFound() {
+    void blockedGroupsAreFound() {
         fill();
         run(words("HDEL group-heads g"));
-        assertThat(told(this.doctor.check("doctor"))).containsExactlyInAnyOrder("NOT_GROUP_HEAD g1",
+        assertThat(kindsAndIds(this.checker.check("checked"))).containsExactlyInAnyOrder("NOT_GROUP_HEAD g1",
                 "STRANDED_IN_GROUP g2", "STRANDED_IN_GROUP g3");
 
         run(words("HSET group-heads g ghost"));
-        assertThat(told(this.doctor.check("doctor"))).containsExactlyInAnyOrder("NOT_GROUP_HEAD g1",
+        assertThat(kindsAndIds(this.checker.check("checked"))).containsExactlyInAnyOrder("NOT_GROUP_HEAD g1",
                 "GROUP_HEAD_MISSING g");
     }
 
     @Test
-    void aMessageThatCannotBeReadIsFoundAndItsContentIsNotTold() {
+    void anUnreadableMessageIsFoundWithoutItsContent() {
         fill();
         run(words("HSET messages plain sabcdefg{\"payload\":\"secret"));
         run(words("HSET messages retried s"));
 
-        List<Finding> findings = this.doctor.check("doctor").findings();
+        List<Finding> findings = this.checker.check("checked").findings();
 
         assertThat(findings).extracting(Finding::kind).containsOnly(Finding.Kind.UNREADABLE_MESSAGE);
         assertThat(findings).extracting(Finding::id).containsExactlyInAnyOrder("plain", "retried");
@@ -124,11 +124,11 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
     void aWakeMarkOfAnEmptyQueueIsFound() {
         run(words("SET wake 5 PX 100000"));
 
-        assertThat(told(this.doctor.check("doctor"))).containsExactly("WAKE_MARK null");
+        assertThat(kindsAndIds(this.checker.check("checked"))).containsExactly("WAKE_MARK null");
     }
 
     @Test
-    void aMessageThatIsNotAtHomeIsFound() {
+    void aMessageInTheWrongPartitionIsFound() {
         partition("2|1,4");
         PartitionLayout partitions = PartitionLayout.parse("2|1,4");
         List<Partition> homes = partitions.targets(QUEUE.queue(), "astray")
@@ -140,7 +140,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
             run(List.of("ZADD", key(partition, "scheduled"), "5", "astray"));
         }
 
-        List<Finding> findings = this.doctor.check("doctor").findings();
+        List<Finding> findings = this.checker.check("checked").findings();
 
         assertThat(findings).extracting(Finding::kind).containsOnly(Finding.Kind.WRONG_PARTITION);
         assertThat(findings).hasSize(4 - homes.size())
@@ -150,55 +150,55 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
     @Test
     void partitionsThatDisagreeAreFound() {
         partition("2|1,4");
-        assertThat(told(this.doctor.check("doctor"))).isEmpty();
+        assertThat(kindsAndIds(this.checker.check("checked"))).isEmpty();
         run(List.of("SET", key(new Partition(QUEUE.queue(), 2), "partitions"), "1|1"));
 
-        IntegrityReport examination = this.doctor.check("doctor");
+        IntegrityReport examination = this.checker.check("checked");
 
-        assertThat(told(examination)).containsExactly("PARTITION_LAYOUT_MISMATCH null");
+        assertThat(kindsAndIds(examination)).containsExactly("PARTITION_LAYOUT_MISMATCH null");
         assertThat(examination.findings().get(0).partition()).isEqualTo(2);
         examination.findings().forEach(IntegrityCheckFixture::repair);
-        assertThat(told(this.doctor.check("doctor"))).isEmpty();
+        assertThat(kindsAndIds(this.checker.check("checked"))).isEmpty();
     }
 
     @Test
     void aRecordThatTheFirstPartitionHasLostOrCannotReadIsFound() {
         partition("2|1,4");
         run(List.of("DEL", key(QUEUE, "partitions")));
-        assertThat(told(this.doctor.check("doctor"))).containsExactly("PARTITION_LAYOUT_MISMATCH null");
+        assertThat(kindsAndIds(this.checker.check("checked"))).containsExactly("PARTITION_LAYOUT_MISMATCH null");
 
         run(List.of("SET", key(QUEUE, "partitions"), "?"));
-        assertThat(told(this.doctor.check("doctor"))).contains("UNREADABLE_ENTRY null");
+        assertThat(kindsAndIds(this.checker.check("checked"))).contains("UNREADABLE_ENTRY null");
     }
 
     @Test
-    void keysThatNobodyUsesAreFound() {
+    void foreignKeysAreFound() {
         fill();
         partition("2|1,4");
         run(List.of("SET", this.namespace + ":other-namespace:{q}:messages", "1"));
-        assertThat(this.doctor.checkKeys().findings()).isEmpty();
-        List<String> foreign = List.of(this.namespace + ":doctor:messages", this.namespace + ":{doctor}:scheduled:11",
+        assertThat(this.checker.checkKeys().findings()).isEmpty();
+        List<String> foreign = List.of(this.namespace + ":checked:messages", this.namespace + ":{checked}:scheduled:11",
                 this.namespace + ":{a b}:messages");
         foreign.forEach((key) -> run(List.of("SET", key, "1")));
         run(List.of("SET", key(QUEUE, "replicated"), "", "PX", "100000")); // of sends
                                                                            // that wait
                                                                            // for replicas
-        run(List.of("SET", this.namespace + ":{doctor:4}:messages", "1"));
-        run(List.of("SET", this.namespace + ":{doctor:4}:partitions", "1|1"));
+        run(List.of("SET", this.namespace + ":{checked:4}:messages", "1"));
+        run(List.of("SET", this.namespace + ":{checked:4}:partitions", "1|1"));
 
-        IntegrityReport examination = this.doctor.checkKeys();
+        IntegrityReport examination = this.checker.checkKeys();
 
         assertThat(examination.findings()).filteredOn((finding) -> finding.kind() == Finding.Kind.FOREIGN_KEY)
             .extracting(Finding::id)
             .containsExactlyInAnyOrderElementsOf(foreign.stream().map((key) -> key.replace(" ", "%20")).toList());
         assertThat(examination.findings()).filteredOn((finding) -> finding.kind() == Finding.Kind.UNKNOWN_PARTITION)
             .extracting(Finding::id)
-            .containsExactly(this.namespace + ":{doctor:4}:messages");
+            .containsExactly(this.namespace + ":{checked:4}:messages");
         assertThat(examination.examined()).isGreaterThan(15);
     }
 
     @Test
-    void whoCannotLookAtKeysIsToldAsWithEveryOtherCall() {
+    void aFailedScanIsReportedLikeAnyOtherCall() {
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> keysFail(new RedisConnectionFailureException("down")))
             .satisfies((failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
@@ -217,14 +217,14 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
     /** Neither the memory nor a single call grows with the number of messages. */
     @ParameterizedTest
     @ValueSource(ints = { 150, 2_500 })
-    void tellsSoManyAtOnceAndThatThereAreMore(int messages) {
+    void findingsAreLimitedAndTheReportIsMarkedIncomplete(int messages) {
         List<String> command = new ArrayList<>(List.of("HSET", key(QUEUE, "messages")));
         for (int i = 0; i < messages; i++) {
             command.addAll(List.of("id" + i, "-foreign{\"payload\":1}"));
         }
         run(command);
 
-        IntegrityReport examination = this.doctor.check("doctor");
+        IntegrityReport examination = this.checker.check("checked");
 
         assertThat(examination.examined()).isEqualTo(messages);
         assertThat(examination.findings()).hasSize(Math.min(messages, DelayQueueIntegrityChecker.MAX_FINDINGS));

@@ -191,7 +191,7 @@ class RedisLargeMessagesTests {
     }
 
     /**
-     * A send is answered by the length of what is there, and by its stamp where that is
+     * A send compares the length of the stored message, and its stamp if the lengths are
      * the same.
      */
     @ParameterizedTest
@@ -234,7 +234,7 @@ class RedisLargeMessagesTests {
         return found;
     }
 
-    /** What is read next says nothing of what comes after it. */
+    /** The size of one message is no measure of the next. */
     @ParameterizedTest
     @ValueSource(ints = { 4, 5 })
     void largeMessagesBetweenSmallOnesAreClaimedSomeAtATime(int priority) {

@@ -24,7 +24,7 @@ import org.springframework.data.redis.core.RedisTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What is made of what a server tells of itself; real servers are integration tests. */
+/** The probe of a server is judged; integration tests cover real servers. */
 class RedisServerCheckTests {
 
     private static final long NOW = 1_790_000_000_000_000L;
@@ -47,7 +47,7 @@ class RedisServerCheckTests {
     }
 
     @Test
-    void aServerThatDoesNotTellItsVersionIsAccepted() {
+    void aServerWithoutAVersionIsAccepted() {
         assertThat(check("", "")).isTrue();
     }
 
@@ -60,7 +60,7 @@ class RedisServerCheckTests {
     }
 
     @Test
-    void aServerThatCannotWriteNowIsLookedAtLater() {
+    void aServerThatCannotWriteNowIsCheckedLater() {
         assertThat(check("redis_version:7.0.15", "DEL: READONLY You can't write against a read only replica."))
             .isFalse();
         assertThat(check("redis_version:6.2.11", "DEL: @user_script: 12: -READONLY You can't write")).isFalse();
@@ -70,7 +70,7 @@ class RedisServerCheckTests {
 
     /** A server may be set back, and within a script its clock may stand still. */
     @Test
-    void aClockThatGoesForwardAfterAllIsAccepted() {
+    void aClockThatStartsToAdvanceIsAccepted() {
         assertThat(checkClock(NOW, NOW, NOW - 5, NOW - 5, NOW - 4)).isTrue();
         assertThatExceptionOfType(UnsuitableRedisException.class)
             .isThrownBy(() -> checkClock(NOW, NOW - 1, NOW - 1, NOW - 2, NOW - 2, NOW - 2, NOW - 3))
@@ -79,7 +79,7 @@ class RedisServerCheckTests {
     }
 
     @Test
-    void aClockOfAServerThatGoesAwayMeanwhileIsLookedAtLater() {
+    void aServerThatGoesAwayMeanwhileIsCheckedLater() {
         AtomicInteger calls = new AtomicInteger();
         assertThat(check(() -> (calls.getAndIncrement() == 0) ? reply("", "", NOW) : new CompletableFuture<>()))
             .isFalse();

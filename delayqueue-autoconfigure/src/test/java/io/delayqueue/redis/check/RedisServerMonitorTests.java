@@ -38,11 +38,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** What is made of the probe's answer; a real server is looked at by the dashboard's. */
+/** The reply to the probe becomes issues; tests of the dashboard cover a real server. */
 class RedisServerMonitorTests {
 
     @Test
-    void findsNothingWrongWithAServerThatIsWellOrTellsNothing() {
+    void aHealthyServerHasNoIssues() {
         assertThat(look(memory(50, 100, "noeviction"), "", 0)).isEmpty();
         assertThat(look(memory(50, 100, "volatile-lru"), "", 0)).isEmpty();
         assertThat(look("", "", 0)).isEmpty();
@@ -51,18 +51,18 @@ class RedisServerMonitorTests {
     @ParameterizedTest
     @CsvSource({ "50, 100, allkeys-lfu, EVICTS", "99, 100, allkeys-lfu, EVICTS", "90, 100, noeviction, NEARLY_FULL",
             "95, 100, volatile-ttl, NEARLY_FULL" })
-    void saysWhatItsMemoryWillDo(long used, long most, String policy, Kind kind) {
+    void aServerThatEvictsOrIsNearlyFullIsReported(long used, long most, String policy, Kind kind) {
         assertThat(look(memory(used, most, policy), "", 0)).extracting(ServerIssue::kind).containsExactly(kind);
     }
 
     @ParameterizedTest
     @CsvSource({ "99, 0, allkeys-lru", "99, 0, noeviction", "89, 100, noeviction" })
-    void saysNothingOfMemoryThatHasNoEnd(long used, long most, String policy) {
+    void aServerWithoutAMemoryLimitOrWithRoomIsNotReported(long used, long most, String policy) {
         assertThat(look(memory(used, most, policy), "", 0)).isEmpty();
     }
 
     @Test
-    void tellsWhatIsRefusedNowFromWhatIsForbidden() {
+    void temporaryRejectionsAreToldFromMissingPermissions() {
         String refused = "DEL: READONLY You can't write against a read only replica.";
         assertThat(look("", refused, 0)).containsExactly(new ServerIssue(Kind.REFUSES, "", refused));
         String denied = "ZREM: NOPERM this user has no permissions to run 'zrem'";
@@ -71,13 +71,13 @@ class RedisServerMonitorTests {
 
     @ParameterizedTest
     @EnumSource
-    void mindsWakeUpsOnlyWhereTheyArePublished(WakeUpMode mode) {
+    void aMissingPublishPermissionIsReportedInChannelModeOnly(WakeUpMode mode) {
         assertThat(look("", "", 1, mode)).extracting(ServerIssue::kind)
             .isEqualTo((mode == WakeUpMode.CHANNEL) ? List.of(Kind.MUTE) : List.of());
     }
 
     @Test
-    void tellsWhatIsWrongWithOtherMastersWhenOneDoesNotAnswer() {
+    void aMasterThatDoesNotAnswerHidesNoIssueOfOthers() {
         Map<String, CompletableFuture<List<Object>>> replies = Map.of("a:1",
                 CompletableFuture
                     .failedFuture(RedisExceptionTranslator.notConnected(new IOException("Connection refused"))),
@@ -94,7 +94,7 @@ class RedisServerMonitorTests {
     }
 
     @Test
-    void looksOnAThreadOfItsOwnOneAtATime() throws Exception {
+    void checksRunOneAtATimeOnTheirOwnThread() throws Exception {
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
         CompletableFuture<List<Object>> answer = new CompletableFuture<List<Object>>().orTimeout(30, TimeUnit.SECONDS);
         RedisServerMonitor watch = watch((keys) -> {
@@ -130,7 +130,9 @@ class RedisServerMonitorTests {
                 ScriptCodec.bytes(denied), refused, ScriptCodec.bytes(""), 0L));
     }
 
-    /** Of a cluster whose masters share the slots, in the order of their addresses. */
+    /**
+     * Monitors a cluster whose masters share the slots in the order of their addresses.
+     */
     private static RedisServerMonitor watch(Map<String, CompletableFuture<List<Object>>> masters) {
         List<String> addresses = masters.keySet().stream().sorted().toList();
         List<RedisClusterNode> nodes = new ArrayList<>();

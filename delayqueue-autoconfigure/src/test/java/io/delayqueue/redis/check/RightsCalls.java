@@ -41,7 +41,7 @@ import static io.delayqueue.fixtures.store.RightsStage.QUEUE;
 
 /**
  * Lists the calls that are tried in each state, at least one for each branch of a script.
- * A call uses the store of the user who lacks a right, and what the stage remembers.
+ * A call uses the store of the user that lacks a right, and the state of the stage.
  */
 final class RightsCalls {
 
@@ -50,7 +50,7 @@ final class RightsCalls {
     private final Map<String, Call> calls = new LinkedHashMap<>();
 
     /**
-     * Those of a scene: what does not change messages is tried with one shape of them.
+     * Lists the calls of a scene: those that change no message are tried with one shape.
      */
     static Map<String, Call> in(String scene) {
         RightsCalls all = new RightsCalls();

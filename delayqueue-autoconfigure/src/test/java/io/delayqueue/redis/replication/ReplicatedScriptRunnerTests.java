@@ -46,7 +46,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * P1: a send that waits for replicas returns once they have the message, and otherwise
- * says that it is stored and not replicated.
+ * fails with the effect "stored, not replicated".
  */
 @Tag("server")
 class ReplicatedScriptRunnerTests {
@@ -95,7 +95,7 @@ class ReplicatedScriptRunnerTests {
     }
 
     @Test
-    void aMasterThatDiesTakesAlongOnlyWhatNoReplicaWasAskedToHave() {
+    void aMasterThatDiesLosesOnlyMessagesThatNoReplicaHadToConfirm() {
         RedisMessageStore careless = store(ReplicationRequirement.NONE);
         RedisMessageStore careful = store(ONE);
         RedisMessageStore hasty = store(SOON_ONE);
@@ -167,7 +167,7 @@ class ReplicatedScriptRunnerTests {
     }
 
     @Test
-    void aServerThatForgotTheScriptsIsTaughtThemAgain() {
+    void scriptsThatAServerForgotAreLoadedAgain() {
         RedisMessageStore store = store(ONE);
         send(store, "a");
         this.master.commands().scriptFlush();
@@ -186,7 +186,9 @@ class ReplicatedScriptRunnerTests {
         assertThat(held(this.replica)).containsExactlyInAnyOrder("a", "b");
     }
 
-    /** What was sent before a break may be on another server: that is not waited for. */
+    /**
+     * Another server may have the scripts of before a break, so no replica is awaited.
+     */
     @Test
     void aConnectionThatBreaksWhileItWaitsFailsItsSends() {
         RedisMessageStore store = store(new ReplicationRequirement(1, Duration.ofSeconds(9)));
@@ -203,7 +205,7 @@ class ReplicatedScriptRunnerTests {
     }
 
     @Test
-    void aServerThatBecameAReplicaIsLeft() {
+    void theConnectionToAServerThatBecameAReplicaIsClosed() {
         RedisMessageStore store = store(ONE);
         send(store, "a");
         this.master.commands().replicaof("127.0.0.1", this.replica.port());
@@ -252,7 +254,7 @@ class ReplicatedScriptRunnerTests {
         }
     }
 
-    /** The old master lives on, and knows who has the slot now. */
+    /** The old master still runs, and redirects to the owner of the slot. */
     @Test
     void sendsFollowTheReplicaThatTookOver() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1)) {
@@ -358,7 +360,7 @@ class ReplicatedScriptRunnerTests {
 
     /** A hundred travel at a time: the first wait ends in time, the second does not. */
     @Test
-    void sendsWhoseTimeIsOverSayWhatIsKnownOfThemAndLeaveTheConnectionAlone() {
+    void sendsThatTimeOutReportTheKnownEffectAndKeepTheConnection() {
         ReplicationRequirement slow = new ReplicationRequirement(1, Duration.ofSeconds(2));
         RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "dq", Duration.ofSeconds(3), slow);
         this.resources.add(redis);
@@ -448,7 +450,10 @@ class ReplicatedScriptRunnerTests {
         return server.commands().hkeys("dq:{replicated}:messages");
     }
 
-    /** So that there is something to wait for; messages are not strings. */
+    /**
+     * Counts the writes that give {@code WAIT} something to cover; messages are no
+     * strings.
+     */
     private static long writes(RedisServer server) {
         return calls(server, "set");
     }

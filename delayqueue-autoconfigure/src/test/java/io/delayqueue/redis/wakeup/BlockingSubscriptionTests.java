@@ -44,7 +44,7 @@ import static org.mockito.Mockito.verify;
 
 /**
  * P1, P5: with a client that waits while it is subscribed, the end of a subscription
- * leaves no answer behind that somebody else would take for its own.
+ * leaves no answer behind that the next user of the connection would read.
  */
 @Tag("server")
 class BlockingSubscriptionTests {
@@ -65,9 +65,9 @@ class BlockingSubscriptionTests {
                 new EnvelopeCodec(JsonMapper.builder().build()));
         try (RedisWakeUps wakeUps = new RedisWakeUps(factory, redis, mode, Duration.ZERO)) {
             for (int round = 0; round < ROUNDS; round++) {
-                Semaphore rung = new Semaphore(0);
-                WakeUps.Subscription subscription = wakeUps.listen(QUEUE, (signal) -> rung.release());
-                assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+                Semaphore notified = new Semaphore(0);
+                WakeUps.Subscription subscription = wakeUps.listen(QUEUE, (signal) -> notified.release());
+                assertThat(notified.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
 
                 subscription.close();
 
@@ -90,26 +90,26 @@ class BlockingSubscriptionTests {
             JedisConnectionFactory factory = ConnectionFactories.jedis(server);
             RedisScriptExecutor redis = RedisScriptExecutor.to(factory, "dq", Duration.ofSeconds(30));
             RedisWakeUps wakeUps = new RedisWakeUps(factory, redis, mode, Duration.ZERO);
-            List<Semaphore> rung = new ArrayList<>();
+            List<Semaphore> notified = new ArrayList<>();
             List<WakeUps.Subscription> subscriptions = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 Semaphore rings = new Semaphore(0);
-                rung.add(rings);
+                notified.add(rings);
                 subscriptions.add(wakeUps.listen(Partition.first(new QueueName("q" + i)), (signal) -> rings.release()));
             }
             await().until(() -> topics(server, mode) == 20);
             for (int i = 0; i < 20; i++) {
                 await().until(() -> clients(server) == 1);
-                rung.get(i).drainPermits();
+                notified.get(i).drainPermits();
                 wake(factory, mode, "dq:{q" + i + "}:");
-                assertThat(rung.get(i).tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+                assertThat(notified.get(i).tryAcquire(30, TimeUnit.SECONDS)).isTrue();
             }
 
             subscriptions.subList(1, 20).forEach(WakeUps.Subscription::close);
             await().until(() -> topics(server, mode) == 1);
-            rung.get(0).drainPermits();
+            notified.get(0).drainPermits();
             wake(factory, mode, "dq:{q0}:");
-            assertThat(rung.get(0).tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(notified.get(0).tryAcquire(30, TimeUnit.SECONDS)).isTrue();
 
             subscriptions.get(0).close();
             await().until(() -> clients(server) == 0);
@@ -134,7 +134,7 @@ class BlockingSubscriptionTests {
         }
     }
 
-    /** How many queues the server knows somebody to listen to. */
+    /** Counts the queues that have a subscriber on the server. */
     private static long topics(RedisServer server, WakeUpMode mode) {
         return (mode == WakeUpMode.KEYSPACE) ? server.commands().pubsubNumpat()
                 : server.commands().pubsubChannels().stream().filter((name) -> !name.contains(":control:")).count();

@@ -43,14 +43,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: how the subscription on every master begins, ends and survives; that messages are
- * found by it is told by the integration tests.
+ * P3: the subscription to every master begins, ends and is replaced. Integration tests
+ * verify that it finds messages.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class ClusterSubscriptionTests {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private static final int ROUNDS = 5;
 
@@ -92,23 +92,23 @@ class ClusterSubscriptionTests {
 
     private void awaitPatterns(long patterns) {
         Awaitility.await()
-            .atMost(PATIENCE)
+            .atMost(TIMEOUT)
             .untilAsserted(() -> assertThat(this.cluster.masters())
                 .allSatisfy((master) -> assertThat(master.commands().pubsubNumpat()).isEqualTo(patterns)));
     }
 
-    private static boolean isRung(Semaphore rung) throws InterruptedException {
-        return rung.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    private static boolean isNotified(Semaphore notified) throws InterruptedException {
+        return notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
     @Test
-    void theConnectionIsOneForAllQueuesAndEndsWithTheLastWhoListens() throws InterruptedException {
+    void allQueuesShareAConnectionWhichEndsWithTheLastListener() throws InterruptedException {
         Semaphore first = new Semaphore(0);
         Semaphore second = new Semaphore(0);
         WakeUps.Subscription ofFirst = this.wakeUps.listen(queue("first"), (signal) -> first.release());
-        assertThat(isRung(first)).isTrue();
+        assertThat(isNotified(first)).isTrue();
         WakeUps.Subscription ofSecond = this.wakeUps.listen(queue("second"), (signal) -> second.release());
-        assertThat(isRung(second)).isTrue();
+        assertThat(isNotified(second)).isTrue();
         awaitPatterns(2);
         assertThat(this.cluster.masters()).allSatisfy((master) -> assertThat(links(master)).isOne());
 
@@ -117,7 +117,7 @@ class ClusterSubscriptionTests {
         ofSecond.close();
 
         Awaitility.await()
-            .atMost(PATIENCE)
+            .atMost(TIMEOUT)
             .until(() -> this.cluster.masters().stream().allMatch((master) -> links(master) == 0));
         this.wakeUps.listen(queue("first"), (signal) -> first.release());
         awaitPatterns(1);
@@ -128,22 +128,22 @@ class ClusterSubscriptionTests {
     }
 
     @Test
-    void aStopEndsTheConnectionAndAStartMakesItAgain() throws InterruptedException {
-        Semaphore rung = new Semaphore(0);
-        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+    void aStopEndsTheConnectionAndAStartReplacesIt() throws InterruptedException {
+        Semaphore notified = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> notified.release());
         awaitPatterns(1);
 
         this.wakeUps.stop();
         awaitPatterns(0);
-        rung.drainPermits();
+        notified.drainPermits();
         this.wakeUps.start();
 
-        assertThat(isRung(rung)).isTrue();
+        assertThat(isNotified(notified)).isTrue();
         awaitPatterns(1);
     }
 
     /**
-     * The connection factory is stopped next, and may not come upon what is half open.
+     * The connection factory is stopped next, and must not find a half-open connection.
      */
     @Test
     void aStopWaitsForTheEndOfEveryConnection() {
@@ -161,65 +161,64 @@ class ClusterSubscriptionTests {
     }
 
     @Test
-    void aMasterThatRefusesIsAskedAgain(CapturedOutput output) {
+    void aSubscriptionThatAMasterRejectsIsRetried(CapturedOutput output) {
         RedisServer strict = this.cluster.masters().get(1);
         strict.commands()
             .aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
-        Semaphore rung = new Semaphore(0);
-        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
-        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Cannot subscribe"));
+        Semaphore notified = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> notified.release());
+        Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Cannot subscribe"));
         assertThat(strict.commands().pubsubNumpat()).isZero();
-        Awaitility.await().atMost(PATIENCE).until(() -> !this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> !this.wakeUps.isHeard(queue("q")));
 
         strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
 
         awaitPatterns(1);
-        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
-        assertThat(rung.availablePermits()).isPositive();
+        Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
+        assertThat(notified.availablePermits()).isPositive();
         assertThat(this.wakeUps.isHeard(queue("q"))).isTrue();
     }
 
     @Test
-    void whoListensWhileTheClusterIsAwayDoesNotWaitAndIsToldToLookWhenItIsBack(CapturedOutput output)
-            throws InterruptedException {
+    void aListenerAddedWhileTheClusterIsAwayPollsWhenItIsBack(CapturedOutput output) throws InterruptedException {
         this.cluster.masters().forEach(RedisServer::suspend);
-        Semaphore rung = new Semaphore(0);
-        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
-        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Cannot subscribe"));
-        assertThat(rung.availablePermits()).isZero();
+        Semaphore notified = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> notified.release());
+        Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Cannot subscribe"));
+        assertThat(notified.availablePermits()).isZero();
 
         this.cluster.masters().forEach(RedisServer::resume);
 
-        assertThat(isRung(rung)).isTrue();
+        assertThat(isNotified(notified)).isTrue();
         awaitPatterns(1);
-        Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
+        Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
     }
 
     @Test
-    void aLinkThatIsLostIsMadeAgainAndWhoListensLooks() throws InterruptedException {
-        Semaphore rung = new Semaphore(0);
-        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+    void aLostLinkIsReplacedAndListenersPoll() throws InterruptedException {
+        Semaphore notified = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> notified.release());
         awaitPatterns(1);
         for (RedisServer master : this.cluster.masters()) {
-            rung.drainPermits();
+            notified.drainPermits();
             master.commands().clientKill(KillArgs.Builder.typePubsub());
-            assertThat(isRung(rung)).isTrue();
+            assertThat(isNotified(notified)).isTrue();
         }
         awaitPatterns(1);
     }
 
-    /** P3: open to both ends, while the network between them carries nothing any more. */
+    /** P3: both ends have an open connection, and the network drops all packets. */
     @Test
-    void aLinkThatIsHalfOpenIsNoticedAndMadeAgain(CapturedOutput output) throws InterruptedException {
+    void aHalfOpenLinkIsDetectedAndReplaced(CapturedOutput output) throws InterruptedException {
         try (RedisWakeUps beating = new RedisWakeUps(this.factory, this.redis, WakeUpMode.KEYSPACE, Duration.ZERO,
                 Duration.ofMillis(500))) {
-            Semaphore rung = new Semaphore(0);
-            beating.listen(queue("q"), (signal) -> rung.release());
+            Semaphore notified = new Semaphore(0);
+            beating.listen(queue("q"), (signal) -> notified.release());
             awaitPatterns(1);
-            Awaitility.await().atMost(PATIENCE).until(() -> beating.isHeard(queue("q")));
+            Awaitility.await().atMost(TIMEOUT).until(() -> beating.isHeard(queue("q")));
             for (RedisServer master : this.cluster.masters()) {
                 int noticed = output.getAll().split("Nothing is received", -1).length;
-                rung.drainPermits();
+                notified.drainPermits();
 
                 assertThat(this.channels.stream()
                     .filter((channel) -> channel.isOpen()
@@ -227,39 +226,41 @@ class ClusterSubscriptionTests {
                     .filter((channel) -> channel.pipeline().get(Swallowing.class).swallowIfSubscribed())
                     .count()).isOne();
 
-                assertThat(isRung(rung)).as("to look for what was missed").isTrue();
+                assertThat(isNotified(notified)).as("to poll for missed messages").isTrue();
                 Awaitility.await()
-                    .atMost(PATIENCE)
+                    .atMost(TIMEOUT)
                     .until(() -> output.getAll().split("Nothing is received", -1).length == noticed + 1);
-                Awaitility.await().atMost(PATIENCE).until(() -> beating.isHeard(queue("q")));
+                Awaitility.await().atMost(TIMEOUT).until(() -> beating.isHeard(queue("q")));
             }
             awaitPatterns(1);
         }
     }
 
     @Test
-    void aMasterThatRefusesAfterALossIsNotHeardWhateverOthersSay() throws InterruptedException {
-        Semaphore rung = new Semaphore(0);
-        this.wakeUps.listen(queue("q"), (signal) -> rung.release());
+    void aMasterThatRejectsAfterALossIsNotSubscribedWhateverOthersConfirm() throws InterruptedException {
+        Semaphore notified = new Semaphore(0);
+        this.wakeUps.listen(queue("q"), (signal) -> notified.release());
         awaitPatterns(1);
-        Awaitility.await().atMost(PATIENCE).until(() -> this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> this.wakeUps.isHeard(queue("q")));
         RedisServer strict = this.cluster.masters().get(1);
         strict.commands()
             .aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
         strict.commands().clientKill(KillArgs.Builder.typePubsub());
-        Awaitility.await().atMost(PATIENCE).until(() -> !this.wakeUps.isHeard(queue("q")));
-        rung.drainPermits();
+        Awaitility.await().atMost(TIMEOUT).until(() -> !this.wakeUps.isHeard(queue("q")));
+        notified.drainPermits();
 
         this.cluster.masters().get(0).commands().clientKill(KillArgs.Builder.typePubsub());
 
-        assertThat(isRung(rung)).isTrue();
+        assertThat(isNotified(notified)).isTrue();
         assertThat(this.wakeUps.isHeard(queue("q"))).isFalse();
         strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
-        Awaitility.await().atMost(PATIENCE).until(() -> this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> this.wakeUps.isHeard(queue("q")));
         awaitPatterns(1);
     }
 
-    /** What the proxy does for a single server. */
+    /**
+     * Discards the data of a connection, as {@code TcpProxy} does for a single server.
+     */
     private static final class Swallowing extends ChannelDuplexHandler {
 
         private volatile boolean subscribed;

@@ -38,14 +38,14 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: a subscription whose connection looks open to both ends, while the network between
- * them carries nothing any more, is noticed and made again.
+ * P3: a subscription is replaced if its connection is open at both ends while the network
+ * drops all packets.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class HalfOpenSubscriptionTests {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private static final Duration PERIOD = Duration.ofMillis(500);
 
@@ -55,7 +55,7 @@ class HalfOpenSubscriptionTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("orders"));
 
-    private final Semaphore rung = new Semaphore(0);
+    private final Semaphore notified = new Semaphore(0);
 
     private RedisServer server;
 
@@ -75,24 +75,25 @@ class HalfOpenSubscriptionTests {
 
     @ParameterizedTest
     @CsvSource({ "RESP3, CHANNEL", "RESP2, CHANNEL", "RESP3, KEYSPACE", "JEDIS, CHANNEL", "JEDIS, KEYSPACE" })
-    void isNoticedAndMadeAgain(String client, WakeUpMode mode, CapturedOutput output) throws Exception {
+    void aHalfOpenConnectionIsDetectedAndReplaced(String client, WakeUpMode mode, CapturedOutput output)
+            throws Exception {
         RedisConnectionFactory connections = connections(client);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, mode)) {
-            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            wakeUps.listen(QUEUE, (signal) -> this.notified.release());
             awaitHeard(wakeUps, true);
             awaitBeats();
             assertThat(output).doesNotContain("Nothing is received");
-            this.rung.drainPermits();
+            this.notified.drainPermits();
 
             assertThat(this.proxy.swallowSubscriptions()).isOne();
 
-            assertThat(isRung()).as("to look for what was missed").isTrue();
-            Awaitility.await().atMost(PATIENCE).until(() -> output.getAll().contains("Nothing is received"));
+            assertThat(isNotified()).as("to poll for missed messages").isTrue();
+            Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Nothing is received"));
             awaitHeard(wakeUps, true);
-            this.rung.drainPermits();
+            this.notified.drainPermits();
             wake(redis, mode);
-            assertThat(isRung()).as("by a wake-up").isTrue();
+            assertThat(isNotified()).as("by a wake-up").isTrue();
         }
         finally {
             ((DisposableBean) connections).destroy();
@@ -101,19 +102,19 @@ class HalfOpenSubscriptionTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "RESP3", "RESP2" })
-    void isReportedUntilTheServerConfirmsItAgain(String client) throws Exception {
+    void aHalfOpenSubscriptionIsReportedUntilTheServerConfirmsItAgain(String client) throws Exception {
         RedisUser.set(this.server, USER, RULES);
         RedisConnectionFactory connections = connections(client, USER);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
-            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            wakeUps.listen(QUEUE, (signal) -> this.notified.release());
             awaitHeard(wakeUps, true);
             this.proxy.swallowSubscriptions();
             RedisUser.set(this.server, USER, List.of("resetchannels"));
 
             awaitHeard(wakeUps, false);
-            Awaitility.await().atMost(PATIENCE).until(() -> !this.server.commands().aclLog().isEmpty());
-            assertThat(wakeUps.isHeard(QUEUE)).as("of a client that was refused").isFalse();
+            Awaitility.await().atMost(TIMEOUT).until(() -> !this.server.commands().aclLog().isEmpty());
+            assertThat(wakeUps.isHeard(QUEUE)).as("of a rejected client").isFalse();
 
             RedisUser.set(this.server, USER, RULES);
             awaitHeard(wakeUps, true);
@@ -123,30 +124,31 @@ class HalfOpenSubscriptionTests {
         }
     }
 
-    /** What cannot be asked is not known to be lost: it would be made again for ever. */
+    /**
+     * Without an answer to expect, silence proves nothing: each connection would be
+     * replaced.
+     */
     @ParameterizedTest
     @ValueSource(strings = { "RESP3", "RESP2", "JEDIS" })
-    void isLeftAloneWhereTheUserMayNotAsk(String client, CapturedOutput output) throws Exception {
+    void aConnectionIsKeptIfTheUserMayNotSendTheRequest(String client, CapturedOutput output) throws Exception {
         RedisUser.set(this.server, USER, RULES);
         RedisConnectionFactory connections = connections(client, USER);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
-            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            wakeUps.listen(QUEUE, (signal) -> this.notified.release());
             awaitHeard(wakeUps, true);
             RedisUser.set(this.server, USER, List.of("-ping", "-publish"));
             int refused = this.server.commands().aclLog().size();
-            this.rung.drainPermits();
+            this.notified.drainPermits();
 
-            Awaitility.await().atMost(PATIENCE).until(() -> refusals() > 1); // Redis
-                                                                             // counts
-                                                                             // those that
-                                                                             // are alike
+            // Redis counts entries that are alike.
+            Awaitility.await().atMost(TIMEOUT).until(() -> rejections() > 1);
 
             assertThat(refused).isZero();
             assertThat(wakeUps.isHeard(QUEUE)).isTrue();
             assertThat(output).doesNotContain("Nothing is received");
             wake(redis, WakeUpMode.CHANNEL);
-            assertThat(isRung()).isTrue();
+            assertThat(isNotified()).isTrue();
         }
         finally {
             ((DisposableBean) connections).destroy();
@@ -156,22 +158,22 @@ class HalfOpenSubscriptionTests {
     /** No connection is left, as each would take a place in the pool of the client. */
     @ParameterizedTest
     @ValueSource(strings = { "JEDIS", "RESP3" })
-    void isNoticedAndMadeAgainAsOftenAsItHappens(String client) throws Exception {
+    void repeatedHalfOpenConnectionsAreDetectedAndReplaced(String client) throws Exception {
         RedisConnectionFactory connections = connections(client);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
-            wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+            wakeUps.listen(QUEUE, (signal) -> this.notified.release());
             awaitHeard(wakeUps, true);
             for (int i = 1; i <= 5; i++) {
-                this.rung.drainPermits();
+                this.notified.drainPermits();
                 this.proxy.swallowSubscriptions();
-                assertThat(isRung()).as("to look for what was missed").isTrue();
+                assertThat(isNotified()).as("to poll for missed messages").isTrue();
                 awaitHeard(wakeUps, true);
-                this.rung.drainPermits();
+                this.notified.drainPermits();
                 wake(redis, WakeUpMode.CHANNEL);
-                assertThat(isRung()).as("by a wake-up").isTrue();
+                assertThat(isNotified()).as("by a wake-up").isTrue();
             }
-            Awaitility.await().atMost(PATIENCE).until(() -> subscribedThreads() == (client.equals("JEDIS") ? 1 : 0));
+            Awaitility.await().atMost(TIMEOUT).until(() -> subscribedThreads() == (client.equals("JEDIS") ? 1 : 0));
         }
         finally {
             ((DisposableBean) connections).destroy();
@@ -186,14 +188,14 @@ class HalfOpenSubscriptionTests {
             .count();
     }
 
-    private long refusals() {
+    private long rejections() {
         return this.server.commands().aclLog().stream().mapToLong((entry) -> (Long) entry.get("count")).max().orElse(0);
     }
 
-    /** By how many requests were answered. */
+    /** Waits until the server has counted two more requests. */
     private void awaitBeats() {
         long before = requests();
-        Awaitility.await().atMost(PATIENCE).until(() -> requests() >= before + 2);
+        Awaitility.await().atMost(TIMEOUT).until(() -> requests() >= before + 2);
     }
 
     private long requests() {
@@ -210,8 +212,8 @@ class HalfOpenSubscriptionTests {
         return new RedisWakeUps(connections, redis, mode, Duration.ZERO, PERIOD);
     }
 
-    private boolean isRung() throws InterruptedException {
-        return this.rung.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    private boolean isNotified() throws InterruptedException {
+        return this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
     private void wake(RedisScriptExecutor redis, WakeUpMode mode) {
@@ -225,7 +227,7 @@ class HalfOpenSubscriptionTests {
     }
 
     private static void awaitHeard(RedisWakeUps wakeUps, boolean heard) {
-        Awaitility.await().atMost(PATIENCE).until(() -> wakeUps.isHeard(QUEUE) == heard);
+        Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isHeard(QUEUE) == heard);
     }
 
     private RedisConnectionFactory connections(String client) {

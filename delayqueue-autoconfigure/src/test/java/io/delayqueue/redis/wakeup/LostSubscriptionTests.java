@@ -31,12 +31,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: whoever asks is told that wake-ups are not heard, from the loss on until they are.
+ * P3: {@code isHeard} is false from the loss of a subscription until it is confirmed.
  */
 @Tag("server")
 class LostSubscriptionTests {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
     private static final String USER = "shop";
 
@@ -46,30 +46,30 @@ class LostSubscriptionTests {
         .concat(RedisUser.documented().stream(), RedisUser.documentedWith("+cluster|nodes").stream())
         .toList();
 
-    private final Semaphore rung = new Semaphore(0);
+    private final Semaphore notified = new Semaphore(0);
 
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
-    void isNotedUntilTheServerHasSubscribedAgain(boolean blocking) throws Exception {
+    void aLossIsReportedUntilTheServerHasSubscribedAgain(boolean blocking) throws Exception {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
             RedisUser.set(server, USER, RULES);
             RedisConnectionFactory connections = connections(server, blocking);
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                     RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
-                wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+                wakeUps.listen(QUEUE, (signal) -> this.notified.release());
                 awaitHeard(wakeUps, true);
 
                 RedisUser.set(server, USER, List.of("resetchannels"));
                 server.commands().clientKill(KillArgs.Builder.typePubsub());
                 awaitHeard(wakeUps, false);
-                Awaitility.await().atMost(PATIENCE).until(() -> !server.commands().aclLog().isEmpty());
-                assertThat(wakeUps.isHeard(QUEUE)).as("of a client that was refused").isFalse();
+                Awaitility.await().atMost(TIMEOUT).until(() -> !server.commands().aclLog().isEmpty());
+                assertThat(wakeUps.isHeard(QUEUE)).as("of a rejected client").isFalse();
 
                 RedisUser.set(server, USER, RULES);
                 awaitHeard(wakeUps, true);
-                this.rung.drainPermits();
+                this.notified.drainPermits();
                 server.commands().publish(redis.keysOf(QUEUE).wake(), "+0");
-                assertThat(this.rung.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                assertThat(this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
             }
             finally {
                 ((DisposableBean) connections).destroy();
@@ -79,7 +79,7 @@ class LostSubscriptionTests {
 
     @Test
     @Tag("faults")
-    void isNotedOnACluster() {
+    void aLossIsReportedOnACluster() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred())) {
             cluster.masters().forEach((master) -> RedisUser.set(master, USER, RULES));
             RedisClusterConfiguration configuration = new RedisClusterConfiguration(cluster.nodes());
@@ -89,7 +89,7 @@ class LostSubscriptionTests {
                 .started(new LettuceConnectionFactory(configuration));
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                     RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
-                wakeUps.listen(QUEUE, (signal) -> this.rung.release());
+                wakeUps.listen(QUEUE, (signal) -> this.notified.release());
                 awaitHeard(wakeUps, true);
 
                 cluster.masters().forEach((master) -> {
@@ -107,7 +107,7 @@ class LostSubscriptionTests {
     }
 
     private static void awaitHeard(RedisWakeUps wakeUps, boolean heard) {
-        Awaitility.await().atMost(PATIENCE).until(() -> wakeUps.isHeard(QUEUE) == heard);
+        Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isHeard(QUEUE) == heard);
     }
 
     private static RedisConnectionFactory connections(RedisServer server, boolean blocking) {

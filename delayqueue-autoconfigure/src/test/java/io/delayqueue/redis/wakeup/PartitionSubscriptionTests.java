@@ -10,17 +10,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** P3: what is published is understood, and what is not understood says to look. */
+/** P3: each published form is parsed, and any other message is a signal to poll. */
 class PartitionSubscriptionTests {
 
     @Test
-    void tellsAfterWhichTimeAMessageIsDue() {
+    void aMessageWithADelayIsParsed() {
         assertThat(signal("+1500")).isEqualTo(WakeUpSignal.dueIn(Duration.ofMillis(1500)));
         assertThat(signal("+0")).isEqualTo(WakeUpSignal.dueIn(Duration.ZERO));
     }
 
     @Test
-    void tellsWhoKeepsThePartition() {
+    void aMessageOfThePrimaryPollerIsParsed() {
         assertThat(signal("k1500:3:abc1"))
             .isEqualTo(WakeUpSignal.primaryPolled(Duration.ofMillis(1500), new WakeUpSignal.PrimaryPoller("abc1", 3)));
         assertThat(signal("k:1:z")).isEqualTo(WakeUpSignal.primaryPolled(null, new WakeUpSignal.PrimaryPoller("z", 1)));
@@ -30,7 +30,7 @@ class PartitionSubscriptionTests {
     @ParameterizedTest
     @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything", "k",
             "k1:2", "k1::a", "kx:1:a", "vv" })
-    void takesAnythingElseForAReasonToLook(String body) {
+    void anyOtherMessageIsASignalToPoll(String body) {
         assertThat(signal(body)).isEqualTo(WakeUpSignal.POLL_NOW);
     }
 

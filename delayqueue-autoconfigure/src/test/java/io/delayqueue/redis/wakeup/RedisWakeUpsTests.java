@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** How subscriptions are tried again; that they work is told by the integration tests. */
+/** Subscriptions are retried; integration tests verify that they find messages. */
 @Tag("server")
 class RedisWakeUpsTests {
 
@@ -44,7 +44,7 @@ class RedisWakeUpsTests {
     private final LettuceConnectionFactory factory = mock(LettuceConnectionFactory.class);
 
     @Test
-    void whileTheServerIsAwayAllQueuesTogetherTryOnceAPause() {
+    void whileTheServerIsAwayAllQueuesShareOneAttemptPerPause() {
         AtomicInteger attempts = new AtomicInteger();
         given(this.factory.getRequiredNativeClient()).willAnswer((call) -> {
             attempts.incrementAndGet();
@@ -93,7 +93,7 @@ class RedisWakeUpsTests {
 
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
-    void whoListensAgainSoonFindsTheConnectionOpen(boolean blocking) throws Exception {
+    void aListenerThatReturnsSoonReusesTheConnection(boolean blocking) throws Exception {
         try (RedisServer own = RedisServer.start(RedisBinary.preferred())) {
             RedisConnectionFactory connections = blocking ? ConnectionFactories.jedis(own)
                     : ConnectionFactories.lettuce(own);
@@ -123,10 +123,10 @@ class RedisWakeUpsTests {
     }
 
     private static void listenOnce(RedisWakeUps wakeUps) throws InterruptedException {
-        Semaphore rung = new Semaphore(0);
+        Semaphore notified = new Semaphore(0);
         WakeUps.Subscription subscription = wakeUps.listen(Partition.first(new QueueName("q")),
-                (signal) -> rung.release());
-        assertThat(rung.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+                (signal) -> notified.release());
+        assertThat(notified.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
         subscription.close();
     }
 
@@ -144,7 +144,7 @@ class RedisWakeUpsTests {
     }
 
     @Test
-    void whoeverListensNoMoreIsForgottenAfterAWhile() {
+    void aQueueWithoutListenersIsUnsubscribedAfterAWhile() {
         try (RedisServer own = RedisServer.start(RedisBinary.preferred())) {
             LettuceConnectionFactory connections = ConnectionFactories.lettuce(own);
             RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
@@ -161,7 +161,7 @@ class RedisWakeUpsTests {
     }
 
     @Test
-    void keysOfEverNewQueuesAreNotKeptForEver() {
+    void theCacheOfKeysIsBounded() {
         RedisScriptExecutor redis = new RedisScriptExecutor(this.server, "dq");
         RedisKeys first = redis.keysOf(Partition.first(new QueueName("first")));
         assertThat(redis.keysOf(Partition.first(new QueueName("first")))).isSameAs(first);

@@ -7,27 +7,28 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** P3: when a connection is asked for a sign of life, and when it is dropped. */
+/** P3: a silent connection is sent a request, and dropped if there is no answer. */
 class SubscriptionHeartbeatTests {
 
     private final List<String> calls = new ArrayList<>();
 
     private boolean sent = true;
 
-    private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(new SubscriptionHeartbeat.Line() {
+    private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(
+            new SubscriptionHeartbeat.MonitoredConnection() {
 
-        @Override
-        public boolean request() {
-            SubscriptionHeartbeatTests.this.calls.add("request");
-            return SubscriptionHeartbeatTests.this.sent;
-        }
+                @Override
+                public boolean request() {
+                    SubscriptionHeartbeatTests.this.calls.add("request");
+                    return SubscriptionHeartbeatTests.this.sent;
+                }
 
-        @Override
-        public void drop() {
-            SubscriptionHeartbeatTests.this.calls.add("drop");
-        }
+                @Override
+                public void drop() {
+                    SubscriptionHeartbeatTests.this.calls.add("drop");
+                }
 
-    });
+            });
 
     private void beat(int times) {
         for (int i = 0; i < times; i++) {
@@ -36,7 +37,7 @@ class SubscriptionHeartbeatTests {
     }
 
     @Test
-    void asksAfterTwoSilentBeatsAndDropsAfterTwoMore() {
+    void sendsARequestAfterTwoSilentBeatsAndDropsAfterTwoMore() {
         beat(1);
         assertThat(this.calls).isEmpty();
         beat(1);
@@ -48,7 +49,7 @@ class SubscriptionHeartbeatTests {
     }
 
     @Test
-    void asksNothingWhileSomethingIsReceived() {
+    void sendsNoRequestWhileSomethingIsReceived() {
         for (int i = 0; i < 10; i++) {
             this.heartbeat.received();
             beat(2);
@@ -57,7 +58,7 @@ class SubscriptionHeartbeatTests {
     }
 
     @Test
-    void dropsNothingThatAnswers() {
+    void keepsAConnectionThatAnswers() {
         for (int i = 0; i < 10; i++) {
             beat(3);
             this.heartbeat.received();
@@ -66,7 +67,7 @@ class SubscriptionHeartbeatTests {
     }
 
     @Test
-    void dropsNothingThatCannotBeAsked() {
+    void keepsAConnectionIfNoRequestCanBeSent() {
         this.sent = false;
         beat(20);
         assertThat(this.calls).hasSize(10).containsOnly("request");
