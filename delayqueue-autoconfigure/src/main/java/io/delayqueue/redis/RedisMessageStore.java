@@ -102,7 +102,7 @@ public final class RedisMessageStore implements MessageStore {
 
     private List<SendResult> toResults(PartitionTarget home, List<NewMessage> messages, List<Object> dues) {
         if (dues.size() > messages.size()) {
-            noticeRefusal(home.partition());
+            logRefusedWakeUp(home.partition());
         }
         List<SendResult> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
@@ -128,7 +128,7 @@ public final class RedisMessageStore implements MessageStore {
         if (number(reply.get(1)) == CHANGES_GROUP) {
             throw messages.get((int) number(reply.get(2))).changesGroup(home.queue());
         }
-        noticeRefusal(home.partition(), reply.get(0));
+        logRefusedWakeUp(home.partition(), reply.get(0));
         List<T> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
             results
@@ -154,7 +154,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private ClaimResult toClaim(Partition partition, List<Object> reply) {
-        noticeRefusal(partition, reply.get(4));
+        logRefusedWakeUp(partition, reply.get(4));
         long nextAt = number(reply.get(1));
         int size = (int) number(reply.get(CLAIM_HEADER - 1));
         int lists = CLAIM_HEADER + 3 * size;
@@ -191,7 +191,7 @@ public final class RedisMessageStore implements MessageStore {
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
         return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, ScriptArguments.byToken(leases))
             .thenCompose((reply) -> {
-                noticeRefusal(partition, reply.get(0));
+                logRefusedWakeUp(partition, reply.get(0));
                 return (reply.size() == 1) ? CompletableFuture.completedFuture(Collections.nCopies(leases.size(), true))
                         : complete(reply, leases, (rest) -> acknowledge(partition, rest));
             });
@@ -256,7 +256,7 @@ public final class RedisMessageStore implements MessageStore {
     private <T> CompletableFuture<List<Boolean>> release(Partition partition, List<T> leases, byte[][] arguments,
             Function<List<T>, CompletableFuture<List<Boolean>>> again) {
         return this.redis.run(RedisScripts.RELEASE, partition, arguments).thenCompose((reply) -> {
-            noticeRefusal(partition, reply.get(0));
+            logRefusedWakeUp(partition, reply.get(0));
             return complete(reply, leases, again);
         });
     }
@@ -272,10 +272,7 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
         return this.redis.run(RedisScripts.CANCEL, home.partition(), bytesOfName(id), bytes(home.version()))
-            .thenApply((reply) -> {
-                noticeRefusal(home.partition(), reply.get(0));
-                return CANCEL_RESULTS[(int) number(reply.get(1))];
-            });
+            .thenApply((reply) -> outcome(home.partition(), reply, CANCEL_RESULTS));
     }
 
     @Override
@@ -283,10 +280,7 @@ public final class RedisMessageStore implements MessageStore {
         return this.redis
             .run(RedisScripts.RESCHEDULE, home.partition(), bytesOfName(id), ScriptArguments.due(due),
                     bytes(home.version()))
-            .thenApply((reply) -> {
-                noticeRefusal(home.partition(), reply.get(0));
-                return RESCHEDULE_RESULTS[(int) number(reply.get(1))];
-            });
+            .thenApply((reply) -> outcome(home.partition(), reply, RESCHEDULE_RESULTS));
     }
 
     @Override
@@ -294,10 +288,7 @@ public final class RedisMessageStore implements MessageStore {
         byte[] stamp = ScriptArguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
         return this.redis
             .run(RedisScripts.REDRIVE, home.partition(), bytesOfName(deadLetterId), stamp, bytes(home.version()))
-            .thenApply((reply) -> {
-                noticeRefusal(home.partition(), reply.get(0));
-                return REDRIVE_RESULTS[(int) number(reply.get(1))];
-            });
+            .thenApply((reply) -> outcome(home.partition(), reply, REDRIVE_RESULTS));
     }
 
     @Override
@@ -312,17 +303,17 @@ public final class RedisMessageStore implements MessageStore {
             .thenApply((reply) -> (int) number(reply.get(0)));
     }
 
-    private void noticeRefusal(Partition partition, Object refused) {
+    private void logRefusedWakeUp(Partition partition, Object refused) {
         if (number(refused) == 1) {
-            noticeRefusal(partition);
+            logRefusedWakeUp(partition);
         }
     }
 
     /**
      * Logs once that wake-ups are not permitted: messages are stored, and found later.
      */
-    private void noticeRefusal(Partition partition) {
-        if (this.redis.noticeRefusal()) {
+    private void logRefusedWakeUp(Partition partition) {
+        if (this.redis.recordRefusedWakeUp()) {
             this.redis.log(() -> logger.warn(
                     "The Redis user may not publish to channel '{}', nor probably to those of other queues; "
                             + "workers find messages by their safety poll, up to some seconds late",
@@ -330,8 +321,13 @@ public final class RedisMessageStore implements MessageStore {
         }
     }
 
+    private <T> T outcome(Partition partition, List<Object> reply, T[] outcomes) {
+        logRefusedWakeUp(partition, reply.get(0));
+        return outcomes[(int) number(reply.get(1))];
+    }
+
     private boolean isDone(Partition partition, List<Object> reply) {
-        noticeRefusal(partition, reply.get(0));
+        logRefusedWakeUp(partition, reply.get(0));
         return number(reply.get(1)) == 1;
     }
 

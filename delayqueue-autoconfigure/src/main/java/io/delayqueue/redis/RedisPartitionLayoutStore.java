@@ -53,7 +53,7 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
 
     private CompletableFuture<Optional<PartitionLayout>> run(Partition partition, String expected, String record,
             String recordIfHeld) {
-        return ask(partition, expected, record, recordIfHeld)
+        return execute(partition, expected, record, recordIfHeld)
             .thenApply((reply) -> Optional.of(ScriptCodec.text(reply.get(0)))
                 .filter((text) -> !text.isEmpty())
                 .map((text) -> parsed(partition, text)));
@@ -72,11 +72,11 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
 
     @Override
     public CompletableFuture<Instant> now(QueueName queue) {
-        return ask(Partition.first(queue), "", "", "")
+        return execute(Partition.first(queue), "", "", "")
             .thenApply((reply) -> Instant.ofEpochMilli(ScriptCodec.number(reply.get(1))));
     }
 
-    private CompletableFuture<List<Object>> ask(Partition partition, String expected, String record,
+    private CompletableFuture<List<Object>> execute(Partition partition, String expected, String record,
             String recordIfHeld) {
         return this.redis.run(RedisScripts.PARTITIONS, partition, bytes(expected), bytes(record), bytes(recordIfHeld));
     }

@@ -210,7 +210,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
      * Records that wake-ups may not be published.
      * @return whether this is the first time, so that the caller logs it
      */
-    public boolean noticeRefusal() {
+    public boolean recordRefusedWakeUp() {
         return this.refused.compareAndSet(false, true);
     }
 

@@ -1,4 +1,5 @@
--- check-server.lua: reads the server's properties, and checks that its user may do what scripts do.
+-- check-server.lua: reads the server's properties, and checks that its user may run the
+-- commands of all scripts.
 --
 -- Works on keys of a queue of its own and leaves none behind.
 --

@@ -46,7 +46,7 @@
 --          with due: the score, in ms, which another producer may have given a fraction;
 --          value: stamp + envelope
 --          then, unless all due messages have only these,
---          { attempts, ... }, { details, ... }, { letter, failures, cause, ... }
+--          { attempts, ... }, { details, ... }, { dead_letter, failures, cause, ... }
 --          attempts, details: as stored, '' for none; then the dead letters that the call
 --          added, their failures as a string. A list costs more than its content, so the
 --          lists are left out where possible
@@ -187,9 +187,9 @@ elseif not paused then
         local id, cause = ids[i], contents[i] and 'expired' or 'missing'
         if contents[i] then expired = expired + 1 end
         if not contents[i] or ARGV[4] == 'dead-letter' then
-          local letter, at = id .. '~' .. to_digits(now), #dead_lettered
-          local failures = add_dead_letter(id, letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
-          dead_lettered[at + 1], dead_lettered[at + 2], dead_lettered[at + 3] = letter, to_digits(failures), cause
+          local dead_letter, at = id .. '~' .. to_digits(now), #dead_lettered
+          local failures = add_dead_letter(id, dead_letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
+          dead_lettered[at + 1], dead_lettered[at + 2], dead_lettered[at + 3] = dead_letter, to_digits(failures), cause
         end
         redis.call('ZREM', key, id)
         if delete_messages({ id }) then prioritized = true end

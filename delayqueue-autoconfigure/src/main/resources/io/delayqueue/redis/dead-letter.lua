@@ -18,13 +18,13 @@
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, letter = ARGV[1], ARGV[1] .. '~' .. ARGV[2]
-if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', DEAD_LETTERS, letter) } end
+local id, dead_letter = ARGV[1], ARGV[1] .. '~' .. ARGV[2]
+if not holds(id, ARGV[2]) then return { 0, redis.call('HEXISTS', DEAD_LETTERS, dead_letter) } end
 
 local now = clock()
 check_removals()
 check_permissions()
-add_dead_letter(id, letter, ARGV[3], math.floor(now / 1000), tonumber(ARGV[5]), tonumber(ARGV[4]))
+add_dead_letter(id, dead_letter, ARGV[3], math.floor(now / 1000), tonumber(ARGV[5]), tonumber(ARGV[4]))
 local due = finish_and_start_successor(id)
 clear_wake_mark()
 return { due and wake_if_earlier(due, now) or 0, 1 }

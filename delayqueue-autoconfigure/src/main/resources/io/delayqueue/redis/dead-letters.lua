@@ -5,14 +5,14 @@
 --
 -- KEYS     all of prelude.lua; used: dead-order, dead-letters
 --
--- ARGV[1]  letter where the previous page ended, '' for the first page
+-- ARGV[1]  dead letter where the previous page ended, '' for the first page
 -- ARGV[2]  time at which it was dead-lettered, ms
 -- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last; 0 for the
 --          dead letter itself and no page
 --
--- Returns  { letter, died, content, letter, died, content, ..., more }
---          died: its score, ms; content: see add_dead_letter in prelude-settlements.lua. Another writer may have
---          stored anything in these
+-- Returns  { dead_letter, dead_at, content, dead_letter, dead_at, content, ..., more }
+--          dead_at: its score, ms; content: see add_dead_letter in prelude-settlements.lua;
+--          another writer may have stored anything in these;
 --          more: '' if the page ends early, as contents are large; else missing
 --
 -- Keeps    all invariants, as it changes nothing
@@ -30,8 +30,8 @@ if ARGV[1] ~= '' then
   local stop = redis.call('ZCOUNT', DEAD_ORDER, ARGV[2], '+inf')
   while start < stop do -- those of one millisecond are in order of names, the last one first
     local middle = math.floor((start + stop) / 2)
-    local letter = redis.call('ZREVRANGE', DEAD_ORDER, middle, middle)[1]
-    if precedes(letter, ARGV[1]) then stop = middle else start = middle + 1 end
+    local dead_letter = redis.call('ZREVRANGE', DEAD_ORDER, middle, middle)[1]
+    if precedes(dead_letter, ARGV[1]) then stop = middle else start = middle + 1 end
   end
 end
 local found = redis.call('ZREVRANGE', DEAD_ORDER, start, start + tonumber(ARGV[3]) - 1, 'WITHSCORES')

@@ -1,5 +1,5 @@
--- inspect-messages.lua: reads all entries of some messages at one moment, for an integrity check;
--- changes nothing.
+-- inspect-messages.lua: reads all entries of some messages at one moment, for an integrity
+-- check; changes nothing.
 --
 -- KEYS     all of prelude.lua
 --

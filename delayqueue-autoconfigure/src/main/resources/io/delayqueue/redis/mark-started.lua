@@ -2,8 +2,8 @@
 --
 --   LEASED -> LEASED   should this lease run out, that counts as a lapse
 --
--- Begins its writes with a removal, as all scripts but send and schedule do: when its memory is full,
--- Redis rejects a script whose first write needs some, and a full Redis must still drain.
+-- Begins its writes with a removal, as all scripts but send and schedule do: when its memory is
+-- full, Redis rejects a script whose first write needs some, and a full Redis must still drain.
 --
 -- KEYS     all of prelude.lua; used: leased, attempts, tokens
 --

@@ -38,7 +38,8 @@ local function delete_messages(ids)
 end
 
 -- Adds a message that the queue does not hold to SCHEDULED. `value`: stamp + envelope. Adds it
--- to its lane last, which the caller has tried. Returns the result of enter.
+-- to its lane last, which the caller has tried. Returns the result of
+-- add_to_lane_or_group.
 local function store_message(id, value, due, expiry, lane, group)
   if expiry > 0 or lane ~= NORMAL or group ~= '' then
     redis.call('HSET', DETAILS, id, to_details(due, expiry, lane, group))

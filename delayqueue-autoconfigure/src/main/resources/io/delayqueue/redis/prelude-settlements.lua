@@ -20,19 +20,19 @@ local function finish_and_start_successor(id)
 end
 
 -- Adds a dead letter for a message that has left its set, and returns its failures. Content:
--- 'died:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + group
+-- 'dead_at:due:failures:lapses:expiry:lane:length of cause:length of first failure:' + group
 -- + cause + first failure + stamp + envelope; where there is a group, '+' and its length follow
 -- the lane.
-local function add_dead_letter(id, letter, cause, died, due, failed)
+local function add_dead_letter(id, dead_letter, cause, dead_at, due, failed)
   local entry = attempts_of(id)
   local original, expiry, lane, group = details_of(id)
   if expiry > 0 then expiry = expiry - original end
   local length = group ~= '' and '+' .. to_digits(#group) or ''
   local failures = entry.failures + failed
-  redis.call('HSET', DEAD_LETTERS, letter, table.concat({ to_digits(died), to_digits(due),
+  redis.call('HSET', DEAD_LETTERS, dead_letter, table.concat({ to_digits(dead_at), to_digits(due),
     to_digits(failures), to_digits(entry.lapses), to_digits(expiry), to_digits(lane) .. length, to_digits(#cause),
     to_digits(#entry.first), group .. cause .. entry.first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
-  redis.call('ZADD', DEAD_ORDER, to_digits(died), letter)
+  redis.call('ZADD', DEAD_ORDER, to_digits(dead_at), dead_letter)
   return failures
 end
 

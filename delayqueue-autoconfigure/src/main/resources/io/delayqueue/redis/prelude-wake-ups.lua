@@ -15,7 +15,7 @@ local function publish_wake_up(due, now, body)
 end
 
 -- Wakes the workers if a message became due before they plan to poll. Returns the result of
--- announce.
+-- publish_wake_up.
 local function wake_if_earlier(due, now, body)
   local mark = tonumber(redis.pcall('GET', WAKE))
   if mark and due >= mark then return 0 end

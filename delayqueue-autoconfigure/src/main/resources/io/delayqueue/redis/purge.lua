@@ -5,21 +5,21 @@
 -- KEYS     all of prelude.lua; used: dead-order, dead-letters
 --
 -- ARGV[1]  age    ms; removes those of at least this age, the oldest first, 0 for all; ignored
---                 with a letter
+--                 with a dead letter
 -- ARGV[2]  limit  1..100
--- ARGV[3]  letter  only this one; absent to remove by age
+-- ARGV[3]  the only dead letter to remove; absent to remove by age
 --
 -- Returns  { removed }   how many
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(limit * log N), N dead letters
 
-local letters = { ARGV[3] }
+local dead_letters = { ARGV[3] }
 if not ARGV[3] then
   local before = to_digits(math.floor(clock() / 1000) - tonumber(ARGV[1]))
-  letters = redis.call('ZRANGE', DEAD_ORDER, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
+  dead_letters = redis.call('ZRANGE', DEAD_ORDER, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
 end
-if #letters == 0 then return { 0 } end
+if #dead_letters == 0 then return { 0 } end
 redis.call('ZREM', DEAD_ORDER, PROBE) -- a missing right must not leave half a dead letter
-redis.call('HDEL', DEAD_LETTERS, unpack(letters))
-return { redis.call('ZREM', DEAD_ORDER, unpack(letters)) }
+redis.call('HDEL', DEAD_LETTERS, unpack(dead_letters))
+return { redis.call('ZREM', DEAD_ORDER, unpack(dead_letters)) }

@@ -6,7 +6,7 @@
 --
 -- KEYS     all of prelude.lua; unused: primary
 --
--- ARGV[1]  letter
+-- ARGV[1]  dead letter
 -- ARGV[2]  stamp   of the message, by which a repeated call recognizes it
 -- ARGV[3]  version of the caller's layout of partitions
 --
@@ -16,9 +16,9 @@
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local letter, stamp, now = ARGV[1], ARGV[2], clock()
-local id = string.match(letter, '^(.*)~%d+$')
-local content = redis.call('HGET', DEAD_LETTERS, letter)
+local dead_letter, stamp, now = ARGV[1], ARGV[2], clock()
+local id = string.match(dead_letter, '^(.*)~%d+$')
+local content = redis.call('HGET', DEAD_LETTERS, dead_letter)
 if not id or not content then
   local there = id and redis.call('HGET', MESSAGES, id)
   return { 0, there and string.sub(there, 1, 8) == stamp and 0 or 3 }
@@ -36,8 +36,8 @@ if redis.call('HEXISTS', MESSAGES, id) == 1 then return { 0, 1 } end
 
 check_removals()
 check_permissions()
-redis.call('ZREM', DEAD_ORDER, letter)
-redis.call('HDEL', DEAD_LETTERS, letter)
+redis.call('ZREM', DEAD_ORDER, dead_letter)
+redis.call('HDEL', DEAD_LETTERS, dead_letter)
 local due = math.ceil(now / 1000)
 local expiry = life ~= '0' and due + tonumber(life) or 0
 due = store_message(id, stamp .. envelope, due, expiry, tonumber(lane), group)

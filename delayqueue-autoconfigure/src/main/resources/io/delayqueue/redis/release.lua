@@ -27,7 +27,7 @@ local now = clock()
 local reply = { 0 }
 local earliest
 
-local function give_back(id, token, due)
+local function return_message(id, token, due)
   if redis.call('HEXISTS', SUCCESSORS, id) == 1 then return finish_and_start_successor(id) end
   local entry = attempts_of(id)
   if entry.redelivered == 2 then entry.redelivered = 0 end
@@ -51,7 +51,7 @@ for i = 1, #ARGV, 3 do
   if bytes > BYTES and i > 1 then
     reply[#reply + 1] = 2
   elseif holds(id, token) then
-    earliest = min_or_nil(earliest, give_back(id, token, ARGV[i + 2]))
+    earliest = min_or_nil(earliest, return_message(id, token, ARGV[i + 2]))
     reply[#reply + 1] = 1
   else
     reply[#reply + 1] = already_returned(id, token) and 1 or 0

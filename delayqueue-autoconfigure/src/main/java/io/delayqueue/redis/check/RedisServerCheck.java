@@ -268,7 +268,7 @@ public final class RedisServerCheck {
     }
 
     private void warnOfWakeUps(boolean refused, boolean cluster) {
-        if (refused && this.mode == WakeUpMode.CHANNEL && this.redis.noticeRefusal()) {
+        if (refused && this.mode == WakeUpMode.CHANNEL && this.redis.recordRefusedWakeUp()) {
             logger.warn("The Redis user may not publish wake-ups: messages may be found by the safety poll only, "
                     + "some seconds late. Allow it the channels '<namespace>:{*'");
         }
