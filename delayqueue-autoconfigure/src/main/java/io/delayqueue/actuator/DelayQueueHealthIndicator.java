@@ -173,7 +173,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         for (PollLoopStatus loop : listener.loops()) {
             if (!loop.isAlive()) {
                 problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
-                    .formatted(listener.id(), loop.partition(), Texts.span(loop.sinceLastTurn())));
+                    .formatted(listener.id(), loop.partition(), Texts.span(loop.sinceLastIteration())));
             }
             if (!this.wakeUps.isHeard(loop.partition())) {
                 problems

@@ -47,15 +47,15 @@ public final class LeaseSettler {
 
     private final ExpiredMessagesLogs expirations = new ExpiredMessagesLogs(System::nanoTime);
 
-    public LeaseSettler(StoreComponents ports, DeadLetterPublisher publisher) {
-        this.store = ports.messages();
-        this.events = ports.events();
+    public LeaseSettler(StoreComponents components, DeadLetterPublisher publisher) {
+        this.store = components.messages();
+        this.events = components.events();
         this.publisher = publisher;
     }
 
     /** Records the start of a redelivered message. */
     CompletableFuture<Boolean> start(Lease lease) {
-        return this.store.start(lease).thenApply((held) -> known(lease, held));
+        return this.store.start(lease).thenApply((recorded) -> countIfLost(lease, recorded));
     }
 
     public CompletableFuture<Boolean> acknowledge(Lease lease) {
@@ -68,7 +68,7 @@ public final class LeaseSettler {
      * failed without effect
      */
     public CompletableFuture<Map<Lease, Boolean>> acknowledgeAll(List<Lease> leases) {
-        Map<Lease, Boolean> held = new ConcurrentHashMap<>();
+        Map<Lease, Boolean> settled = new ConcurrentHashMap<>();
         List<CompletableFuture<Void>> answers = leases.stream()
             .distinct()
             .collect(Collectors.groupingBy(Lease::partition))
@@ -76,13 +76,13 @@ public final class LeaseSettler {
             .stream()
             .map((some) -> this.store.acknowledge(some.get(0).partition(), some)
                 .thenAccept((all) -> IntStream.range(0, some.size())
-                    .forEach((i) -> held.put(some.get(i), known(some.get(i), all.get(i))))))
+                    .forEach((i) -> settled.put(some.get(i), countIfLost(some.get(i), all.get(i))))))
             .toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).handle((done, failure) -> {
             if (failure != null) {
                 throw new CompletionException(FailureEffects.ofAll(answers, FailureEffects.unwrap(failure)));
             }
-            return held;
+            return settled;
         });
     }
 
@@ -105,12 +105,13 @@ public final class LeaseSettler {
     }
 
     private CompletableFuture<Boolean> first(Lease lease, CompletableFuture<List<Boolean>> answer) {
-        return answer.thenApply((all) -> known(lease, all.get(0)));
+        return answer.thenApply((all) -> countIfLost(lease, all.get(0)));
     }
 
     /** Retries a message, which counts another failure. Does not count the retry. */
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return this.store.retry(lease, delay, Texts.cut(failure, MAX_CAUSE)).thenApply((held) -> known(lease, held));
+        return this.store.retry(lease, delay, Texts.cut(failure, MAX_CAUSE))
+            .thenApply((settled) -> countIfLost(lease, settled));
     }
 
     /** Counts the retry of a message. */
@@ -122,7 +123,7 @@ public final class LeaseSettler {
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
         DeadLetterRequest bounded = new DeadLetterRequest(Texts.cut(request.cause(), MAX_CAUSE), request.failed(),
                 request.dueAt());
-        return this.store.deadLetter(lease, bounded).thenApply((held) -> known(lease, held));
+        return this.store.deadLetter(lease, bounded).thenApply((settled) -> countIfLost(lease, settled));
     }
 
     /** Publishes that a message was dead-lettered; see {@link DeadLetterPublisher}. */
@@ -138,8 +139,8 @@ public final class LeaseSettler {
      */
     CompletableFuture<Boolean> deadLetter(ClaimedMessage message, String cause, Executor executor) {
         DeadLetterRequest request = new DeadLetterRequest(cause, false, message.dueAt());
-        return deadLetter(message.lease(), request).whenCompleteAsync((held, failure) -> {
-            if (failure == null && held) {
+        return deadLetter(message.lease(), request).whenCompleteAsync((settled, failure) -> {
+            if (failure == null && settled) {
                 publish(message.lease(), request, message.failures(), "");
             }
             else if (failure != null && FailureEffects.isIn(failure)) {
@@ -158,11 +159,11 @@ public final class LeaseSettler {
         this.events.of(queue).leaseLost();
     }
 
-    private boolean known(Lease lease, boolean held) {
-        if (!held) {
+    private boolean countIfLost(Lease lease, boolean settled) {
+        if (!settled) {
             lost(lease.queue());
         }
-        return held;
+        return settled;
     }
 
     /**
@@ -188,7 +189,7 @@ public final class LeaseSettler {
      * Releases messages of one partition that no caller has seen.
      * @return completes when they are released; does not fail
      */
-    CompletableFuture<Void> giveBack(List<DueLease> leases) {
+    CompletableFuture<Void> releaseUnseen(List<DueLease> leases) {
         Lease first = leases.get(0).lease();
         return this.store.release(first.partition(), leases).handle((released, failure) -> {
             if (failure != null) {

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class MessageClaimer<M> {
 
     /** Claims of a poll that return no message before those whose time is over leave. */
-    static final int MOST_IN_VAIN = MessageStore.BATCH_LIMIT;
+    static final int MAX_EMPTY_CLAIMS = MessageStore.BATCH_LIMIT;
 
     private final MessageStore store;
 
@@ -57,10 +57,10 @@ public final class MessageClaimer<M> {
      * @param answerLimit longest wait for an answer of the store; longer than the store's
      * own time limit, which normally applies first
      */
-    public MessageClaimer(StoreComponents ports, LeaseSettler settler, Supplier<CompletableFuture<Reader<M>>> readers,
-            Duration answerLimit, LongSupplier nanoTime) {
-        this.store = ports.messages();
-        this.router = new PartitionRouter(ports);
+    public MessageClaimer(StoreComponents components, LeaseSettler settler,
+            Supplier<CompletableFuture<Reader<M>>> readers, Duration answerLimit, LongSupplier nanoTime) {
+        this.store = components.messages();
+        this.router = new PartitionRouter(components);
         this.settler = settler;
         this.readers = readers;
         this.answerLimit = answerLimit;
@@ -87,7 +87,7 @@ public final class MessageClaimer<M> {
                 () -> thread.call(this.readers)
                     .thenCompose((reader) -> thread.call(() -> claim(partition, request.limit(),
                             new Claim<>(settings, reader, thread, new Term(now(), request.lease()))))),
-                (late) -> giveBack(late.leases(), thread));
+                (late) -> releaseUnseen(late.leases(), thread));
     }
 
     private CompletableFuture<Batch<M>> claim(Partition partition, int limit, Claim<M> claim) {
@@ -110,7 +110,7 @@ public final class MessageClaimer<M> {
     private void read(Partition partition, ClaimResult result, Claim<M> claim, CompletableFuture<Batch<M>> batch) {
         try {
             if (!claim.thread().read(() -> accept(partition, result, claim, batch))) {
-                giveBack(leases(result), claim.thread());
+                releaseUnseen(leases(result), claim.thread());
                 batch.complete(new Batch<>(result, List.of(), List.of()));
             }
         }
@@ -170,7 +170,7 @@ public final class MessageClaimer<M> {
     /** Fails a claim whose messages the caller will not get, and releases these. */
     private void fail(ClaimResult result, Throwable failure, Claim<M> claim, CompletableFuture<Batch<M>> batch) {
         try {
-            giveBack(leases(result), claim.thread());
+            releaseUnseen(leases(result), claim.thread());
         }
         finally {
             batch.completeExceptionally(failure);
@@ -225,7 +225,7 @@ public final class MessageClaimer<M> {
         }
         return this.settler.start(message.lease()).handle((started, failure) -> {
             if (failure != null) {
-                giveBack(List.of(message.dueLease()), claim.thread());
+                releaseUnseen(List.of(message.dueLease()), claim.thread());
                 return new Outcome<>(null, failure);
             }
             return started ? inTime(message, read, now, claim) : Outcome.leftOut();
@@ -245,7 +245,7 @@ public final class MessageClaimer<M> {
         Instant expiresAt = message.expiresAt();
         boolean expired = expiresAt != null && !now.plusNanos(elapsed).isBefore(expiresAt);
         if (expired || claim.term().left(now()).toNanos() <= 0) {
-            giveBack(List.of(message.dueLease()), claim.thread());
+            releaseUnseen(List.of(message.dueLease()), claim.thread());
             return Outcome.leftOut();
         }
         return new Outcome<>(read, null);
@@ -255,12 +255,12 @@ public final class MessageClaimer<M> {
      * Releases messages that their caller will not see, without counting an attempt.
      * @return completes when they are released; does not fail
      */
-    public CompletableFuture<Void> giveBack(List<DueLease> leases, PollerExecutor thread) {
+    public CompletableFuture<Void> releaseUnseen(List<DueLease> leases, PollerExecutor thread) {
         return CompletableFuture.allOf(leases.stream()
             .collect(Collectors.groupingBy((due) -> due.lease().partition()))
             .values()
             .stream()
-            .map((some) -> thread.call(() -> this.settler.giveBack(some)))
+            .map((some) -> thread.call(() -> this.settler.releaseUnseen(some)))
             .toArray(CompletableFuture<?>[]::new));
     }
 

@@ -41,10 +41,10 @@ public final class QueuePoller<M> {
 
     private static final long FIRST_BACKOFF = Duration.ofMillis(50).toNanos();
 
-    private static final long LONGEST_BACKOFF = Duration.ofMillis(500).toNanos();
+    private static final long MAX_BACKOFF = Duration.ofMillis(500).toNanos();
 
     /** Minimum time between two polls, even if the store reports that more is due now. */
-    private static final long SHORTEST_PAUSE = Duration.ofMillis(1).toNanos();
+    private static final long MIN_PAUSE = Duration.ofMillis(1).toNanos();
 
     private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
@@ -239,19 +239,19 @@ public final class QueuePoller<M> {
             return;
         }
         this.claims++;
-        Runnable goOn = () -> claim(partitions, next + 1, done);
+        Runnable continuation = () -> claim(partitions, next + 1, done);
         this.underWay = this.claimer.claim(partitions.get(next), first, this.settings, this.thread)
             .handle((batch, failure) -> {
                 boolean mine = proceed(first, () -> {
                     if (failure != null) {
                         // Each partition that does not answer takes a full time limit.
-                        failed(failure, isAnyOver() ? () -> finish(partitions) : goOn);
+                        failed(failure, isAnyOver() ? () -> finish(partitions) : continuation);
                     }
                     else {
-                        claimed(first, batch, goOn, () -> claim(partitions, next, done));
+                        claimed(first, batch, continuation, () -> claim(partitions, next, done));
                     }
                 });
-                return (mine || failure != null) ? NOTHING : this.claimer.giveBack(batch.leases(), this.thread);
+                return (mine || failure != null) ? NOTHING : this.claimer.releaseUnseen(batch.leases(), this.thread);
             })
             .thenCompose(Function.identity());
     }
@@ -261,7 +261,8 @@ public final class QueuePoller<M> {
         return this.requests.stream().anyMatch((request) -> request.left(now) <= 0);
     }
 
-    private void claimed(PollRequest<M> request, MessageClaimer.Batch<M> batch, Runnable goOn, Runnable repeat) {
+    private void claimed(PollRequest<M> request, MessageClaimer.Batch<M> batch, Runnable continuation,
+            Runnable repeat) {
         this.backoff = FIRST_BACKOFF;
         this.outage = null;
         this.answered = this.poll;
@@ -269,7 +270,7 @@ public final class QueuePoller<M> {
         if (!batch.messages().isEmpty()) {
             this.requests.remove(request);
             if (!request.answer().complete(batch.messages())) {
-                this.underWay = this.claimer.giveBack(batch.leases(), this.thread);
+                this.underWay = this.claimer.releaseUnseen(batch.leases(), this.thread);
             }
             this.polling = false;
             poll();
@@ -277,27 +278,27 @@ public final class QueuePoller<M> {
         }
         // Messages that no caller may have can take longer than the requests wait, up to
         // a limit.
-        if (batch.mayLeaveMore() && !this.closed && (this.claims < MessageClaimer.MOST_IN_VAIN || !isAnyOver())) {
+        if (batch.mayLeaveMore() && !this.closed && (this.claims < MessageClaimer.MAX_EMPTY_CLAIMS || !isAnyOver())) {
             repeat.run();
             return;
         }
         Duration nextIn = batch.claim().nextIn();
         if (nextIn != null) {
-            this.pause = Math.min(this.pause, Math.max(SHORTEST_PAUSE, nextIn.toNanos()));
+            this.pause = Math.min(this.pause, Math.max(MIN_PAUSE, nextIn.toNanos()));
         }
-        goOn.run();
+        continuation.run();
     }
 
     /** Fails all requests, or continues if the store is only unavailable. */
-    private void failed(Throwable failure, Runnable goOn) {
+    private void failed(Throwable failure, Runnable continuation) {
         Throwable cause = FailureEffects.unwrap(failure);
         if (cause instanceof StoreUnavailableException unavailable) {
             if (this.outage == null || this.outage.effect() != Effect.UNKNOWN) {
                 this.outage = unavailable;
             }
             this.pause = Math.min(this.pause, this.backoff);
-            this.backoff = Math.min(this.backoff * 2, LONGEST_BACKOFF);
-            goOn.run();
+            this.backoff = Math.min(this.backoff * 2, MAX_BACKOFF);
+            continuation.run();
         }
         else {
             fail(cause);

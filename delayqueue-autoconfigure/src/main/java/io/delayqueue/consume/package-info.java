@@ -5,7 +5,7 @@
  * for each queue. {@code MessageClaimer} claims from one partition and leaves out
  * messages that no caller may have; {@code LeaseSettler} settles leases.
  * <p>
- * This package has no threads of its own: a {@code PollerThread} runs its work. Nothing
+ * This package has no threads of its own: a {@code PollerExecutor} runs its work. Nothing
  * here waits for the store.
  */
 @NullMarked

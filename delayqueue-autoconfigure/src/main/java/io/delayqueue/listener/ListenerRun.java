@@ -111,7 +111,7 @@ final class ListenerRun {
 
     /** Also registers the queues: at launch, the store may have been unavailable. */
     private void report() {
-        this.runtime.runTurn(() -> {
+        this.runtime.runStoreTask(() -> {
             this.heartbeat.report();
             this.queues.forEach(this.store.registrar()::register);
         });

@@ -30,10 +30,10 @@ import org.slf4j.LoggerFactory;
  * receives new messages may hold older ones.
  * <p>
  * <strong>Threads.</strong> Any thread makes life-cycle calls. They exclude each other,
- * and may take long: they read layouts, run turns of loops, and log. All other calls read
- * volatile fields, so that a health check never waits for a life-cycle call. A thread
- * that learns of partitions, often that of a connection, does not wait for one either: it
- * shares only the lock of the loops with them, under which nothing blocks.
+ * and may take long: they read layouts, run iterations of loops, and log. All other calls
+ * read volatile fields, so that a health check never waits for a life-cycle call. A
+ * thread that learns of partitions, often that of a connection, does not wait for one
+ * either: it shares only the lock of the loops with them, under which nothing blocks.
  */
 final class QueueListenerContainer implements ListenerContainer {
 
@@ -71,7 +71,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
     @Override
     public List<String> queues() {
-        return this.endpoints.stream().map((endpoint) -> endpoint.name().value()).toList();
+        return this.endpoints.stream().map((endpoint) -> endpoint.queue().value()).toList();
     }
 
     List<PartitionListener> endpoints() {
@@ -184,7 +184,7 @@ final class QueueListenerContainer implements ListenerContainer {
     @Override
     public Map<String, SortedMap<Long, Long>> lateness() {
         return this.endpoints.stream()
-            .collect(Collectors.toMap((endpoint) -> endpoint.name().value(),
+            .collect(Collectors.toMap((endpoint) -> endpoint.queue().value(),
                     (endpoint) -> endpoint.lateness().byMicros()));
     }
 
@@ -218,7 +218,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
         /** Starts the loops of a queue, unless all were stopped meanwhile. */
         void start(PartitionListener endpoint) {
-            QueueName queue = endpoint.name();
+            QueueName queue = endpoint.queue();
             ListenerRuntime runtime = this.run.runtime();
             if (!add(queue,
                     new HandlerDispatcher(endpoint.settings().concurrency(), runtime.executor(), runtime.nanoTime()))) {
@@ -245,7 +245,7 @@ final class QueueListenerContainer implements ListenerContainer {
             return !this.stopped && this.watches.add(watch);
         }
 
-        /** Starts loops outside the lock, as their turns would block others. */
+        /** Starts loops outside the lock, as their iterations would block others. */
         private void cover(PartitionListener endpoint, List<Partition> partitions) {
             for (Partition partition : partitions) {
                 PollLoop loop = add(endpoint, partition);
@@ -268,7 +268,7 @@ final class QueueListenerContainer implements ListenerContainer {
                 return null;
             }
             PollLoop loop = new PollLoop(endpoint.at(partition), this.run.runtime(), dispatcher);
-            // Runs no turn, as the loop is not started.
+            // Runs no iteration, as the loop is not started.
             loop.pause(this.paused);
             this.byPartition.put(partition, loop);
             return loop;

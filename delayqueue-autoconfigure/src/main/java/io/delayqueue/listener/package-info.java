@@ -6,10 +6,10 @@
  * {@link io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor} finds the
  * handlers, {@code HandlerMethodAdapter} calls them.
  * <p>
- * Threads: loops have none, see {@code Alarm}; handler threads, whose number
- * {@code HandlerPermits} limits; one timer for the process; and up to eight for turns and
- * renewals where calls of the store block. Each class that several threads use documents
- * them under <strong>Threads</strong>. Time spans are measured by
+ * Threads: loops have none, see {@code PollLoopScheduler}; handler threads, whose number
+ * {@code HandlerDispatcher} limits; one timer for the process; and up to eight for
+ * iterations and renewals where calls of the store block. Each class that several threads
+ * use documents them under <strong>Threads</strong>. Time spans are measured by
  * {@link java.lang.System#nanoTime()}; only the store knows the time of day.
  */
 @NullMarked

@@ -27,8 +27,8 @@ record MemoryDeadLetter(String letterId, String id, long died, long due, int fai
 
     /** Returns whether a page, the latest first, has it after the cursor. */
     boolean isBefore(DeadLetterCursor cursor) {
-        return this.died < cursor.diedMillis()
-                || (this.died == cursor.diedMillis() && this.letterId.compareTo(cursor.letterId()) < 0);
+        return this.died < cursor.deadLetteredMillis()
+                || (this.died == cursor.deadLetteredMillis() && this.letterId.compareTo(cursor.deadLetterId()) < 0);
     }
 
     DeadLetter toDeadLetter(String queue, EnvelopeCodec codec) {

@@ -45,7 +45,7 @@ final class MemoryNodeRegistry implements NodeRegistry {
             .stream()
             .filter((report) -> !isGone(report, now))
             .sorted((one, other) -> one.at().compareTo(other.at()))
-            .limit(MOST_NODES)
+            .limit(MAX_NODES)
             .toList());
     }
 

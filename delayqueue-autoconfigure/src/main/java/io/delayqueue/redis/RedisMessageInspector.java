@@ -81,8 +81,8 @@ public final class RedisMessageInspector implements MessageInspector {
     public CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : new DeadLetterCursor(0, "");
         return this.redis
-            .run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(from.letterId()), bytes(from.diedMillis()),
-                    bytes(limit + 1))
+            .run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(from.deadLetterId()),
+                    bytes(from.deadLetteredMillis()), bytes(limit + 1))
             .thenApply((reply) -> {
                 List<DeadLetter> letters = new ArrayList<>();
                 for (int i = 0; i + LETTER_FIELDS <= reply.size(); i += LETTER_FIELDS) {

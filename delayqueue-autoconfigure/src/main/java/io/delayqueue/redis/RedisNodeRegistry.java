@@ -50,7 +50,7 @@ public final class RedisNodeRegistry implements NodeRegistry {
         byte[][] arguments = new byte[3 + more.length][];
         arguments[0] = bytes(what);
         arguments[1] = bytes(MAX_AGE.toMillis());
-        arguments[2] = bytes(MOST_NODES);
+        arguments[2] = bytes(MAX_NODES);
         System.arraycopy(more, 0, arguments, 3, more.length);
         return this.redis.directory(RedisScripts.NODES, arguments);
     }

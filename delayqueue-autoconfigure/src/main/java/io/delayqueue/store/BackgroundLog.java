@@ -21,7 +21,7 @@ public final class BackgroundLog implements Executor {
 
     private static final Logger logger = LoggerFactory.getLogger(BackgroundLog.class);
 
-    private static final int MOST_WAITING = 1_000;
+    private static final int MAX_WAITING = 1_000;
 
     private static final long IDLE_SECONDS = 5;
 
@@ -34,7 +34,7 @@ public final class BackgroundLog implements Executor {
     public BackgroundLog() {
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
         this.thread = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
-                new ArrayBlockingQueue<>(MOST_WAITING), (task) -> {
+                new ArrayBlockingQueue<>(MAX_WAITING), (task) -> {
                     Thread writer = new Thread(null, task, "delayqueue-log", 0, false);
                     writer.setContextClassLoader(loader);
                     writer.setDaemon(true);
@@ -67,7 +67,7 @@ public final class BackgroundLog implements Executor {
         long count = this.leftOut.getAndSet(0);
         if (count > 0) {
             logger.warn("{} log lines of the delay queue were left out, as {} others were waiting to be written", count,
-                    MOST_WAITING);
+                    MAX_WAITING);
         }
     }
 

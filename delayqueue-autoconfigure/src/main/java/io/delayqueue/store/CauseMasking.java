@@ -18,7 +18,7 @@ public final class CauseMasking {
     /** Cause for a payload that no consumer could read over HTTP. */
     public static final String NO_JSON = "Its payload is null, or no JSON that consumers over HTTP could read";
 
-    private static final int LONGEST_TYPE = 300;
+    private static final int MAX_TYPE_LENGTH = 300;
 
     private static final Pattern TYPE = Pattern.compile("((?:[a-z_][\\w$]*\\.)+[A-Z][\\w$]*)(?::|\\R|$)");
 
@@ -34,7 +34,7 @@ public final class CauseMasking {
 
     /** Returns the masked cause in one line. */
     public static String masked(String cause) {
-        Matcher type = TYPE.matcher(cause).region(0, Math.min(cause.length(), LONGEST_TYPE));
+        Matcher type = TYPE.matcher(cause).region(0, Math.min(cause.length(), MAX_TYPE_LENGTH));
         if (type.lookingAt()) {
             return type.group(1);
         }

@@ -14,11 +14,11 @@ import io.delayqueue.DeadLetterPage;
  * Holds the position at which a page of dead letters ended, and converts it to and from
  * the cursor that callers pass.
  *
- * @param diedMillis time at which the last message of the page was dead-lettered, in
- * milliseconds since the epoch
- * @param letterId the id of the last dead letter
+ * @param deadLetteredMillis time at which the last message of the page was dead-lettered,
+ * in milliseconds since the epoch
+ * @param deadLetterId the id of the last dead letter
  */
-public record DeadLetterCursor(long diedMillis, String letterId) {
+public record DeadLetterCursor(long deadLetteredMillis, String deadLetterId) {
 
     private static final Instant LATEST = Instant.ofEpochMilli(999_999_999_999_999L);
 
@@ -92,10 +92,10 @@ public record DeadLetterCursor(long diedMillis, String letterId) {
      * Returns the cursor of a page that starts with messages dead-lettered before that
      * time.
      */
-    public static String before(Instant died) {
+    public static String before(Instant deadLetteredAt) {
         // No dead letter has this id, and those of that millisecond are ordered before
         // it.
-        Instant known = died.isAfter(LATEST) ? LATEST : died;
+        Instant known = deadLetteredAt.isAfter(LATEST) ? LATEST : deadLetteredAt;
         return DueTime.at(known).millis() + ":!";
     }
 

@@ -31,8 +31,8 @@ public final class ExpiredMessagesLog {
     private long reportedAt;
 
     /** Returns whether a claim added this dead letter because its message had expired. */
-    public static boolean isExpired(DeadLetterEvent death) {
-        return death.reason().equals("expired");
+    public static boolean isExpired(DeadLetterEvent deadLetter) {
+        return deadLetter.reason().equals("expired");
     }
 
     public void add(long messages) {
@@ -48,8 +48,11 @@ public final class ExpiredMessagesLog {
      * Records the id of the first expired message among the dead letters that a claim
      * added.
      */
-    public void note(List<DeadLetterEvent> deaths) {
-        deaths.stream().filter(ExpiredMessagesLog::isExpired).findFirst().ifPresent((death) -> note(death.id()));
+    public void note(List<DeadLetterEvent> deadLetters) {
+        deadLetters.stream()
+            .filter(ExpiredMessagesLog::isExpired)
+            .findFirst()
+            .ifPresent((deadLetter) -> note(deadLetter.id()));
     }
 
     /**

@@ -19,7 +19,7 @@ public final class ExpiredMessagesLogs {
      * Bounds the memory, as callers may invent queue names. Beyond it some counts are
      * reported early.
      */
-    private static final int MOST_QUEUES = 10_000;
+    private static final int MAX_QUEUES = 10_000;
 
     private final Map<QueueName, ExpiredMessagesLog> queues = new ConcurrentHashMap<>();
 
@@ -35,7 +35,7 @@ public final class ExpiredMessagesLogs {
      * recent
      */
     public @Nullable String add(QueueName queue, ClaimResult claim, ExpiryPolicy policy) {
-        if (claim.expired() > 0 && this.queues.size() >= MOST_QUEUES) {
+        if (claim.expired() > 0 && this.queues.size() >= MAX_QUEUES) {
             this.queues.clear();
         }
         ExpiredMessagesLog summary = (claim.expired() > 0)

@@ -30,12 +30,12 @@ public interface MessageInspector {
     CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit);
 
     /** Returns the dead letter with that id. */
-    CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId);
+    CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String deadLetterId);
 
     /**
      * Returns the message to send for the redrive of a dead letter; its envelope is empty
      * if the dead letter has no content.
      */
-    CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId);
+    CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String deadLetterId);
 
 }

@@ -127,7 +127,7 @@ public interface MessageStore {
      * Ends a lease by dead-lettering the message. The id of the dead letter is
      * {@link Lease#deadLetterId()}.
      */
-    CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death);
+    CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request);
 
     /** Removes a waiting message, or prevents the retry of a leased one. */
     CompletableFuture<CancelResult> cancel(PartitionTarget home, String id);
@@ -140,10 +140,10 @@ public interface MessageStore {
      * was never partitioned. In other queues the message may belong to another partition
      * now, and is sent there instead.
      */
-    CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId);
+    CompletableFuture<RedriveResult> redrive(PartitionTarget home, String deadLetterId);
 
     /** Removes a dead letter; returns {@code false} if there is none with that id. */
-    CompletableFuture<Boolean> purge(Partition partition, String letterId);
+    CompletableFuture<Boolean> purge(Partition partition, String deadLetterId);
 
     /**
      * Removes dead letters of at least this age, the oldest first.

@@ -49,11 +49,11 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
      * Creates the message of a dead letter, due now. Its stamp is derived from the dead
      * letter, so that it is stored only once if the redrive is repeated.
      */
-    public static NewMessage of(String letterId, int priority, @Nullable Duration timeToLive, @Nullable String group,
-            byte[] envelope) {
-        long stamp = UUID.nameUUIDFromBytes(letterId.getBytes(StandardCharsets.UTF_8)).getLeastSignificantBits();
-        return new NewMessage(Lease.idOf(letterId), false, DueTime.NOW, OnDuplicate.KEEP, priority, timeToLive, group,
-                envelope, stamp);
+    public static NewMessage of(String deadLetterId, int priority, @Nullable Duration timeToLive,
+            @Nullable String group, byte[] envelope) {
+        long stamp = UUID.nameUUIDFromBytes(deadLetterId.getBytes(StandardCharsets.UTF_8)).getLeastSignificantBits();
+        return new NewMessage(Lease.idOf(deadLetterId), false, DueTime.NOW, OnDuplicate.KEEP, priority, timeToLive,
+                group, envelope, stamp);
     }
 
     /** Returns whether the queue can hold neither its id nor its group yet. */

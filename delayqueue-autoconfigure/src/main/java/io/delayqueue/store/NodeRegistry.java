@@ -16,7 +16,7 @@ public interface NodeRegistry {
     Duration MAX_AGE = Duration.ofSeconds(20);
 
     /** Maximum number of nodes in a list. */
-    int MOST_NODES = 1_000;
+    int MAX_NODES = 1_000;
 
     /** Registry of a store that does not support it. */
     NodeRegistry NONE = new NodeRegistry() {
@@ -44,7 +44,7 @@ public interface NodeRegistry {
     /** Removes a node that has stopped. */
     CompletableFuture<Void> remove(String node);
 
-    /** Returns the reports of the active nodes, at most {@link #MOST_NODES}. */
+    /** Returns the reports of the active nodes, at most {@link #MAX_NODES}. */
     CompletableFuture<List<Report>> list();
 
     /**

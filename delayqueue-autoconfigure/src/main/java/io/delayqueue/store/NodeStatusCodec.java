@@ -24,7 +24,7 @@ public final class NodeStatusCodec {
     /**
      * Maximum length of a report to read, because any client of the store may write one.
      */
-    private static final int LONGEST = 100_000;
+    private static final int MAX_LENGTH = 100_000;
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -59,7 +59,7 @@ public final class NodeStatusCodec {
 
     /** Reads a report; returns empty if it is not valid. */
     public static Optional<NodeStatus> read(NodeRegistry.Report report) {
-        if (report.content().length > LONGEST) {
+        if (report.content().length > MAX_LENGTH) {
             return Optional.empty();
         }
         try {

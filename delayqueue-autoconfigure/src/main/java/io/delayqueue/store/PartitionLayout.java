@@ -38,21 +38,21 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     /**
      * Maximum number of different counts, as each may assign another partition to an id.
      */
-    static final int MOST_COUNTS = 8;
+    static final int MAX_COUNTS = 8;
 
     /**
      * The repetitions are bounded, because each repetition of a group uses stack space.
      */
     private static final Pattern FORM = Pattern
-        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(p\\d{0,15})?(\\+?)".formatted(MOST_COUNTS - 1));
+        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(p\\d{0,15})?(\\+?)".formatted(MAX_COUNTS - 1));
 
     public PartitionLayout {
         counts = List.copyOf(counts);
-        if (version < 0 || counts.isEmpty() || counts.size() > MOST_COUNTS
+        if (version < 0 || counts.isEmpty() || counts.size() > MAX_COUNTS
                 || Set.copyOf(counts).size() < counts.size()) {
             throw new IllegalArgumentException(
                     "Partitions are not valid: use 1 to %d different numbers, not version %d of %s"
-                        .formatted(MOST_COUNTS, version, counts));
+                        .formatted(MAX_COUNTS, version, counts));
         }
         counts.forEach(PartitionLayout::requireCount);
     }
@@ -145,7 +145,7 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
         List<Integer> next = new ArrayList<>(this.counts);
         next.remove(Integer.valueOf(count));
         next.add(count);
-        if (next.size() > MOST_COUNTS) {
+        if (next.size() > MAX_COUNTS) {
             throw new IllegalArgumentException(
                     ("The queue has had %s partitions, and %d would be one number too many: use one of these, "
                             + "or a queue of another name")
@@ -185,7 +185,7 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
         joined.addAll(this.counts);
         joined.remove(count());
         joined.add(count());
-        return (joined.size() > MOST_COUNTS) ? this
+        return (joined.size() > MAX_COUNTS) ? this
                 : new PartitionLayout(this.version, List.copyOf(joined), this.complete, this.pause);
     }
 

@@ -47,14 +47,14 @@ final class DeadLetterScan {
      */
     DeadLetterBulkResult go(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
         try {
-            return goOn(from, most, act);
+            return scan(from, most, act);
         }
         catch (DelayQueueException ex) {
             throw (this.changed > 0) ? FailureEffects.partly(ex) : ex;
         }
     }
 
-    private DeadLetterBulkResult goOn(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
+    private DeadLetterBulkResult scan(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
         String cursor = start(from);
         while (true) {
             DeadLetterPage page = this.pages.apply(cursor, PAGE);

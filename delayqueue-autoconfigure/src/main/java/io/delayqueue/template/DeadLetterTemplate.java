@@ -42,11 +42,11 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     private final BlockingStoreCalls calls;
 
-    DeadLetterTemplate(QueueName queue, StoreComponents ports, PartitionRouter router, BlockingStoreCalls calls) {
+    DeadLetterTemplate(QueueName queue, StoreComponents components, PartitionRouter router, BlockingStoreCalls calls) {
         this.queue = queue;
         this.router = router;
-        this.store = ports.messages();
-        this.inspector = ports.inspector();
+        this.store = components.messages();
+        this.inspector = components.inspector();
         this.calls = calls;
     }
 
@@ -74,13 +74,13 @@ final class DeadLetterTemplate implements DeadLetterOperations {
     }
 
     @Override
-    public Optional<DeadLetter> find(String letterId) {
-        return this.calls.await(this.router.deadLetter(this.queue, letterId), "deadLetter");
+    public Optional<DeadLetter> find(String deadLetterId) {
+        return this.calls.await(this.router.deadLetter(this.queue, deadLetterId), "deadLetter");
     }
 
     @Override
-    public RedriveResult redrive(String letterId) {
-        return this.calls.await(this.router.redrive(this.queue, letterId), "redrive");
+    public RedriveResult redrive(String deadLetterId) {
+        return this.calls.await(this.router.redrive(this.queue, deadLetterId), "redrive");
     }
 
     /**
@@ -107,8 +107,8 @@ final class DeadLetterTemplate implements DeadLetterOperations {
     }
 
     @Override
-    public boolean purge(String letterId) {
-        return this.calls.await(this.router.purge(this.queue, letterId), "purge");
+    public boolean purge(String deadLetterId) {
+        return this.calls.await(this.router.purge(this.queue, deadLetterId), "purge");
     }
 
     @Override

@@ -49,7 +49,7 @@ import org.springframework.context.ApplicationEventPublisher;
  */
 public class DelayQueueTemplate implements DelayQueueOperations {
 
-    private final StoreComponents ports;
+    private final StoreComponents components;
 
     private final PartitionRouter router;
 
@@ -71,24 +71,25 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     /**
      * Creates a template. It holds no thread or connection, so it need not be closed.
-     * @param ports the store
+     * @param components the store
      * @param codec writes and reads messages
      * @param settings how to send and receive
      * @param events publishes failed after-commit sends and dead letters
      * @param nanoTime the monotonic clock, such as {@code System::nanoTime}
      */
-    public DelayQueueTemplate(StoreComponents ports, EnvelopeCodec codec, TemplateSettings settings,
+    public DelayQueueTemplate(StoreComponents components, EnvelopeCodec codec, TemplateSettings settings,
             ApplicationEventPublisher events, LongSupplier nanoTime) {
-        this.ports = ports;
-        this.router = new PartitionRouter(ports);
+        this.components = components;
+        this.router = new PartitionRouter(components);
         this.observations = settings.observations();
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new BlockingStoreCalls(settings.waitLimit());
         this.writer = new MessageWriter(codec, settings);
-        this.batchSender = new BatchSender(this.router, this.calls, ports.events(), this.ownIds);
+        this.batchSender = new BatchSender(this.router, this.calls, components.events(), this.ownIds);
         this.afterCommitSends = new AfterCommitSender(this.batchSender, events);
-        DeadLetterPublisher publisher = new DeadLetterPublisher(ports.events(), events::publishEvent, Runnable::run);
-        this.receiver = new Receiver(ports, codec, new LeaseSettler(ports, publisher), settings, nanoTime);
+        DeadLetterPublisher publisher = new DeadLetterPublisher(components.events(), events::publishEvent,
+                Runnable::run);
+        this.receiver = new Receiver(components, codec, new LeaseSettler(components, publisher), settings, nanoTime);
     }
 
     @Override
@@ -112,7 +113,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
         }
-        QueueEventListener listener = this.ports.events().of(prepared.queue());
+        QueueEventListener listener = this.components.events().of(prepared.queue());
         try {
             SendResult result = this.calls.await(schedule(prepared), "schedule");
             listener.sent(result.outcome());
@@ -142,7 +143,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return CompletableFuture.completedFuture(prepared.deferred());
         }
-        QueueEventListener listener = this.ports.events().of(prepared.queue());
+        QueueEventListener listener = this.components.events().of(prepared.queue());
         boolean own = OwnIdSendCheck.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for code that uses the future.
@@ -221,7 +222,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         QueueName name = new QueueName(queue);
         CancelResult result = this.calls.await(this.router.cancel(name, MessageLimits.requireId(id)), "cancel");
         if (result == CancelResult.CANCELLED) {
-            this.ports.events().of(name).cancelled();
+            this.components.events().of(name).cancelled();
         }
         return result;
     }
@@ -244,7 +245,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     @Override
     public Map<String, CancelResult> cancelAll(String queue, Collection<String> ids) {
         QueueName name = new QueueName(queue);
-        QueueEventListener listener = this.ports.events().of(name);
+        QueueEventListener listener = this.components.events().of(name);
         return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
             if (result == CancelResult.CANCELLED) {
                 listener.cancelled(); // immediately, as another answer may be missing
@@ -272,14 +273,13 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public DeadLetterOperations deadLetters(String queue) {
-        return new DeadLetterTemplate(new QueueName(queue), this.ports, this.router, this.calls);
+        return new DeadLetterTemplate(new QueueName(queue), this.components, this.router, this.calls);
     }
 
     @Override
     public int repartition(String queue, int partitions) {
-        return this.calls.await(
-                this.ports.partitions().repartition(new QueueName(queue), PartitionLayout.requireCount(partitions)),
-                "repartition");
+        return this.calls.await(this.components.partitions()
+            .repartition(new QueueName(queue), PartitionLayout.requireCount(partitions)), "repartition");
     }
 
     @Override
@@ -299,13 +299,13 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private PauseResult pause(String queue, @Nullable DueTime until) {
         QueueName name = new QueueName(queue);
-        this.ports.registrar().register(name);
-        return this.calls.await(this.ports.partitions().pause(name, until), "pause");
+        this.components.registrar().register(name);
+        return this.calls.await(this.components.partitions().pause(name, until), "pause");
     }
 
     @Override
     public ResumeResult resume(String queue) {
-        return this.calls.await(this.ports.partitions().resume(new QueueName(queue)), "resume");
+        return this.calls.await(this.components.partitions().resume(new QueueName(queue)), "resume");
     }
 
 }

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
 public final class InspectorTemplate implements DelayQueueInspector {
 
     /** Maximum number of names to remember for a failure of the registry. */
-    private static final int MOST_KNOWN = 10_000;
+    private static final int MAX_KNOWN = 10_000;
 
     private final QueueInspector inspector;
 
@@ -114,7 +114,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
         NavigableSet<String> before = last ? this.listed.tailSet(after, false)
                 : this.listed.subSet(after, false, names.get(names.size() - 1), true);
         before.retainAll(Set.copyOf(names));
-        if (this.listed.size() < MOST_KNOWN) {
+        if (this.listed.size() < MAX_KNOWN) {
             this.listed.addAll(names);
         }
     }

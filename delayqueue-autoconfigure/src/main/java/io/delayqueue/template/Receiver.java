@@ -39,18 +39,18 @@ final class Receiver {
 
     private final LongSupplier nanoTime;
 
-    Receiver(StoreComponents ports, EnvelopeCodec codec, LeaseSettler settler, TemplateSettings settings,
+    Receiver(StoreComponents components, EnvelopeCodec codec, LeaseSettler settler, TemplateSettings settings,
             LongSupplier nanoTime) {
         this.codec = codec;
         this.calls = new BlockingStoreCalls(settings.waitLimit());
         this.settler = settler;
-        this.wakeUps = ports.wakeUps();
+        this.wakeUps = components.wakeUps();
         this.settings = settings.receive();
         this.nanoTime = nanoTime;
         CompletableFuture<MessageClaimer.Reader<ReceivedMessage>> reader = CompletableFuture
             .completedFuture((message, term) -> new LeasedReceivedMessage(message, codec.read(message.envelope()), this,
                     term.sent() + term.lease().toNanos()));
-        this.claimer = new MessageClaimer<>(ports, settler, () -> reader, settings.waitLimit(), nanoTime);
+        this.claimer = new MessageClaimer<>(components, settler, () -> reader, settings.waitLimit(), nanoTime);
     }
 
     Optional<ReceivedMessage> receive(QueueName queue, Duration timeout) {

@@ -58,12 +58,12 @@ class LeaseSettlerTests {
 
     private final MessageStore store = mock(MessageStore.class);
 
-    private final StoreComponents ports = new StoreComponents(this.store, mock(MessageInspector.class),
+    private final StoreComponents components = new StoreComponents(this.store, mock(MessageInspector.class),
             mock(WakeUps.class), new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 2, System::nanoTime));
 
     private final List<DeadLetterEvent> events = new ArrayList<>();
 
-    private final LeaseSettler settler = new LeaseSettler(this.ports,
+    private final LeaseSettler settler = new LeaseSettler(this.components,
             new DeadLetterPublisher(MessageEventListener.NONE, this.events::add, Runnable::run));
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -116,7 +116,7 @@ class LeaseSettlerTests {
         ExecutorService connection = Executors.newSingleThreadExecutor((task) -> new Thread(task, "connection"));
         ExecutorService log = Executors.newSingleThreadExecutor((task) -> new Thread(task, "log"));
         try {
-            LeaseSettler settling = new LeaseSettler(this.ports,
+            LeaseSettler settling = new LeaseSettler(this.components,
                     new DeadLetterPublisher(MessageEventListener.NONE, this.events::add, log));
             given(this.store.deadLetter(any(), any()))
                 .willReturn(CompletableFuture.supplyAsync(() -> true, connection));
@@ -124,7 +124,7 @@ class LeaseSettlerTests {
                 throw NOTHING;
             }, connection));
             settling.deadLetter(claimed("a"), "r", Runnable::run).join();
-            settling.giveBack(List.of(new DueLease(lease("b"), Instant.EPOCH))).join();
+            settling.releaseUnseen(List.of(new DueLease(lease("b"), Instant.EPOCH))).join();
             await().until(() -> this.threads.size() == 2);
         }
         finally {
@@ -153,10 +153,10 @@ class LeaseSettlerTests {
     }
 
     private static ClaimResult expired(String... ids) {
-        List<DeadLetterEvent> deaths = Stream.of(ids)
+        List<DeadLetterEvent> deadLetters = Stream.of(ids)
             .map((id) -> new DeadLetterEvent(QUEUE.value(), id, id + "~1", 0, "expired"))
             .toList();
-        return new ClaimResult(List.of(), Instant.EPOCH, null, deaths.size(), deaths);
+        return new ClaimResult(List.of(), Instant.EPOCH, null, deadLetters.size(), deadLetters);
     }
 
     private static ClaimedMessage claimed(String id) {

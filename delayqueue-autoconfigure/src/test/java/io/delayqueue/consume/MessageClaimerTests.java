@@ -58,7 +58,7 @@ class MessageClaimerTests {
     private final InMemoryMessageStore store = new InMemoryMessageStore(new EnvelopeCodec(JsonMapper.builder().build()),
             this.clock);
 
-    private final StoreComponents ports = new StoreComponents(this.store, this.store, this.store, PARTITIONS);
+    private final StoreComponents components = new StoreComponents(this.store, this.store, this.store, PARTITIONS);
 
     /** Released, the message would fail every later claim. */
     @ParameterizedTest
@@ -66,7 +66,8 @@ class MessageClaimerTests {
     void aMessageThatTheReaderFailsOnIsDeadLetteredAndTheOthersAreReturned(Class<? extends Throwable> failure) {
         send("a", "b", "c");
 
-        assertThat(claim(this.ports, failingOnB(failure), new Inline()).join().messages()).containsExactly("a", "c");
+        assertThat(claim(this.components, failingOnB(failure), new Inline()).join().messages()).containsExactly("a",
+                "c");
 
         assertThat(this.store.deadLetters(PARTITION, null, 10).join().deadLetters()).singleElement()
             .satisfies((deadLetter) -> {
@@ -80,7 +81,7 @@ class MessageClaimerTests {
     void aReaderWithoutMemoryFailsTheClaimAndReleasesAllItsMessages() {
         send("a", "b", "c");
 
-        assertThat(claim(this.ports, failingOnB(OutOfMemoryError.class), new Inline())).isCompletedExceptionally()
+        assertThat(claim(this.components, failingOnB(OutOfMemoryError.class), new Inline())).isCompletedExceptionally()
             .failsWithin(Duration.ZERO)
             .withThrowableThat()
             .withRootCauseInstanceOf(OutOfMemoryError.class);
@@ -98,7 +99,7 @@ class MessageClaimerTests {
             }
         };
 
-        assertThat(claim(this.ports, IDS, thread)).isCompletedExceptionally()
+        assertThat(claim(this.components, IDS, thread)).isCompletedExceptionally()
             .failsWithin(Duration.ZERO)
             .withThrowableThat()
             .withRootCauseInstanceOf(OutOfMemoryError.class);
@@ -116,7 +117,7 @@ class MessageClaimerTests {
             }
         };
 
-        assertThat(claim(this.ports, IDS, thread).join().messages()).isEmpty();
+        assertThat(claim(this.components, IDS, thread).join().messages()).isEmpty();
 
         assertAllAreDue();
     }
@@ -197,14 +198,16 @@ class MessageClaimerTests {
 
     /** Before their leases run out. */
     private void assertAllAreDue() {
-        assertThat(claim(this.ports, IDS, new Inline()).join().messages()).containsExactlyInAnyOrder("a", "b", "c");
+        assertThat(claim(this.components, IDS, new Inline()).join().messages()).containsExactlyInAnyOrder("a", "b",
+                "c");
     }
 
-    private static CompletableFuture<Batch<String>> claim(StoreComponents ports, Reader<String> reader,
+    private static CompletableFuture<Batch<String>> claim(StoreComponents components, Reader<String> reader,
             PollerExecutor thread) {
-        LeaseSettler settler = new LeaseSettler(ports, new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
-        }, Runnable::run));
-        MessageClaimer<String> claimer = new MessageClaimer<>(ports, settler,
+        LeaseSettler settler = new LeaseSettler(components,
+                new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
+                }, Runnable::run));
+        MessageClaimer<String> claimer = new MessageClaimer<>(components, settler,
                 () -> CompletableFuture.completedFuture(reader), LEASE, () -> 0);
         PollRequest<String> request = new PollRequest<>(10, LEASE, 0, new CompletableFuture<List<String>>());
         return claimer.claim(PARTITION, request, SETTINGS, thread);

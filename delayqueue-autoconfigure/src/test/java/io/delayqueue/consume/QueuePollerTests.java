@@ -183,11 +183,12 @@ class QueuePollerTests {
     }
 
     private QueuePoller<String> poller(WakeUps wakeUps, MessageClaimer.Reader<String> reader) {
-        StoreComponents ports = new StoreComponents(this.store, this.store, wakeUps,
+        StoreComponents components = new StoreComponents(this.store, this.store, wakeUps,
                 new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0));
-        LeaseSettler settler = new LeaseSettler(ports, new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
-        }, Runnable::run));
-        MessageClaimer<String> claimer = new MessageClaimer<>(ports, settler,
+        LeaseSettler settler = new LeaseSettler(components,
+                new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
+                }, Runnable::run));
+        MessageClaimer<String> claimer = new MessageClaimer<>(components, settler,
                 () -> CompletableFuture.completedFuture(reader), LONG, () -> 0);
         return new QueuePoller<>(new QueueName("q"), SETTINGS, claimer, wakeUps, this.tasks);
     }

@@ -46,7 +46,7 @@ class DelayedListenerLifecycleTests {
     private DelayedListenerLifecycle worker = worker(Duration.ofSeconds(LIMIT));
 
     private DelayedListenerLifecycle worker(Duration shutdownTimeout) {
-        return new DelayedListenerLifecycle(this.bed.ports(), this.registry, (event) -> {
+        return new DelayedListenerLifecycle(this.bed.components(), this.registry, (event) -> {
         }, new ListenerRuntimeSettings(shutdownTimeout, Duration.ofMillis(100), null, false,
                 HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
     }
@@ -116,10 +116,10 @@ class DelayedListenerLifecycleTests {
             return CompletableFuture.failedFuture(new IllegalStateException("away"));
         });
         AtomicLong minutes = new AtomicLong();
-        StoreComponents ports = this.bed.ports();
+        StoreComponents components = this.bed.components();
         this.worker = new DelayedListenerLifecycle(
-                new StoreComponents(ports.messages(), ports.inspector(), ports.wakeUps(), ports.partitions(),
-                        ports.events(),
+                new StoreComponents(components.messages(), components.inspector(), components.wakeUps(),
+                        components.partitions(), components.events(),
                         new QueueRegistrar(directory, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
                 this.registry, (event) -> {
                 }, new ListenerRuntimeSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false,
@@ -465,7 +465,7 @@ class DelayedListenerLifecycleTests {
     @Test
     void leavesNothingRunningWhenItCannotStart() {
         register("l");
-        this.worker = new DelayedListenerLifecycle(this.bed.ports((queue, scheduler) -> {
+        this.worker = new DelayedListenerLifecycle(this.bed.components((queue, scheduler) -> {
             throw new IllegalStateException("no");
         }), this.registry, (event) -> {
         }, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofSeconds(5), null, false,

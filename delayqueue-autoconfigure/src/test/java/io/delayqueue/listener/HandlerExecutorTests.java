@@ -43,15 +43,15 @@ class HandlerExecutorTests {
     }
 
     @Test
-    void takeTurnsOnThreadsOfTheirOwnWhereCallsWait() throws Exception {
+    void makeBlockingCallsOnThreadsOfTheirOwnWhereCallsWait() throws Exception {
         HandlerExecutor threads = new HandlerExecutor(false, true, null);
         CompletableFuture<String> name = new CompletableFuture<>();
-        threads.runTurn(() -> name.complete(Thread.currentThread().getName()));
+        threads.runStoreTask(() -> name.complete(Thread.currentThread().getName()));
         assertThat(name.get(30, TimeUnit.SECONDS)).startsWith("delayqueue-loop-");
         threads.close();
 
         Thread[] here = new Thread[1];
-        new HandlerExecutor(false, false, null).runTurn(() -> here[0] = Thread.currentThread());
+        new HandlerExecutor(false, false, null).runStoreTask(() -> here[0] = Thread.currentThread());
         assertThat(here[0]).isEqualTo(Thread.currentThread());
     }
 

@@ -136,7 +136,7 @@ class ListenerApplicationTests {
     void publishesOneDeadLetterAfterTheLastAttempt() throws Exception {
         send(FAILING, "m", new Order(1), Duration.ZERO);
 
-        DeadLetterEvent event = next(this.dispatcher.deaths);
+        DeadLetterEvent event = next(this.dispatcher.deadLetters);
         assertThat(event.failures()).isEqualTo(2);
         assertThat(event.reason()).isEqualTo("java.lang.IllegalStateException: boom");
         assertThat(this.store.deadLetters(FAILING, null, 10).join().deadLetters()).hasSize(1)
@@ -165,7 +165,7 @@ class ListenerApplicationTests {
 
         final BlockingQueue<Handled> handled = new LinkedBlockingQueue<>();
 
-        final BlockingQueue<DeadLetterEvent> deaths = new LinkedBlockingQueue<>();
+        final BlockingQueue<DeadLetterEvent> deadLetters = new LinkedBlockingQueue<>();
 
         @DelayedListener(queues = "orders", id = "orders-listener")
         void handle(Order order, @Header(DelayQueueHeaders.ID) String id, @Header String source,
@@ -180,7 +180,7 @@ class ListenerApplicationTests {
 
         @EventListener
         void died(DeadLetterEvent event) {
-            this.deaths.add(event);
+            this.deadLetters.add(event);
         }
 
     }

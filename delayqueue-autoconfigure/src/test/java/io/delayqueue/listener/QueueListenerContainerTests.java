@@ -133,7 +133,7 @@ class QueueListenerContainerTests {
         assertThat(this.started).containsExactly(TestBed.QUEUE, SECOND, SECOND);
     }
 
-    /** A stop can take long: the turns that release messages may call the store. */
+    /** A stop can take long: the iterations that release messages may call the store. */
     @Test
     void reportsItsStateWithoutWaitingForALifeCycleCallThatBlocks() throws Exception {
         attach(() -> {

@@ -80,10 +80,10 @@ class ExpiredMessagesLogTests {
     }
 
     private static ClaimResult claim(String... expired) {
-        List<DeadLetterEvent> deaths = Stream.of(expired)
+        List<DeadLetterEvent> deadLetters = Stream.of(expired)
             .map((id) -> new DeadLetterEvent("orders", id, id + "~1", 0, "expired"))
             .toList();
-        return new ClaimResult(List.of(), Instant.EPOCH, null, deaths.size(), deaths);
+        return new ClaimResult(List.of(), Instant.EPOCH, null, deadLetters.size(), deadLetters);
     }
 
 }

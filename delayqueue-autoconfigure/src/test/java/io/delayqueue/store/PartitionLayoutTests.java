@@ -82,7 +82,7 @@ class PartitionLayoutTests {
     @Test
     void aNinthNumberIsRefused() {
         PartitionLayout partitions = PartitionLayout.ONE;
-        for (int count = 2; count <= PartitionLayout.MOST_COUNTS; count++) {
+        for (int count = 2; count <= PartitionLayout.MAX_COUNTS; count++) {
             partitions = partitions.next(count);
         }
         PartitionLayout full = partitions;

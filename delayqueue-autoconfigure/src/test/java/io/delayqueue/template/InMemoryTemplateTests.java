@@ -138,8 +138,8 @@ class InMemoryTemplateTests {
         assertThat(last.retry(MINUTE, "boom again")).isTrue();
 
         DeadLetterOperations letters = this.template.deadLetters("q");
-        String letterId = letters.list(null, 1).deadLetters().get(0).id();
-        assertThat(letters.redrive(letterId)).isEqualTo(RedriveResult.REDRIVEN);
+        String deadLetterId = letters.list(null, 1).deadLetters().get(0).id();
+        assertThat(letters.redrive(deadLetterId)).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(receive().attempt()).isEqualTo(1);
     }
 

@@ -389,7 +389,7 @@ class ReceiverTests {
     @Test
     void anExpiredMessageIsPublishedIfItIsKept() {
         DeadLetterEvent death = new DeadLetterEvent("q", "old", "old~1", 0, "expired");
-        this.store.buried.add(death);
+        this.store.deadLettered.add(death);
 
         assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
 

@@ -20,8 +20,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Batches the acknowledgements of messages that one loop has handled.
  * <p>
- * <strong>Threads.</strong> Handler threads add. The turns of the loop send and accept;
- * once the loop has ended, the thread that added sends, and the store's thread accepts.
+ * <strong>Threads.</strong> Handler threads add. The iterations of the loop send and
+ * accept; once the loop has ended, the thread that added sends, and the store's thread
+ * accepts.
  */
 final class AcknowledgementBatcher {
 
@@ -61,7 +62,7 @@ final class AcknowledgementBatcher {
 
     /**
      * Adds a handled message, which may wait a few milliseconds for others.
-     * @return whether the loop needs a turn, to send or to schedule a send
+     * @return whether the loop needs an iteration, to send or to schedule a send
      */
     boolean add(InFlightMessage lease) {
         this.finished.add(lease);

@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  * so that one hanging server cannot block all handlers. Its messages may then exceed the
  * permits.
  * <p>
- * <strong>Threads.</strong> The turns of the loop. Signals come from the store's thread,
- * and any thread returns the permits of finished messages.
+ * <strong>Threads.</strong> The iterations of the loop. Signals come from the store's
+ * thread, and any thread returns the permits of finished messages.
  */
 final class ClaimScheduler {
 
@@ -56,10 +56,10 @@ final class ClaimScheduler {
 
     private final HandlerDispatcher dispatcher;
 
-    private final TurnScheduler scheduler;
+    private final PollLoopScheduler scheduler;
 
     /** Messages that this loop has claimed or is claiming, and that are not finished. */
-    private final AtomicInteger held = new AtomicInteger();
+    private final AtomicInteger inFlight = new AtomicInteger();
 
     private final PollSchedule schedule;
 
@@ -72,7 +72,7 @@ final class ClaimScheduler {
 
     private final long start;
 
-    /** Whether a handler that finishes must request a turn. */
+    /** Whether a handler that finishes must request an iteration. */
     private volatile boolean waitingForCapacity;
 
     /** Whether this loop waits for permits behind other loops. */
@@ -96,7 +96,7 @@ final class ClaimScheduler {
      * @param onJump receives the upper bound of each forward jump of the store's clock
      */
     ClaimScheduler(PartitionListener endpoint, ListenerRuntime runtime, HandlerDispatcher dispatcher,
-            TurnScheduler scheduler, Consumer<Duration> onJump) {
+            PollLoopScheduler scheduler, Consumer<Duration> onJump) {
         this.onJump = onJump;
         this.endpoint = endpoint;
         this.runtime = runtime;
@@ -124,18 +124,18 @@ final class ClaimScheduler {
         return early;
     }
 
-    int held() {
-        return this.held.get();
+    int inFlight() {
+        return this.inFlight.get();
     }
 
     void release(int permits) {
-        this.held.addAndGet(-permits);
+        this.inFlight.addAndGet(-permits);
         this.dispatcher.release(permits);
     }
 
     /** Records a finished message; returns whether the loop waits for permits. */
     boolean finished(InFlightMessage message) {
-        this.held.decrementAndGet();
+        this.inFlight.decrementAndGet();
         this.dispatcher.finished(message);
         return this.waitingForCapacity && this.dispatcher.needsMore();
     }
@@ -154,7 +154,7 @@ final class ClaimScheduler {
         if (permits == 0) {
             return null;
         }
-        this.held.addAndGet(permits);
+        this.inFlight.addAndGet(permits);
         PrimaryPollerBid bid = this.schedule.poll(time());
         ListenerSettings settings = this.endpoint.settings();
         ClaimRequest request = new ClaimRequest(permits, settings.lease(), settings.expiryPolicy(), bid);
@@ -205,7 +205,7 @@ final class ClaimScheduler {
 
     /** Keeps permits for the claimed messages and returns the rest. */
     private void keepPermits(Sent sent, int messages) {
-        this.held.addAndGet(messages - sent.permits());
+        this.inFlight.addAndGet(messages - sent.permits());
         this.dispatcher.release(this.capacityReturned ? -messages : sent.permits() - messages);
         this.capacityReturned = false;
     }
@@ -264,11 +264,13 @@ final class ClaimScheduler {
         }
         this.fullSince = Math.min(this.fullSince, now);
         Duration wait = untilResigned(now, waiting);
-        // While messages wait here, not each handler that finishes requests a turn.
+        // While messages wait here, not each handler that finishes requests an iteration.
         return waiting ? shorter(Nanos.of(wait), Nanos.of(PREFETCH_PAUSE)) : wait;
     }
 
-    /** Returns the time until a turn should check for stalled messages of this loop. */
+    /**
+     * Returns the time until an iteration should check for stalled messages of this loop.
+     */
     private Duration stallPause() {
         Duration left = this.dispatcher.untilStalled();
         return (left.compareTo(PREFETCH_PAUSE) > 0) ? left : PREFETCH_PAUSE;
@@ -308,7 +310,7 @@ final class ClaimScheduler {
             .whenComplete((done, failure) -> {
                 if (failure != null) {
                     logger.debug("Cannot resign as primary poller of queue '{}'; other nodes poll a little later",
-                            this.endpoint.name(), failure);
+                            this.endpoint.queue(), failure);
                 }
             });
     }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * them: the store read its clock after the call was sent and before the answer arrived. A
  * slow answer therefore narrows them little, and never counts as a jump.
  * <p>
- * <strong>Threads.</strong> The turns of the loop.
+ * <strong>Threads.</strong> The iterations of the loop.
  */
 final class ClockJumpDetector {
 
@@ -20,7 +20,7 @@ final class ClockJumpDetector {
     private static final long DRIFT_SHARE = 1000;
 
     /** Smaller jumps are not reported. */
-    private static final long LEAST = Nanos.of(Duration.ofMillis(100));
+    private static final long MIN_JUMP = Nanos.of(Duration.ofMillis(100));
 
     private boolean known;
 
@@ -53,7 +53,7 @@ final class ClockJumpDetector {
         if (!this.known) {
             restart(low, high);
         }
-        else if (low - this.most - drift > LEAST || this.least - high - drift > LEAST) {
+        else if (low - this.most - drift > MIN_JUMP || this.least - high - drift > MIN_JUMP) {
             jump = new Jump(Duration.ofNanos(low - this.most), Duration.ofNanos(high - this.least));
             restart(low, high);
         }

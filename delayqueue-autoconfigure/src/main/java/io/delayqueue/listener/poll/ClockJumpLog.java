@@ -21,7 +21,7 @@ public final class ClockJumpLog {
 
     private static final Logger logger = LoggerFactory.getLogger(ClockJumpLog.class);
 
-    private static final int MOST_REPORTED = 16;
+    private static final int MAX_REPORTED = 16;
 
     private final AtomicLong count = new AtomicLong();
 
@@ -70,7 +70,7 @@ public final class ClockJumpLog {
                 }
             }
             this.reported.addFirst(sample);
-            if (this.reported.size() > MOST_REPORTED) {
+            if (this.reported.size() > MAX_REPORTED) {
                 this.reported.removeLast();
             }
             return true;

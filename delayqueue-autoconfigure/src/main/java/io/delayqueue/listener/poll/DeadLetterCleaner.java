@@ -47,7 +47,7 @@ public final class DeadLetterCleaner {
         Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.runtime.random())));
         this.runtime.timer().after(jittered, () -> {
             later(PERIOD, queue, retention);
-            this.runtime.runTurn(() -> purge(queue, retention));
+            this.runtime.runStoreTask(() -> purge(queue, retention));
         });
     }
 
@@ -70,7 +70,8 @@ public final class DeadLetterCleaner {
                         FailureEffects.unwrap(ex).toString());
             }
             else if (removed >= MessageStore.BATCH_LIMIT) {
-                this.runtime.timer().after(Duration.ZERO, () -> this.runtime.runTurn(() -> purge(queue, retention)));
+                this.runtime.timer()
+                    .after(Duration.ZERO, () -> this.runtime.runStoreTask(() -> purge(queue, retention)));
             }
         });
     }

@@ -17,12 +17,12 @@ record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable St
 
     private static final String ATTEMPT = "delayqueue.attempt";
 
-    static DeliveryMdc enter(InFlightMessage held) {
-        DeliveryMdc before = new DeliveryMdc(CurrentMessageHolder.bind(held.lease()), MDC.get(QUEUE), MDC.get(ID),
+    static DeliveryMdc enter(InFlightMessage inFlight) {
+        DeliveryMdc before = new DeliveryMdc(CurrentMessageHolder.bind(inFlight.lease()), MDC.get(QUEUE), MDC.get(ID),
                 MDC.get(ATTEMPT));
-        MDC.put(QUEUE, held.lease().queue().value());
-        MDC.put(ID, held.lease().id());
-        MDC.put(ATTEMPT, Integer.toString(held.attempt()));
+        MDC.put(QUEUE, inFlight.lease().queue().value());
+        MDC.put(ID, inFlight.lease().id());
+        MDC.put(ATTEMPT, Integer.toString(inFlight.attempt()));
         return before;
     }
 

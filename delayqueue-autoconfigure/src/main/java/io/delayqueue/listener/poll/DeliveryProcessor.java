@@ -61,83 +61,83 @@ final class DeliveryProcessor {
     }
 
     /** Handles and settles a message. */
-    void process(InFlightMessage held) {
+    void process(InFlightMessage inFlight) {
         this.endpoint.counters().running.incrementAndGet();
-        if (held.message().redelivered()) {
+        if (inFlight.message().redelivered()) {
             this.endpoint.redelivered();
         }
-        runAndFinish(held, () -> decorated(held));
+        runAndFinish(inFlight, () -> decorated(inFlight));
     }
 
-    private End decorated(InFlightMessage held) {
+    private End decorated(InFlightMessage inFlight) {
         End[] end = { End.SETTLED };
-        Throwable failure = this.decorator.run(() -> end[0] = endOf(held, () -> checkPreconditions(held)));
-        return (failure != null) ? undecorated(held, failure) : end[0];
+        Throwable failure = this.decorator.run(() -> end[0] = endOf(inFlight, () -> checkPreconditions(inFlight)));
+        return (failure != null) ? undecorated(inFlight, failure) : end[0];
     }
 
-    private void runAndFinish(InFlightMessage held, Supplier<End> work) {
+    private void runAndFinish(InFlightMessage inFlight, Supplier<End> work) {
         End end = End.SETTLED;
-        DeliveryMdc logContext = DeliveryMdc.enter(held);
+        DeliveryMdc logContext = DeliveryMdc.enter(inFlight);
         try {
-            end = endOf(held, work);
+            end = endOf(inFlight, work);
         }
         finally {
             logContext.leave();
         }
         if (end != End.ASYNC) {
-            this.runtime.executor().handlerEnded(held);
+            this.runtime.executor().handlerEnded(inFlight);
             this.endpoint.counters().running.decrementAndGet();
-            this.onEnd.accept(held, end == End.ACKNOWLEDGE);
+            this.onEnd.accept(inFlight, end == End.ACKNOWLEDGE);
         }
     }
 
-    private static End endOf(InFlightMessage held, Supplier<End> work) {
+    private static End endOf(InFlightMessage inFlight, Supplier<End> work) {
         try {
             return work.get();
         }
         catch (Throwable ex) {
             logger.error("Cannot process message '{}' of queue '{}'; it may be handled again when its lease runs out",
-                    held.lease().id(), held.lease().queue(), ex);
+                    inFlight.lease().id(), inFlight.lease().queue(), ex);
             return End.SETTLED;
         }
     }
 
-    private End checkPreconditions(InFlightMessage held) {
-        ClaimedMessage message = held.message();
-        if (!held.isLive(this.runtime.now())) {
-            return releaseLate(held);
+    private End checkPreconditions(InFlightMessage inFlight) {
+        ClaimedMessage message = inFlight.message();
+        if (!inFlight.isLive(this.runtime.now())) {
+            return releaseLate(inFlight);
         }
         Instant expiresAt = message.expiresAt();
-        if (expiresAt != null && !held.storeTime(this.runtime.now()).isBefore(expiresAt)) {
-            return expired(held);
+        if (expiresAt != null && !inFlight.storeTime(this.runtime.now()).isBefore(expiresAt)) {
+            return expired(inFlight);
         }
         ListenerSettings settings = this.endpoint.settings();
         if (message.lapses() >= settings.maxLapses()) {
-            return deadLetter(held,
+            return deadLetter(inFlight,
                     ("Its lease ran out %s while it was handled (max-lapses is %d): "
                             + "its handler may end or stall the process")
                         .formatted(Texts.count(message.lapses(), "time"), settings.maxLapses()));
         }
         if (message.failures() >= settings.maxAttempts()) {
-            return deadLetter(held, "It has failed %s (max-attempts is %d)"
+            return deadLetter(inFlight, "It has failed %s (max-attempts is %d)"
                 .formatted(Texts.count(message.failures(), "time"), settings.maxAttempts()));
         }
-        return handle(held);
+        return handle(inFlight);
     }
 
-    private End expired(InFlightMessage held) {
-        Lease lease = held.lease();
+    private End expired(InFlightMessage inFlight) {
+        Lease lease = inFlight.lease();
         this.endpoint.expired(1);
         this.endpoint.expirations().note(lease.id());
         if (this.endpoint.settings().expiryPolicy() == ExpiryPolicy.DEAD_LETTER) {
             // Expired messages are logged together.
-            if (storeDeadLetter(held, "expired", false, "expired")) {
-                publishDeadLetter(held, false, "expired");
+            if (storeDeadLetter(inFlight, "expired", false, "expired")) {
+                publishDeadLetter(inFlight, false, "expired");
             }
         }
         else {
             logger.debug("Message '{}' of queue '{}' has expired and is dropped", lease.id(), lease.queue());
-            settle(held,
+            settle(inFlight,
                     () -> this.runtime.store()
                         .acknowledge(lease.partition(), List.of(lease))
                         .thenApply((answers) -> answers.get(0)),
@@ -146,43 +146,44 @@ final class DeliveryProcessor {
         return End.SETTLED;
     }
 
-    private End handle(InFlightMessage held) {
-        if (held.message().redelivered() && !start(held)) {
+    private End handle(InFlightMessage inFlight) {
+        if (inFlight.message().redelivered() && !start(inFlight)) {
             return End.SETTLED;
         }
-        HandlerDelivery delivery = new HandlerDelivery(held, this.endpoint, this.runtime);
+        HandlerDelivery delivery = new HandlerDelivery(inFlight, this.endpoint, this.runtime);
         MessageHandler.Call call;
         try {
-            call = this.endpoint.handler().prepare(held.message(), delivery);
+            call = this.endpoint.handler().prepare(inFlight.message(), delivery);
         }
         catch (Exception ex) {
-            return deadLetter(held, FailureSummary.cause(ex), FailureSummary.line(ex), null);
+            return deadLetter(inFlight, FailureSummary.cause(ex), FailureSummary.line(ex), null);
         }
         catch (Error ex) {
             // An error indicates a problem of this process rather than of the message.
             this.endpoint.counters().failed.increment();
-            return failed(held, ex);
+            return failed(inFlight, ex);
         }
         long now = this.runtime.now();
-        if (!held.isLive(now)) {
-            return releaseLate(held);
+        if (!inFlight.isLive(now)) {
+            return releaseLate(inFlight);
         }
-        this.endpoint.started(held.lateness(now));
-        HandlerTimeout timeout = HandlerTimeout.start(held, this.endpoint.settings().timeout(), this.runtime.timer());
-        return call(new Handling(held, delivery, timeout, now), call);
+        this.endpoint.started(inFlight.lateness(now));
+        HandlerTimeout timeout = HandlerTimeout.start(inFlight, this.endpoint.settings().timeout(),
+                this.runtime.timer());
+        return call(new Handling(inFlight, delivery, timeout, now), call);
     }
 
     /** Counts as a failure, or the message might never be dead-lettered. */
-    private End undecorated(InFlightMessage held, Throwable failure) {
-        if (!held.isLive(this.runtime.now())) {
-            return releaseLate(held);
+    private End undecorated(InFlightMessage inFlight, Throwable failure) {
+        if (!inFlight.isLive(this.runtime.now())) {
+            return releaseLate(inFlight);
         }
         this.endpoint.counters().failed.increment();
-        return failed(held, failure);
+        return failed(inFlight, failure);
     }
 
     private End call(Handling handling, MessageHandler.Call call) {
-        this.runtime.executor().handlerStarted(handling.held(), handling.timeout());
+        this.runtime.executor().handlerStarted(handling.inFlight(), handling.timeout());
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
@@ -219,7 +220,7 @@ final class DeliveryProcessor {
             return complete(handling, failureOf(ended));
         }
         ended.whenComplete((result, ex) -> this.runtime
-            .runOnHandlerThread(() -> runAndFinish(handling.held(), () -> complete(handling, failureOf(ended)))));
+            .runOnHandlerThread(() -> runAndFinish(handling.inFlight(), () -> complete(handling, failureOf(ended)))));
         return End.ASYNC;
     }
 
@@ -245,35 +246,35 @@ final class DeliveryProcessor {
     private End complete(Handling handling, @Nullable Throwable failure) {
         boolean timedOut = handling.timeout().end();
         long nanos = this.runtime.now() - handling.startedAt();
-        InFlightMessage held = handling.held();
+        InFlightMessage inFlight = handling.inFlight();
         if (failure != null && handling.timeout().isStopped()) {
             logger.warn(
                     "The handler of message '{}' of queue '{}' outlived the shutdown timeout and was interrupted on "
                             + "attempt {}; the message is released and the attempt does not count: {}",
-                    held.lease().id(), held.lease().queue(), held.attempt(), FailureSummary.line(failure));
-            return release(held, Duration.ZERO);
+                    inFlight.lease().id(), inFlight.lease().queue(), inFlight.attempt(), FailureSummary.line(failure));
+            return release(inFlight, Duration.ZERO);
         }
         if (failure == null) {
             this.endpoint.handled(HandlerOutcome.SUCCESS, nanos);
-            return settleByDecision(held, handling.delivery().decision());
+            return settleByDecision(inFlight, handling.delivery().decision());
         }
         this.endpoint.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
-        return failed(held, timedOut ? timeoutException(failure) : failure);
+        return failed(inFlight, timedOut ? timeoutException(failure) : failure);
     }
 
-    private End failed(InFlightMessage held, Throwable failure) {
-        if (held.attempt() >= this.endpoint.settings().maxAttempts() || isFinal(failure)) {
-            return deadLetter(held, FailureSummary.cause(failure), FailureSummary.line(failure), failure);
+    private End failed(InFlightMessage inFlight, Throwable failure) {
+        if (inFlight.attempt() >= this.endpoint.settings().maxAttempts() || isFinal(failure)) {
+            return deadLetter(inFlight, FailureSummary.cause(failure), FailureSummary.line(failure), failure);
         }
-        return retry(held, failure);
+        return retry(inFlight, failure);
     }
 
-    private End settleByDecision(InFlightMessage held, HandlerDelivery.@Nullable Decision decision) {
+    private End settleByDecision(InFlightMessage inFlight, HandlerDelivery.@Nullable Decision decision) {
         if (decision instanceof HandlerDelivery.ReleaseDecision release) {
-            return release(held, release.delay());
+            return release(inFlight, release.delay());
         }
         if (decision instanceof HandlerDelivery.DeadLetterDecision deadLetter) {
-            return deadLetter(held, deadLetter.reason());
+            return deadLetter(inFlight, deadLetter.reason());
         }
         return End.ACKNOWLEDGE;
     }
@@ -299,12 +300,12 @@ final class DeliveryProcessor {
     /**
      * Records the start of a redelivered message; {@code false} if it must not start.
      */
-    private boolean start(InFlightMessage held) {
-        Lease lease = held.lease();
+    private boolean start(InFlightMessage inFlight) {
+        Lease lease = inFlight.lease();
         try {
             boolean recorded = StoreFutures.send(() -> this.runtime.store().start(lease)).join();
             if (!recorded) {
-                this.log.leaseLost(held, "its handler was to start");
+                this.log.leaseLost(inFlight, "its handler was to start");
             }
             return recorded;
         }
@@ -316,60 +317,61 @@ final class DeliveryProcessor {
     }
 
     /** Releases the message without counting an attempt. */
-    private End release(InFlightMessage held, Duration delay) {
-        settle(held,
+    private End release(InFlightMessage inFlight, Duration delay) {
+        settle(inFlight,
                 () -> this.runtime.store()
-                    .release(held.lease().partition(), List.of(held.lease()), delay)
+                    .release(inFlight.lease().partition(), List.of(inFlight.lease()), delay)
                     .thenApply((answers) -> answers.get(0)),
                 "was to be released");
         return End.SETTLED;
     }
 
     /** Releases a lease that has run out here, in case it has not in the store. */
-    private End releaseLate(InFlightMessage held) {
-        Lease lease = held.lease();
+    private End releaseLate(InFlightMessage inFlight) {
+        Lease lease = inFlight.lease();
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is released",
                 lease.id(), lease.queue());
-        StoreFutures.send(() -> this.runtime.store().release(lease.partition(), List.of(held.message().dueLease())));
+        StoreFutures
+            .send(() -> this.runtime.store().release(lease.partition(), List.of(inFlight.message().dueLease())));
         return End.SETTLED;
     }
 
     /** Makes the message due again because its handler failed. */
-    End retry(InFlightMessage held, Throwable failure) {
-        Duration delay = this.endpoint.settings().backoff().delayAfter(held.attempt(), this.runtime::random);
+    End retry(InFlightMessage inFlight, Throwable failure) {
+        Duration delay = this.endpoint.settings().backoff().delayAfter(inFlight.attempt(), this.runtime::random);
         String line = FailureSummary.line(failure);
-        Lease lease = held.lease();
-        if (settle(held, () -> this.runtime.store().retry(lease, delay, line), "failed with " + line)) {
+        Lease lease = inFlight.lease();
+        if (settle(inFlight, () -> this.runtime.store().retry(lease, delay, line), "failed with " + line)) {
             this.endpoint.retried();
             logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
-                    lease.queue(), held.attempt(), Texts.span(delay), line);
+                    lease.queue(), inFlight.attempt(), Texts.span(delay), line);
             logger.debug("Message '{}' failed", lease.id(), failure);
         }
         return End.SETTLED;
     }
 
-    private End deadLetter(InFlightMessage held, String reason) {
+    private End deadLetter(InFlightMessage inFlight, String reason) {
         String cause = FailureSummary.cut(reason, FailureSummary.MAX_CAUSE);
-        return deadLetter(held, cause, cause, null);
+        return deadLetter(inFlight, cause, cause, null);
     }
 
     /**
      * Dead-letters the message.
      * @param failure the exception of the handler, if it failed
      */
-    private End deadLetter(InFlightMessage held, String cause, String line, @Nullable Throwable failure) {
+    private End deadLetter(InFlightMessage inFlight, String cause, String line, @Nullable Throwable failure) {
         boolean failed = failure != null;
-        if (storeDeadLetter(held, cause, failed, line)) {
-            logger.error("Message '{}' of queue '{}' is dead-lettered on attempt {}: {}", held.lease().id(),
-                    held.lease().queue(), held.attempt(), line, failure);
-            publishDeadLetter(held, failed, line);
+        if (storeDeadLetter(inFlight, cause, failed, line)) {
+            logger.error("Message '{}' of queue '{}' is dead-lettered on attempt {}: {}", inFlight.lease().id(),
+                    inFlight.lease().queue(), inFlight.attempt(), line, failure);
+            publishDeadLetter(inFlight, failed, line);
         }
         return End.SETTLED;
     }
 
-    private boolean storeDeadLetter(InFlightMessage held, String cause, boolean failed, String line) {
-        DeadLetterRequest request = new DeadLetterRequest(cause, failed, held.message().dueAt());
-        boolean done = settle(held, () -> this.runtime.store().deadLetter(held.lease(), request),
+    private boolean storeDeadLetter(InFlightMessage inFlight, String cause, boolean failed, String line) {
+        DeadLetterRequest request = new DeadLetterRequest(cause, failed, inFlight.message().dueAt());
+        boolean done = settle(inFlight, () -> this.runtime.store().deadLetter(inFlight.lease(), request),
                 "was to be dead-lettered for: " + line);
         if (done) {
             this.endpoint.deadLettered();
@@ -377,49 +379,49 @@ final class DeliveryProcessor {
         return done;
     }
 
-    private void publishDeadLetter(InFlightMessage held, boolean failed, String line) {
-        Lease lease = held.lease();
+    private void publishDeadLetter(InFlightMessage inFlight, boolean failed, String line) {
+        Lease lease = inFlight.lease();
         this.runtime.publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.deadLetterId(),
-                held.message().failures() + (failed ? 1 : 0), line));
+                inFlight.message().failures() + (failed ? 1 : 0), line));
     }
 
     /** Returns whether the store has confirmed the settlement. */
-    private boolean settle(InFlightMessage held, Supplier<CompletableFuture<Boolean>> call, String what) {
-        held.settling(true);
+    private boolean settle(InFlightMessage inFlight, Supplier<CompletableFuture<Boolean>> call, String what) {
+        inFlight.settling(true);
         int failures = 0;
         while (true) {
             try {
                 boolean done = StoreFutures.send(call).join();
                 if (!done) {
-                    this.log.leaseLost(held, "it " + what);
+                    this.log.leaseLost(inFlight, "it " + what);
                 }
                 return done;
             }
             catch (RuntimeException ex) {
                 failures++;
                 Throwable cause = FailureEffects.unwrap(ex);
-                if (!mayTryAgain(held, cause, failures)) {
+                if (!mayTryAgain(inFlight, cause, failures)) {
                     logger.warn(
                             "Cannot settle message '{}' of queue '{}', which {}; it may be handled again when "
                                     + "its lease runs out: {}",
-                            held.lease().id(), held.lease().queue(), what, cause.toString());
+                            inFlight.lease().id(), inFlight.lease().queue(), what, cause.toString());
                     return false;
                 }
             }
         }
     }
 
-    private boolean mayTryAgain(InFlightMessage held, Throwable cause, int failures) {
-        held.stopRenewing();
+    private boolean mayTryAgain(InFlightMessage inFlight, Throwable cause, int failures) {
+        inFlight.stopRenewing();
         if (!(cause instanceof StoreUnavailableException)) {
             return false;
         }
         Duration wait = PollLoop.STORE_BACKOFF.delayAfter(failures, this.runtime::random);
-        if (held.nanosLeft(this.runtime.now()) <= wait.toNanos()) {
+        if (inFlight.nanosLeft(this.runtime.now()) <= wait.toNanos()) {
             return false;
         }
         this.runtime.timer().pause(wait);
-        return held.isLive(this.runtime.now());
+        return inFlight.isLive(this.runtime.now());
     }
 
     private enum End {
@@ -436,7 +438,8 @@ final class DeliveryProcessor {
     }
 
     /** Holds a handler that is running, and when it was about to start. */
-    private record Handling(InFlightMessage held, HandlerDelivery delivery, HandlerTimeout timeout, long startedAt) {
+    private record Handling(InFlightMessage inFlight, HandlerDelivery delivery, HandlerTimeout timeout,
+            long startedAt) {
     }
 
 }

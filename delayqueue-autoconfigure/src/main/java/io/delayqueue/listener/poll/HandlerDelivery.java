@@ -22,7 +22,7 @@ final class HandlerDelivery implements Delivery {
 
     static final String NO_REASON = "The handler gave no reason";
 
-    private final InFlightMessage held;
+    private final InFlightMessage inFlight;
 
     private final PartitionListener endpoint;
 
@@ -32,11 +32,11 @@ final class HandlerDelivery implements Delivery {
 
     private volatile @Nullable Decision decision;
 
-    HandlerDelivery(InFlightMessage held, PartitionListener endpoint, ListenerRuntime runtime) {
-        this.held = held;
+    HandlerDelivery(InFlightMessage inFlight, PartitionListener endpoint, ListenerRuntime runtime) {
+        this.inFlight = inFlight;
         this.endpoint = endpoint;
         this.runtime = runtime;
-        Duration late = Duration.between(held.message().dueAt(), held.storeTime(runtime.now()));
+        Duration late = Duration.between(inFlight.message().dueAt(), inFlight.storeTime(runtime.now()));
         this.lateness = late.isNegative() ? Duration.ZERO : late;
     }
 
@@ -47,32 +47,32 @@ final class HandlerDelivery implements Delivery {
 
     @Override
     public String queue() {
-        return this.held.lease().queue().value();
+        return this.inFlight.lease().queue().value();
     }
 
     @Override
     public String id() {
-        return this.held.lease().id();
+        return this.inFlight.lease().id();
     }
 
     @Override
     public Optional<String> group() {
-        return Optional.ofNullable(this.held.message().group());
+        return Optional.ofNullable(this.inFlight.message().group());
     }
 
     @Override
     public int attempt() {
-        return this.held.attempt();
+        return this.inFlight.attempt();
     }
 
     @Override
     public int lapses() {
-        return this.held.message().lapses();
+        return this.inFlight.message().lapses();
     }
 
     @Override
     public Instant dueAt() {
-        return this.held.message().dueAt();
+        return this.inFlight.message().dueAt();
     }
 
     @Override
@@ -82,22 +82,22 @@ final class HandlerDelivery implements Delivery {
 
     @Override
     public boolean isLeased() {
-        return this.held.isLive(this.runtime.now());
+        return this.inFlight.isLive(this.runtime.now());
     }
 
     @Override
     public boolean extend(Duration leaseTime) {
         MessageLimits.requirePositive("Lease time", leaseTime);
-        Partition partition = this.held.lease().partition();
-        List<Lease> leases = List.of(this.held.lease());
+        Partition partition = this.inFlight.lease().partition();
+        List<Lease> leases = List.of(this.inFlight.lease());
         long sentAt = this.runtime.now();
         boolean extended = join(StoreFutures.send(() -> this.runtime.store().extend(partition, leases, leaseTime)))
             .get(0);
         if (extended) {
-            this.held.renewed(sentAt, leaseTime);
+            this.inFlight.renewed(sentAt, leaseTime);
         }
         else {
-            LeaseRenewer.lost(this.held, new PollLoopLog(this.endpoint, this.runtime));
+            LeaseRenewer.lost(this.inFlight, new PollLoopLog(this.endpoint, this.runtime));
         }
         return extended;
     }

@@ -39,12 +39,12 @@ public final class HandlerDispatcher {
     static final Duration STALL = Duration.ofSeconds(1);
 
     /** The longest wait for a thread before its start counts as dropped. */
-    private static final Duration LONGEST_START = Duration.ofSeconds(30);
+    private static final Duration MAX_START_TIME = Duration.ofSeconds(30);
 
     /** The maximum prefetch: one batch waits here while the next one is claimed. */
     private static final int MAX_PREFETCH = 2 * MessageStore.BATCH_LIMIT;
 
-    private static final long SHORTEST_SAMPLE = Duration.ofMillis(2).toNanos();
+    private static final long MIN_SAMPLE = Duration.ofMillis(2).toNanos();
 
     private final int concurrency;
 
@@ -71,7 +71,7 @@ public final class HandlerDispatcher {
     private final AtomicInteger loops = new AtomicInteger();
 
     /** Loops that wait for permits, in FIFO order; guarded by itself. */
-    private final Set<TurnScheduler> waiters = new LinkedHashSet<>();
+    private final Set<PollLoopScheduler> waiters = new LinkedHashSet<>();
 
     private final AtomicBoolean starting = new AtomicBoolean();
 
@@ -106,7 +106,7 @@ public final class HandlerDispatcher {
      * each waiter, so a busy partition cannot starve the others.
      * @return the number of permits, at most {@code most}; 0 if none is free
      */
-    int reserve(int most, TurnScheduler scheduler) {
+    int reserve(int most, PollLoopScheduler scheduler) {
         int limit = this.concurrency + prefetch();
         if (this.loops.get() <= 1) {
             return take(most, limit);
@@ -128,9 +128,9 @@ public final class HandlerDispatcher {
         }
     }
 
-    private int positionOf(TurnScheduler scheduler) {
+    private int positionOf(PollLoopScheduler scheduler) {
         int place = 0;
-        for (TurnScheduler waiting : this.waiters) {
+        for (PollLoopScheduler waiting : this.waiters) {
             if (waiting == scheduler) {
                 break;
             }
@@ -161,7 +161,7 @@ public final class HandlerDispatcher {
     }
 
     /** Removes a loop from the queue of waiting loops. */
-    void leave(TurnScheduler scheduler) {
+    void leave(PollLoopScheduler scheduler) {
         synchronized (this.waiters) {
             this.waiters.remove(scheduler);
         }
@@ -173,19 +173,19 @@ public final class HandlerDispatcher {
         if (this.loops.get() <= 1) {
             return;
         }
-        List<TurnScheduler> first;
+        List<PollLoopScheduler> first;
         synchronized (this.waiters) {
             int free = this.concurrency + this.sample.get().prefetch() - this.reserved.get();
             first = this.waiters.stream().limit(Math.max(0, free)).toList();
         }
-        first.forEach(TurnScheduler::requestTurn);
+        first.forEach(PollLoopScheduler::requestIteration);
     }
 
     private int prefetch() {
         Sample last = this.sample.get();
         long now = this.nanoTime.getAsLong();
         long span = now - last.at();
-        if (span < SHORTEST_SAMPLE) {
+        if (span < MIN_SAMPLE) {
             return last.prefetch();
         }
         Sample next = next(last, now);
@@ -253,7 +253,7 @@ public final class HandlerDispatcher {
     void forgetDroppedStart() {
         long limit = this.startLimit;
         if (this.starting.get() && this.nanoTime.getAsLong() - this.startingSince >= limit) {
-            this.startLimit = Math.min(2 * limit, LONGEST_START.toNanos());
+            this.startLimit = Math.min(2 * limit, MAX_START_TIME.toNanos());
             this.starting.set(false);
         }
     }
@@ -287,7 +287,7 @@ public final class HandlerDispatcher {
 
     /**
      * Starts a thread for waiting messages, in case an earlier start failed. If this one
-     * fails too, a running handler or a later turn continues.
+     * fails too, a running handler or a later iteration continues.
      */
     void startNext() {
         try {

@@ -23,7 +23,7 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 /**
  * Runs handlers, each at once: on daemon threads of its own, or on an executor of the
  * application. The permits of {@link HandlerDispatcher} limit their number. Where calls
- * of the store block, also runs the turns of all loops, on a few more threads.
+ * of the store block, also runs the iterations of all loops, on a few more threads.
  * <p>
  * Threads use the context class loader of the thread that created this object, not of the
  * thread that starts them, which may be the client's; platform threads do not inherit
@@ -34,14 +34,14 @@ public final class HandlerExecutor implements Executor {
     private static final String PREFIX = "delayqueue-handler-";
 
     /** The default size of the clients' connection pools. */
-    private static final int TURN_THREADS = 8;
+    private static final int STORE_THREADS = 8;
 
     private final Executor handlers;
 
     private final boolean shared;
 
-    /** {@code null} if turns run in the calling thread. */
-    private final @Nullable Executor turns;
+    /** {@code null} if iterations run in the calling thread. */
+    private final @Nullable Executor storeThreads;
 
     private final Executor log;
 
@@ -65,18 +65,18 @@ public final class HandlerExecutor implements Executor {
                 : virtual ? virtualThreads()
                         : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS, new SynchronousQueue<>(),
                                 named(PREFIX)),
-                application != null, blocking ? turnThreads() : null, new BackgroundLog());
+                application != null, blocking ? newStoreThreads() : null, new BackgroundLog());
     }
 
-    HandlerExecutor(Executor handlers, boolean shared, @Nullable Executor turns, Executor log) {
+    HandlerExecutor(Executor handlers, boolean shared, @Nullable Executor storeThreads, Executor log) {
         this.handlers = handlers;
         this.shared = shared;
-        this.turns = turns;
+        this.storeThreads = storeThreads;
         this.log = log;
     }
 
-    private static Executor turnThreads() {
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(TURN_THREADS, TURN_THREADS, 60, TimeUnit.SECONDS,
+    private static Executor newStoreThreads() {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(STORE_THREADS, STORE_THREADS, 60, TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(), named("delayqueue-loop-"));
         threads.allowCoreThreadTimeOut(true);
         return threads;
@@ -143,12 +143,12 @@ public final class HandlerExecutor implements Executor {
     }
 
     /**
-     * Runs a turn of a loop or a round of renewals: in the calling thread, unless calls
-     * of the store block.
+     * Runs an iteration of a loop or a round of renewals: in the calling thread, unless
+     * calls of the store block.
      */
-    public void runTurn(Runnable task) {
-        if (this.turns != null) {
-            this.turns.execute(task);
+    public void runStoreTask(Runnable task) {
+        if (this.storeThreads != null) {
+            this.storeThreads.execute(task);
         }
         else {
             task.run();
@@ -196,7 +196,7 @@ public final class HandlerExecutor implements Executor {
 
     /** Ends the threads after their current tasks. */
     public void close() {
-        for (Executor threads : Arrays.asList(this.handlers, this.turns)) {
+        for (Executor threads : Arrays.asList(this.handlers, this.storeThreads)) {
             if (threads instanceof ThreadPoolExecutor pool) {
                 pool.shutdown();
             }

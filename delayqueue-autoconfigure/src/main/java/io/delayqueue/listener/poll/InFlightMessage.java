@@ -20,7 +20,7 @@ import io.delayqueue.store.Lease;
 final class InFlightMessage {
 
     /** Maximum lateness in seconds, about a century; avoids an overflow. */
-    private static final long LONGEST = 3_000_000_000L;
+    private static final long MAX_SECONDS = 3_000_000_000L;
 
     private final ClaimedMessage message;
 
@@ -75,7 +75,7 @@ final class InFlightMessage {
     long lateness(long now) {
         Instant then = this.times.storeTime();
         Instant dueAt = this.message.dueAt();
-        long seconds = Math.max(-LONGEST, Math.min(LONGEST, then.getEpochSecond() - dueAt.getEpochSecond()));
+        long seconds = Math.max(-MAX_SECONDS, Math.min(MAX_SECONDS, then.getEpochSecond() - dueAt.getEpochSecond()));
         return Math.max(0,
                 TimeUnit.SECONDS.toNanos(seconds) + then.getNano() - dueAt.getNano() + (now - this.times.answeredAt()));
     }

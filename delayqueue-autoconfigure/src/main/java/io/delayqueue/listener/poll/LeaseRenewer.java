@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * there are six per lease.
  * <p>
  * <strong>Threads.</strong> The loop adds; handler threads and the loop remove. The
- * process' timer starts renewals, on a thread for turns if calls block; the store's
+ * process' timer starts renewals, on a thread for iterations if calls block; the store's
  * connection delivers the answers.
  */
 final class LeaseRenewer {
@@ -43,7 +43,7 @@ final class LeaseRenewer {
 
     private final long renewalAge;
 
-    private final Set<InFlightMessage> held = ConcurrentHashMap.newKeySet();
+    private final Set<InFlightMessage> inFlight = ConcurrentHashMap.newKeySet();
 
     private final Set<InFlightMessage> underWay = ConcurrentHashMap.newKeySet();
 
@@ -57,11 +57,11 @@ final class LeaseRenewer {
 
     Runnable start() {
         return this.runtime.timer()
-            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.runtime.runTurn(this::renew));
+            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.runtime.runStoreTask(this::renew));
     }
 
     void add(InFlightMessage message) {
-        this.held.add(message);
+        this.inFlight.add(message);
     }
 
     /**
@@ -72,17 +72,17 @@ final class LeaseRenewer {
      */
     void jumped(Duration most) {
         long now = this.runtime.now();
-        this.held.forEach((lease) -> lease.shorten(most, now));
+        this.inFlight.forEach((lease) -> lease.shorten(most, now));
     }
 
     void remove(InFlightMessage message) {
-        this.held.remove(message);
+        this.inFlight.remove(message);
     }
 
     /** Removes and returns the messages that no handler has started. */
     List<InFlightMessage> takeUnstarted() {
-        List<InFlightMessage> unstarted = this.held.stream().filter(InFlightMessage::tryRelease).toList();
-        unstarted.forEach(this.held::remove);
+        List<InFlightMessage> unstarted = this.inFlight.stream().filter(InFlightMessage::tryRelease).toList();
+        unstarted.forEach(this.inFlight::remove);
         return unstarted;
     }
 
@@ -102,7 +102,7 @@ final class LeaseRenewer {
             if (ex != null) {
                 this.runtime.log(() -> logger.warn(
                         "Cannot release {} of queue '{}', to be handled when their leases run out: {}",
-                        Texts.count(leases.size(), "message"), this.endpoint.name(),
+                        Texts.count(leases.size(), "message"), this.endpoint.queue(),
                         FailureEffects.unwrap(ex).toString()));
             }
             return null;
@@ -111,12 +111,12 @@ final class LeaseRenewer {
 
     /** Renews the leases that are due for it, without waiting for the answers. */
     void renew() {
-        if (this.held.isEmpty()) {
+        if (this.inFlight.isEmpty()) {
             // Leases that could not be renewed have ended without an answer.
             this.runtime.outage().recovered(StoreOutageLog.RENEW, this.endpoint.partition());
         }
         long now = this.runtime.now();
-        List<InFlightMessage> due = this.held.stream()
+        List<InFlightMessage> due = this.inFlight.stream()
             .filter((lease) -> lease.isRenewalDue(now, this.renewalAge) && this.underWay.add(lease))
             .toList();
         for (List<InFlightMessage> batch : batches(due)) {
@@ -155,7 +155,7 @@ final class LeaseRenewer {
         if (renewed) {
             message.renewed(sentAt, this.leaseTime);
         }
-        else if (this.held.contains(message)) {
+        else if (this.inFlight.contains(message)) {
             lost(message, this.log);
         }
     }

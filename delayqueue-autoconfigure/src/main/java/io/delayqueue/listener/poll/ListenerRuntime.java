@@ -79,13 +79,13 @@ public record ListenerRuntime(MessageStore store, ApplicationEventPublisher even
      * Runs a task that calls the store without waiting for the answer: in the calling
      * thread, unless the store's calls block.
      */
-    public void runTurn(Runnable task) {
-        this.executor.runTurn(task);
+    public void runStoreTask(Runnable task) {
+        this.executor.runStoreTask(task);
     }
 
     /**
      * Writes a log line without blocking the caller if an appender blocks. Use it in all
-     * code that may run on the client's thread: turns, and answers of the store.
+     * code that may run on the client's thread: iterations, and answers of the store.
      */
     void log(Runnable line) {
         this.executor.log(line);

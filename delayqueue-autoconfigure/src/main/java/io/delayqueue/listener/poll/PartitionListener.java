@@ -31,7 +31,7 @@ public record PartitionListener(String listenerId, Partition partition, Listener
                 this.lateness, this.expirations);
     }
 
-    public QueueName name() {
+    public QueueName queue() {
         return this.partition.queue();
     }
 

@@ -23,12 +23,12 @@ import org.slf4j.LoggerFactory;
  * handlers have become slow, are released. Handled messages wait a few milliseconds for
  * others; one call acknowledges them, sent back to back with a claim if one is due.
  * <p>
- * <strong>Threads.</strong> The loop has no thread. Its turns run one at a time, on the
- * thread of the event that causes them: the timer, a wake-up, an answer of the store, a
- * handler that finishes. No turn blocks; a pending answer causes a turn when it arrives.
- * A handler thread hands its message back for acknowledgement, releases its permit, and
- * requests a turn if needed: in this order, or the loop could find no permit and run no
- * other turn. Any thread pauses, resumes and stops.
+ * <strong>Threads.</strong> The loop has no thread. Its iterations run one at a time, on
+ * the thread of the event that causes them: the timer, a wake-up, an answer of the store,
+ * a handler that finishes. No iteration blocks; a pending answer causes an iteration when
+ * it arrives. A handler thread hands its message back for acknowledgement, releases its
+ * permit, and requests an iteration if needed: in this order, or the loop could find no
+ * permit and run no other iteration. Any thread pauses, resumes and stops.
  */
 public final class PollLoop {
 
@@ -46,7 +46,7 @@ public final class PollLoop {
 
     private final ClaimScheduler claims;
 
-    private final TurnScheduler scheduler;
+    private final PollLoopScheduler scheduler;
 
     private final LeaseRenewer leaseRenewer;
 
@@ -85,7 +85,8 @@ public final class PollLoop {
         this.dispatcher = dispatcher;
         this.log = new PollLoopLog(endpoint, runtime);
         dispatcher.register();
-        this.scheduler = new TurnScheduler(this::runOnce, runtime::runTurn, runtime.timer(), runtime.nanoTime());
+        this.scheduler = new PollLoopScheduler(this::runOnce, runtime::runStoreTask, runtime.timer(),
+                runtime.nanoTime());
         this.leaseRenewer = new LeaseRenewer(endpoint, runtime);
         this.claims = new ClaimScheduler(endpoint, runtime, dispatcher, this.scheduler, this.leaseRenewer::jumped);
         this.acknowledgements = new AcknowledgementBatcher(endpoint, runtime, this.leaseRenewer);
@@ -98,7 +99,7 @@ public final class PollLoop {
     }
 
     /**
-     * Starts the turns, unless the loop was stopped before.
+     * Starts the iterations, unless the loop was stopped before.
      * @return {@link #end()}
      */
     public CompletableFuture<Void> start(WakeUps wakeUps) {
@@ -110,8 +111,8 @@ public final class PollLoop {
         try {
             onEnd(wakeUps.listen(this.endpoint.partition(), this::onWakeUp)::close);
             onEnd(this.leaseRenewer.start());
-            // Ensures a turn in each safety poll, even if the schedule fails.
-            onEnd(this.runtime.timer().every(this.runtime.settings().safetyPoll(), this.scheduler::requestTurn));
+            // Ensures an iteration in each safety poll, even if the schedule fails.
+            onEnd(this.runtime.timer().every(this.runtime.settings().safetyPoll(), this.scheduler::requestIteration));
         }
         catch (Throwable ex) {
             this.end.complete(null);
@@ -129,20 +130,20 @@ public final class PollLoop {
         // Mostly follows a resubscription, which shows that the store is reachable.
         boolean back = signal.kind() == WakeUpSignal.Kind.POLL_NOW && this.claims.endBackoff();
         if (this.claims.onWakeUp(signal) || back) {
-            this.scheduler.requestTurn();
+            this.scheduler.requestIteration();
         }
     }
 
-    /** Returns how long ago the last turn was. */
+    /** Returns how long ago the last iteration was. */
     public PollLoopStatus status() {
-        return new PollLoopStatus(this.endpoint.partition(), this.scheduler.sinceLastTurn(),
+        return new PollLoopStatus(this.endpoint.partition(), this.scheduler.sinceLastIteration(),
                 this.runtime.settings().safetyPoll());
     }
 
     /** Ends or resumes claiming; running handlers continue. */
     public void pause(boolean pause) {
         this.paused = pause;
-        this.scheduler.requestTurn();
+        this.scheduler.requestIteration();
     }
 
     /**
@@ -153,14 +154,14 @@ public final class PollLoop {
     public void stop(Duration timeout) {
         this.stopDeadline = this.runtime.now() + Nanos.of(timeout);
         this.stopped = true;
-        this.scheduler.requestTurn();
+        this.scheduler.requestIteration();
     }
 
     /**
-     * Runs one turn: settles finished messages, and claims and dispatches due ones as
-     * permits allow; once stopped, ends the loop.
-     * @return how long until the next turn, unless one is requested; {@code null} for no
-     * limit
+     * Runs one iteration: settles finished messages, and claims and dispatches due ones
+     * as permits allow; once stopped, ends the loop.
+     * @return how long until the next iteration, unless one is requested; {@code null}
+     * for no limit
      */
     @Nullable Duration runOnce() {
         try {
@@ -212,7 +213,7 @@ public final class PollLoop {
         this.pending = calls;
         if (!calls.answers().isDone()) {
             this.claims.answersPending();
-            calls.answers().whenComplete((done, ex) -> this.scheduler.requestTurn());
+            calls.answers().whenComplete((done, ex) -> this.scheduler.requestIteration());
         }
         return calls;
     }
@@ -247,7 +248,7 @@ public final class PollLoop {
         return null;
     }
 
-    /** Returns how long to wait until the next turn. */
+    /** Returns how long to wait until the next iteration. */
     private Duration untilNext() {
         Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.runtime.now());
         Duration wait = (timeUntilFlush != null) ? timeUntilFlush : this.runtime.settings().safetyPoll();
@@ -273,18 +274,19 @@ public final class PollLoop {
         this.endpoint.expired(claim.expired());
         this.log.deadLettered(claim.deadLettered());
         this.log.summarize();
-        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.permits(), this.endpoint.name());
+        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.permits(),
+                this.endpoint.queue());
         return dispatched;
     }
 
     private List<InFlightMessage> hold(List<ClaimedMessage> messages, InFlightMessage.Times times) {
-        List<InFlightMessage> inFlight = new ArrayList<>(messages.size());
+        List<InFlightMessage> added = new ArrayList<>(messages.size());
         for (ClaimedMessage message : messages) {
-            InFlightMessage held = new InFlightMessage(message, times, this.endpoint.settings().lease());
-            this.leaseRenewer.add(held);
-            inFlight.add(held);
+            InFlightMessage inFlight = new InFlightMessage(message, times, this.endpoint.settings().lease());
+            this.leaseRenewer.add(inFlight);
+            added.add(inFlight);
         }
-        return inFlight;
+        return added;
     }
 
     private boolean dispatch(List<InFlightMessage> messages) {
@@ -329,7 +331,7 @@ public final class PollLoop {
             flush();
         }
         else if (wanted) {
-            this.scheduler.requestTurn();
+            this.scheduler.requestIteration();
         }
         if (this.dispatcher.needsMore()) {
             this.dispatcher.wakeWaiters();
@@ -357,15 +359,15 @@ public final class PollLoop {
 
     /** Ends the loop if no handler runs, or the stop has timed out. */
     private @Nullable Duration drain() {
-        // The stop may have been requested during this turn.
+        // The stop may have been requested during this iteration.
         if (beginDrain() && !isIdle()) {
             return untilDeadline();
         }
         this.ended = true;
         this.runtime.outage().forget(this.endpoint.partition());
         this.log.close();
-        if (this.claims.held() > 0) {
-            this.log.outlived(this.claims.held());
+        if (this.claims.inFlight() > 0) {
+            this.log.outlived(this.claims.inFlight());
         }
         CompletableFuture.allOf(this.released, flush()).whenComplete((done, ex) -> this.end.complete(null));
         return null;
@@ -381,7 +383,7 @@ public final class PollLoop {
     }
 
     private boolean isIdle() {
-        return this.claims.held() == 0 && this.acknowledgements.isEmpty();
+        return this.claims.inFlight() == 0 && this.acknowledgements.isEmpty();
     }
 
     private Duration backoff() {

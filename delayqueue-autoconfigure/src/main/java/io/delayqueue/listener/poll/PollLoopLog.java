@@ -55,22 +55,22 @@ final class PollLoopLog {
      * nothing.
      * @param what the rejected operation, as the end of a sentence
      */
-    void leaseLost(InFlightMessage held, String what) {
-        if (!held.reportLoss()) {
+    void leaseLost(InFlightMessage inFlight, String what) {
+        if (!inFlight.reportLoss()) {
             this.runtime
                 .log(() -> logger.debug("Message '{}' of queue '{}' has outlived its lease, as was logged; here {}",
-                        held.lease().id(), held.lease().queue(), what));
+                        inFlight.lease().id(), inFlight.lease().queue(), what));
             return;
         }
         this.endpoint.leaseLost();
         this.runtime.log(() -> logger.warn(
                 "Message '{}' of queue '{}' outlived its lease on attempt {}, so that it may be handled again; here {}",
-                held.lease().id(), held.lease().queue(), held.attempt(), what));
+                inFlight.lease().id(), inFlight.lease().queue(), inFlight.attempt(), what));
     }
 
     void failed(Throwable failure, Duration wait) {
         this.runtime.log(() -> logger.error("Poll loop of listener '{}' on queue '{}' failed; it continues in {}",
-                this.endpoint.listenerId(), this.endpoint.name(), Texts.span(wait), failure));
+                this.endpoint.listenerId(), this.endpoint.queue(), Texts.span(wait), failure));
     }
 
     /**
@@ -82,18 +82,18 @@ final class PollLoopLog {
         long last = this.noThreadAt.get();
         if ((last != NEVER && now - last < REPEAT) || !this.noThreadAt.compareAndSet(last, now)) {
             this.runtime.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
-                    this.endpoint.listenerId(), this.endpoint.name(), failure.toString()));
+                    this.endpoint.listenerId(), this.endpoint.queue(), failure.toString()));
         }
         else if (failure instanceof RejectedExecutionException) {
             this.runtime.log(() -> logger.warn(
                     "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are given back, "
                             + "and claimed again by this node or another: {}",
-                    this.endpoint.listenerId(), this.endpoint.name(), failure.toString()));
+                    this.endpoint.listenerId(), this.endpoint.queue(), failure.toString()));
         }
         else {
             this.runtime.log(() -> logger.error(
                     "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
-                    this.endpoint.listenerId(), this.endpoint.name(), failure));
+                    this.endpoint.listenerId(), this.endpoint.queue(), failure));
         }
     }
 
@@ -103,7 +103,7 @@ final class PollLoopLog {
                 "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
                         + "interrupt follows. A message whose handler runs on may be handled again, unless the "
                         + "handler ends within the lease",
-                Texts.count(handlers, "handler"), this.endpoint.listenerId(), this.endpoint.name()));
+                Texts.count(handlers, "handler"), this.endpoint.listenerId(), this.endpoint.queue()));
     }
 
     /** Logs how many messages have expired, at intervals. */
@@ -119,7 +119,7 @@ final class PollLoopLog {
     private void expired(long messages) {
         if (messages > 0) {
             String line = this.endpoint.expirations()
-                .text(messages, this.endpoint.name(), this.endpoint.settings().expiryPolicy());
+                .text(messages, this.endpoint.queue(), this.endpoint.settings().expiryPolicy());
             this.runtime.log(() -> logger.warn(line));
         }
     }

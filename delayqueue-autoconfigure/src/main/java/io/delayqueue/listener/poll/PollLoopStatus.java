@@ -8,18 +8,18 @@ import io.delayqueue.store.Partition;
  * Reports the liveness of a loop that polls a partition.
  *
  * @param partition the partition that it polls
- * @param silence time since its last turn; a turn runs at least once per safety poll,
- * even without free permits, while paused or while the store is unavailable
+ * @param silence time since its last iteration; an iteration runs at least once per
+ * safety poll, even without free permits, while paused or while the store is unavailable
  * @param safetyPoll longest time between two polls
  */
-public record PollLoopStatus(Partition partition, Duration sinceLastTurn, Duration safetyPoll) {
+public record PollLoopStatus(Partition partition, Duration sinceLastIteration, Duration safetyPoll) {
 
     /** Tolerance for GC pauses and a busy machine. */
     private static final Duration TOLERANCE = Duration.ofSeconds(10);
 
-    /** Returns whether its last turn is recent enough. */
+    /** Returns whether its last iteration is recent enough. */
     public boolean isAlive() {
-        return this.sinceLastTurn.compareTo(this.safetyPoll.multipliedBy(2).plus(TOLERANCE)) <= 0;
+        return this.sinceLastIteration.compareTo(this.safetyPoll.multipliedBy(2).plus(TOLERANCE)) <= 0;
     }
 
 }

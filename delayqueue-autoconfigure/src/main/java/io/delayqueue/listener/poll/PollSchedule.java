@@ -35,7 +35,7 @@ final class PollSchedule {
     private static final long CONFIRMATION_PAUSE = Nanos.of(Duration.ofMillis(100));
 
     /** The primary poller announces a poll before the grace of standby nodes is over. */
-    private static final long LONGEST_SILENCE = GRACE / 2;
+    private static final long MAX_SILENCE = GRACE / 2;
 
     /** Makes the primary poller poll early enough to notify the others in time. */
     private static final double PRIMARY_SAFETY_POLL = 0.85;
@@ -110,7 +110,7 @@ final class PollSchedule {
         }
         long poll = (this.role == Role.PRIMARY) ? this.primarySafetyPoll : this.standbySafetyPoll;
         long at = Math.min(after(this.known, this.behind ? 0 : this.delay), this.polledAt + poll);
-        at = Math.min(at, after(this.unannouncedSince, LONGEST_SILENCE));
+        at = Math.min(at, after(this.unannouncedSince, MAX_SILENCE));
         return Math.min(at, this.shareAt);
     }
 
@@ -160,7 +160,7 @@ final class PollSchedule {
         this.known = this.behind ? Math.min(before, now + jitter())
                 : (signal.in() != null) ? now + span(signal.in()) : NEVER;
         if (primary.load() >= this.primaryPartitions.count() + 2 && this.primaryPartitions.takeOne()) {
-            this.shareAt = now + (long) (LONGEST_SILENCE * this.random.getAsDouble());
+            this.shareAt = now + (long) (MAX_SILENCE * this.random.getAsDouble());
         }
     }
 

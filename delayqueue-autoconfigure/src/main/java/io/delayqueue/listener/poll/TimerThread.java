@@ -11,9 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs all scheduled tasks of the process on one thread: turns of the loops, renewals and
- * timeouts. The thread starts with the first task, keeps the JVM of an application alive
- * that only has handlers, and ends with {@link #close()}. Later tasks never run.
+ * Runs all scheduled tasks of the process on one thread: iterations of the loops,
+ * renewals and timeouts. The thread starts with the first task, keeps the JVM of an
+ * application alive that only has handlers, and ends with {@link #close()}. Later tasks
+ * never run.
  */
 public final class TimerThread implements LoopTimer {
 

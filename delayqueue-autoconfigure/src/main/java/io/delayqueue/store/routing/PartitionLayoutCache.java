@@ -48,15 +48,15 @@ public final class PartitionLayoutCache {
 
     private static final Logger logger = LoggerFactory.getLogger(PartitionLayoutCache.class);
 
-    private static final long OLDEST = Duration.ofMinutes(1).toNanos();
+    private static final long MAX_AGE = Duration.ofMinutes(1).toNanos();
 
     /**
      * Bounds the memory, as callers may invent queue names. Beyond it, layouts without a
      * watcher are dropped.
      */
-    private static final int MOST_QUEUES = 10_000;
+    private static final int MAX_QUEUES = 10_000;
 
-    private static final int MOST_CONFLICTS = 10;
+    private static final int MAX_CONFLICTS = 10;
 
     private final PartitionLayoutStore records;
 
@@ -64,7 +64,7 @@ public final class PartitionLayoutCache {
 
     private final LongSupplier nanoTime;
 
-    private final int mostQueues;
+    private final int maxQueues;
 
     private final BackgroundLog log = new BackgroundLog();
 
@@ -79,12 +79,12 @@ public final class PartitionLayoutCache {
      */
     public PartitionLayoutCache(PartitionLayoutStore records, ToIntFunction<QueueName> configured,
             LongSupplier nanoTime) {
-        this(records, configured, nanoTime, MOST_QUEUES);
+        this(records, configured, nanoTime, MAX_QUEUES);
     }
 
     PartitionLayoutCache(PartitionLayoutStore records, ToIntFunction<QueueName> configured, LongSupplier nanoTime,
-            int mostQueues) {
-        this.mostQueues = mostQueues;
+            int maxQueues) {
+        this.maxQueues = maxQueues;
         this.records = records;
         this.configured = configured;
         this.nanoTime = nanoTime;
@@ -97,7 +97,7 @@ public final class PartitionLayoutCache {
         if (known == null) {
             return read(queue);
         }
-        if (this.nanoTime.getAsLong() - known.readAt() > OLDEST) {
+        if (this.nanoTime.getAsLong() - known.readAt() > MAX_AGE) {
             entry.known.compareAndSet(known, new Known(known.answer(), known.partitions(), this.nanoTime.getAsLong()));
             readInPassing(queue);
         }
@@ -278,7 +278,7 @@ public final class PartitionLayoutCache {
                     return before;
                 });
             }
-            if (conflicts == MOST_CONFLICTS) {
+            if (conflicts == MAX_CONFLICTS) {
                 return CompletableFuture.failedFuture(new StoreUnavailableException(
                         "The partitions of queue '%s' were changed by others again and again; nothing was changed"
                             .formatted(queue),
@@ -396,7 +396,7 @@ public final class PartitionLayoutCache {
         if (entry != null) {
             return entry;
         }
-        if (this.entries.size() >= this.mostQueues) {
+        if (this.entries.size() >= this.maxQueues) {
             this.entries.keySet()
                 .forEach((name) -> this.entries.computeIfPresent(name,
                         (same, other) -> other.watchers.isEmpty() ? null : other));

@@ -55,7 +55,7 @@ public final class PartitionRouter {
      * Each repetition requires another change of the layout, so one is nearly always
      * enough.
      */
-    private static final int MOST_REPEATS = 5;
+    private static final int MAX_REPEATS = 5;
 
     private final MessageStore store;
 
@@ -65,11 +65,11 @@ public final class PartitionRouter {
 
     private final QueueRegistrar notes;
 
-    public PartitionRouter(StoreComponents ports) {
-        this.store = ports.messages();
-        this.inspector = ports.inspector();
-        this.table = ports.partitions();
-        this.notes = ports.registrar();
+    public PartitionRouter(StoreComponents components) {
+        this.store = components.messages();
+        this.inspector = components.inspector();
+        this.table = components.partitions();
+        this.notes = components.registrar();
     }
 
     /** Returns all partitions that may hold messages, by this version or a later one. */
@@ -153,18 +153,20 @@ public final class PartitionRouter {
      * then the dead letter is removed: a failure in between leaves both and loses
      * nothing.
      */
-    public CompletableFuture<RedriveResult> redrive(QueueName queue, String letterId) {
-        return persist(queue, () -> this.table.read(queue)
-            .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts())
-                    ? this.store.redrive(new PartitionTarget(Partition.first(queue), partitions.version()), letterId)
-                    : sendAgain(queue, partitions, letterId)),
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String deadLetterId) {
+        return persist(queue,
+                () -> this.table.read(queue)
+                    .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts()) ? this.store
+                        .redrive(new PartitionTarget(Partition.first(queue), partitions.version()), deadLetterId)
+                            : sendAgain(queue, partitions, deadLetterId)),
                 0, false);
     }
 
-    private CompletableFuture<RedriveResult> sendAgain(QueueName queue, PartitionLayout partitions, String letterId) {
-        List<PartitionTarget> targets = List.copyOf(targets(queue, partitions, Lease.idOf(letterId)));
-        return query(targets, 0, (target) -> this.inspector.deadLetteredMessage(target.partition(), letterId)
-            .thenApply((found) -> found.map((message) -> new DeadLettered(target.partition(), letterId, message))),
+    private CompletableFuture<RedriveResult> sendAgain(QueueName queue, PartitionLayout partitions,
+            String deadLetterId) {
+        List<PartitionTarget> targets = List.copyOf(targets(queue, partitions, Lease.idOf(deadLetterId)));
+        return query(targets, 0, (target) -> this.inspector.deadLetteredMessage(target.partition(), deadLetterId)
+            .thenApply((found) -> found.map((message) -> new DeadLettered(target.partition(), deadLetterId, message))),
                 Optional::isEmpty)
             .thenCompose((found) -> found.map(this::sendAgain)
                 .orElseGet(() -> CompletableFuture.completedFuture(RedriveResult.NOT_FOUND)));
@@ -178,7 +180,7 @@ public final class PartitionRouter {
         // A send would follow a message that is leased and cancelled, and does not detect
         // one in another group.
         return find(queue, deadLettered.message().id())
-            .thenCompose((held) -> held.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
+            .thenCompose((existing) -> existing.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
                     : schedule(queue, deadLettered.message())
                         .handle((sent, failure) -> settle(deadLettered, sent, failure))
                         .thenCompose(Function.identity()));
@@ -195,7 +197,7 @@ public final class PartitionRouter {
         if (sent != null && sent.outcome() == SendOutcome.KEPT) {
             return CompletableFuture.completedFuture(RedriveResult.ID_IN_USE);
         }
-        return this.store.purge(deadLettered.partition(), deadLettered.letterId()).handle((purged, left) -> {
+        return this.store.purge(deadLettered.partition(), deadLettered.deadLetterId()).handle((purged, left) -> {
             if (left != null) {
                 throw new StoreUnavailableException(
                         "The message of the dead letter is stored again, but its letter may still be there",
@@ -213,17 +215,17 @@ public final class PartitionRouter {
     }
 
     /** Removes a dead letter from whichever partition holds it. */
-    public CompletableFuture<Boolean> purge(QueueName queue, String letterId) {
+    public CompletableFuture<Boolean> purge(QueueName queue, String deadLetterId) {
         return this.table.read(queue)
-            .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(letterId))), 0,
-                    (target) -> this.store.purge(target.partition(), letterId), (purged) -> !purged));
+            .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(deadLetterId))), 0,
+                    (target) -> this.store.purge(target.partition(), deadLetterId), (purged) -> !purged));
     }
 
     /** Finds a dead letter in any partition. */
-    public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String letterId) {
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String deadLetterId) {
         return this.table.read(queue)
-            .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(letterId))), 0,
-                    (target) -> this.inspector.deadLetter(target.partition(), letterId), Optional::isEmpty));
+            .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(deadLetterId))), 0,
+                    (target) -> this.inspector.deadLetter(target.partition(), deadLetterId), Optional::isEmpty));
     }
 
     /** Returns the total counts of all partitions. */
@@ -262,7 +264,7 @@ public final class PartitionRouter {
             if (failure == null) {
                 return CompletableFuture.completedFuture(answer);
             }
-            if (repeats == MOST_REPEATS || !StaleLayoutException.isCauseOf(failure)) {
+            if (repeats == MAX_REPEATS || !StaleLayoutException.isCauseOf(failure)) {
                 return CompletableFuture.<T>failedFuture(FailureEffects.keep(doubtful, failure));
             }
             boolean doubt = doubtful || FailureEffects.isIn(failure);
@@ -292,10 +294,10 @@ public final class PartitionRouter {
      * Holds the message of a dead letter.
      *
      * @param partition the partition of the dead letter
-     * @param letterId its id
+     * @param deadLetterId its id
      * @param message the message to send
      */
-    private record DeadLettered(Partition partition, String letterId, NewMessage message) {
+    private record DeadLettered(Partition partition, String deadLetterId, NewMessage message) {
     }
 
     /**
@@ -339,7 +341,7 @@ public final class PartitionRouter {
                 if (failure == null) {
                     return go(route, next + 1, left, repeats);
                 }
-                if (repeats < MOST_REPEATS && StaleLayoutException.isCauseOf(failure)) {
+                if (repeats < MAX_REPEATS && StaleLayoutException.isCauseOf(failure)) {
                     this.doubtful |= FailureEffects.isIn(failure);
                     return again(pending, failure, repeats + 1);
                 }

@@ -33,7 +33,7 @@ public final class QueueRegistrar {
      * Bounds the memory, as callers may invent queue names. Beyond it, queues are
      * registered again on their next use.
      */
-    private static final int MOST_QUEUES = 10_000;
+    private static final int MAX_QUEUES = 10_000;
 
     private final QueueRegistry directory;
 
@@ -56,7 +56,7 @@ public final class QueueRegistrar {
         long now = this.nanoTime.getAsLong();
         AtomicLong known = this.nextNotes.get(queue);
         if (known == null) {
-            if (this.nextNotes.size() >= MOST_QUEUES) {
+            if (this.nextNotes.size() >= MAX_QUEUES) {
                 this.nextNotes.clear();
             }
             known = this.nextNotes.computeIfAbsent(queue, (name) -> new AtomicLong(now));

@@ -6,7 +6,7 @@ import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.WakeUps;
 
 /**
- * Holds the ports of one store.
+ * Holds the components of one store.
  *
  * @param messages changes messages
  * @param inspector reads messages

@@ -52,17 +52,17 @@ public final class UnconsumedQueueCheck {
     static final Duration MEMORY = Duration.ofMinutes(10);
 
     /** Maximum number of log lines per search; later searches log the rest. */
-    static final int MOST_LINES = 20;
+    static final int MAX_LINES = 20;
 
     /** Maximum number of queues per search, the first ones by name. */
-    private static final int MOST_QUEUES = 1_000;
+    private static final int MAX_QUEUES = 1_000;
 
     /** Maximum number of concurrent reads, because other calls share the connection. */
-    static final int MOST_READS = 20;
+    static final int MAX_READS = 20;
 
     private static final Logger logger = LoggerFactory.getLogger(UnconsumedQueueCheck.class);
 
-    private final StoreComponents ports;
+    private final StoreComponents components;
 
     private final QueueInspector inspector;
 
@@ -83,15 +83,15 @@ public final class UnconsumedQueueCheck {
 
     /**
      * Creates the check without starting a search.
-     * @param ports the store
+     * @param components the store
      * @param inspector counts the messages
      * @param directories lists queues and nodes
      * @param consumed the queues consumed through this process other than by listeners
      * @param nanoTime the monotonic clock
      */
-    public UnconsumedQueueCheck(StoreComponents ports, QueueInspector inspector, Directories directories,
+    public UnconsumedQueueCheck(StoreComponents components, QueueInspector inspector, Directories directories,
             RemoteConsumerQueues consumed, LongSupplier nanoTime) {
-        this.ports = ports;
+        this.components = components;
         this.inspector = inspector;
         this.directories = directories;
         this.consumed = consumed;
@@ -115,7 +115,7 @@ public final class UnconsumedQueueCheck {
         if (now - next < 0 || !this.nextSearch.compareAndSet(next, now + PERIOD.toNanos())) {
             return;
         }
-        if (this.ports.messages().isBlocking()) {
+        if (this.components.messages().isBlocking()) {
             Thread thread = new Thread(this::search, "delayqueue-unconsumed");
             thread.setDaemon(true);
             thread.start();
@@ -134,7 +134,7 @@ public final class UnconsumedQueueCheck {
         try {
             found = this.directories.nodes()
                 .list()
-                .thenCombine(this.directories.queues().list("", MOST_QUEUES), (reports, queues) -> {
+                .thenCombine(this.directories.queues().list("", MAX_QUEUES), (reports, queues) -> {
                     Set<String> listened = listened(reports);
                     return find(queues.stream().filter((queue) -> !listened.contains(queue.value())).toList())
                         .thenApply((unconsumed) -> conclude(unconsumed, listened));
@@ -165,8 +165,8 @@ public final class UnconsumedQueueCheck {
     private CompletableFuture<Map<String, QueueOverview>> find(List<QueueName> queues) {
         List<QueueName> suspects = queues.stream().filter((queue) -> !this.consumed.isConsumed(queue, MEMORY)).toList();
         CompletableFuture<Map<String, QueueOverview>> found = CompletableFuture.completedFuture(new TreeMap<>());
-        for (int i = 0; i < suspects.size(); i += MOST_READS) {
-            List<QueueName> some = suspects.subList(i, Math.min(suspects.size(), i + MOST_READS));
+        for (int i = 0; i < suspects.size(); i += MAX_READS) {
+            List<QueueName> some = suspects.subList(i, Math.min(suspects.size(), i + MAX_READS));
             found = found.thenCompose((unconsumed) -> find(some, unconsumed));
         }
         return found;
@@ -200,7 +200,7 @@ public final class UnconsumedQueueCheck {
     }
 
     private CompletableFuture<QueueOverview> overview(QueueName queue) {
-        return this.ports.partitions().of(queue).thenCompose((partitions) -> {
+        return this.components.partitions().of(queue).thenCompose((partitions) -> {
             List<CompletableFuture<PartitionCounts>> counts = partitions.all(queue)
                 .stream()
                 .map(this.inspector::counts)
@@ -221,7 +221,7 @@ public final class UnconsumedQueueCheck {
         this.logged.retainAll(unconsumed.keySet());
         List<QueueOverview> fresh = new ArrayList<>(unconsumed.values());
         fresh.removeIf((queue) -> this.logged.contains(queue.queue()));
-        fresh.stream().limit(MOST_LINES).filter((queue) -> this.logged.add(queue.queue())).forEach((queue) -> {
+        fresh.stream().limit(MAX_LINES).filter((queue) -> this.logged.add(queue.queue())).forEach((queue) -> {
             String similar = SimilarNames.among(listened, queue.queue())
                 .map((name) -> ". A node listens to '%s'; was that meant?".formatted(name))
                 .orElse("");

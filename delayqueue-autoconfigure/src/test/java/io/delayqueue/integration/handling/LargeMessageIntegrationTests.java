@@ -56,7 +56,7 @@ class LargeMessageIntegrationTests {
         queue.sendAll(messages());
 
         for (int i = 0; i < MESSAGES; i++) {
-            assertThat(queue.receive("large", Applications.PATIENCE).orElseThrow().acknowledge()).isTrue();
+            assertThat(queue.receive("large", Applications.TIMEOUT).orElseThrow().acknowledge()).isTrue();
         }
 
         this.applications.assertNoKeysLeft(this.redis);

@@ -296,7 +296,7 @@ class MainJobIntegrationTests {
         SendResult sent = this.queue.send("by-hand", new Order(1), Duration.ofMillis(100));
         assertThat(this.queue.receive("by-hand", Duration.ZERO)).isEmpty();
 
-        Optional<ReceivedMessage> received = this.queue.receive("by-hand", Applications.PATIENCE);
+        Optional<ReceivedMessage> received = this.queue.receive("by-hand", Applications.TIMEOUT);
         assertThat(received).isPresent();
         assertThat(received.get().payload(Order.class)).isEqualTo(new Order(1));
         assertThat(received.get().dueAt()).isEqualTo(sent.dueAt());

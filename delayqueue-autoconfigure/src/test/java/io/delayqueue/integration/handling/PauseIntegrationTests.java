@@ -85,7 +85,7 @@ class PauseIntegrationTests {
         sender.queue().pause(QUEUE);
         sender.queue().sendAll(dueNow(1));
         CompletableFuture<Optional<ReceivedMessage>> waiting = CompletableFuture
-            .supplyAsync(() -> sender.queue().receive(QUEUE, Applications.PATIENCE));
+            .supplyAsync(() -> sender.queue().receive(QUEUE, Applications.TIMEOUT));
 
         sender.queue().resume(QUEUE);
 

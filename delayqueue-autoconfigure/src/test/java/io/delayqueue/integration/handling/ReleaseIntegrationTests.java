@@ -80,11 +80,11 @@ class ReleaseIntegrationTests {
         Application receiver = this.applications.withoutHandler(this.redis);
         List<Instant> due = sendBacklog(receiver);
 
-        ReceivedMessage first = receiver.queue().receive("orders", Applications.PATIENCE).orElseThrow();
+        ReceivedMessage first = receiver.queue().receive("orders", Applications.TIMEOUT).orElseThrow();
         assertThat(first.release(Duration.ZERO)).isTrue();
 
         for (int i = 0; i < BACKLOG; i++) {
-            ReceivedMessage next = receiver.queue().receive("orders", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage next = receiver.queue().receive("orders", Applications.TIMEOUT).orElseThrow();
             assertThat(next.dueAt()).isEqualTo(due.get(i));
             assertThat(next.attempt()).isEqualTo(1);
             assertThat(next.acknowledge()).isTrue();

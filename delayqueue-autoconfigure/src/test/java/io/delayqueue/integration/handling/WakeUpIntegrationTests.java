@@ -110,7 +110,7 @@ class WakeUpIntegrationTests {
         Application sender = this.applications.withoutHandler(redis);
         var received = new CompletableFuture<Boolean>();
         Thread thread = new Thread(() -> received.complete(receiver.queue()
-            .receive("by-hand", Applications.PATIENCE.multipliedBy(10))
+            .receive("by-hand", Applications.TIMEOUT.multipliedBy(10))
             .orElseThrow()
             .acknowledge()));
         thread.start();

@@ -46,7 +46,7 @@ class BulkDeadLetterTests {
     private static void kill(DelayQueueOperations queue, String id, @Nullable String group, String cause) {
         DelayedMessage.Builder message = DelayedMessage.builder(QUEUE, new Order(1)).id(id);
         queue.send(((group != null) ? message.group(group) : message).build());
-        ReceivedMessage taken = queue.receive(QUEUE, Applications.PATIENCE).orElseThrow();
+        ReceivedMessage taken = queue.receive(QUEUE, Applications.TIMEOUT).orElseThrow();
         assertThat(taken.deadLetter(cause)).isTrue();
     }
 

@@ -77,7 +77,7 @@ class IntegrityCheckIntegrationTests {
             }
             over.set(true);
             for (Future<?> sender : senders) {
-                sender.get(Applications.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                sender.get(Applications.TIMEOUT.toSeconds(), TimeUnit.SECONDS);
             }
         }
         finally {

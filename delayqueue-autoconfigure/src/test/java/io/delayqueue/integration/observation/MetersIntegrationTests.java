@@ -108,7 +108,7 @@ class MetersIntegrationTests {
         this.application.listener().pause();
         send(message(2));
         // Its lease runs out unsettled.
-        assertThat(this.application.queue().receive(QUEUE, Applications.PATIENCE)).isPresent();
+        assertThat(this.application.queue().receive(QUEUE, Applications.TIMEOUT)).isPresent();
         SendResult sent = this.application.queue().send(message(1).timeToLive(Duration.ofMillis(1)).build());
         Applications.await(() -> assertThat(redisTime()).isAfterOrEqualTo(sent.dueAt().plus(Duration.ofMillis(1))));
         this.application.listener().resume();

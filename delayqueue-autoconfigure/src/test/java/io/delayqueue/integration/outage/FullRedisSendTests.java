@@ -55,7 +55,7 @@ class FullRedisSendTests {
         try (RedisServer redis = RedisServer.start(binary)) {
             DelayQueueOperations queue = this.applications.withoutHandler(redis, FOUR).queue();
             queue.send(message("orders", "leased").delay(Duration.ZERO).build());
-            ReceivedMessage leased = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage leased = queue.receive("orders", Applications.TIMEOUT).orElseThrow();
             queue.send(message("orders", "waits").build());
             queue.send(message("orders", "head").group("g").build());
             queue.send(message("spread", "first").build());
@@ -125,34 +125,34 @@ class FullRedisSendTests {
                 queue.send(message("orders", "m" + i).group("g").delay(Duration.ofMillis(i)).build());
                 queue.send(message("spread", "m" + i).delay(Duration.ZERO).build());
             }
-            ReceivedMessage first = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage first = queue.receive("orders", Applications.TIMEOUT).orElseThrow();
             queue.send(message("orders", "m0").group("g").onDuplicate(OnDuplicate.AFTER_CURRENT).build());
             redis.commands().configSet("maxmemory", "1");
 
             // Its successor comes to the end of the group.
             assertThat(first.acknowledge()).isTrue();
             assertThat(queue.find("orders", "m0").orElseThrow().failures()).isZero();
-            ReceivedMessage second = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage second = queue.receive("orders", Applications.TIMEOUT).orElseThrow();
             assertThat(second.id()).isEqualTo("m1");
             assertThat(second.retry(Duration.ZERO, "boom")).isTrue();
-            ReceivedMessage again = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage again = queue.receive("orders", Applications.TIMEOUT).orElseThrow();
             assertThat(again.id()).isEqualTo("m1");
             assertThat(again.deadLetter("enough")).isTrue();
             assertThat(queue.cancel("orders", "m2")).isEqualTo(CancelResult.CANCELLED);
             assertThat(queue.reschedule("orders", "m0", Duration.ZERO)).isEqualTo(RescheduleResult.RESCHEDULED);
             for (String id : List.of("m3", "m0")) {
-                ReceivedMessage next = queue.receive("orders", Applications.PATIENCE).orElseThrow();
+                ReceivedMessage next = queue.receive("orders", Applications.TIMEOUT).orElseThrow();
                 assertThat(next.id()).isEqualTo(id);
                 assertThat(next.acknowledge()).isTrue();
             }
             assertThat(queue.deadLetters("orders").redriveAll()).isEqualTo(1);
-            assertThat(queue.receive("orders", Applications.PATIENCE).orElseThrow().acknowledge()).isTrue();
+            assertThat(queue.receive("orders", Applications.TIMEOUT).orElseThrow().acknowledge()).isTrue();
 
             assertThat(queue.repartition("spread", 2)).isEqualTo(4);
-            ReceivedMessage dying = queue.receive("spread", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage dying = queue.receive("spread", Applications.TIMEOUT).orElseThrow();
             assertThat(dying.deadLetter("enough")).isTrue();
             for (int i = 0; i < 3; i++) {
-                assertThat(queue.receive("spread", Applications.PATIENCE).orElseThrow().acknowledge()).isTrue();
+                assertThat(queue.receive("spread", Applications.TIMEOUT).orElseThrow().acknowledge()).isTrue();
             }
             // There a redrive is a send.
             assertThatExceptionOfType(StoreRefusedException.class)
@@ -217,11 +217,11 @@ class FullRedisSendTests {
     private static Set<String> drain(DelayQueueOperations queue, int count) {
         Set<String> handled = ConcurrentHashMap.newKeySet();
         for (int i = 0; i < 10; i++) {
-            assertThat(queue.receive("spread", Applications.PATIENCE).orElseThrow().retry(Duration.ZERO, "once"))
+            assertThat(queue.receive("spread", Applications.TIMEOUT).orElseThrow().retry(Duration.ZERO, "once"))
                 .isTrue();
         }
         for (int i = 0; i < count; i++) {
-            ReceivedMessage message = queue.receive("spread", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage message = queue.receive("spread", Applications.TIMEOUT).orElseThrow();
             assertThat(message.extend(FAR)).isTrue();
             assertThat(message.acknowledge()).isTrue();
             handled.add(message.id());

@@ -130,7 +130,7 @@ class ClusterMasterLossIntegrationTests {
     private long replicated() {
         long mark = System.nanoTime();
         this.master.commands().set(ClusterLoad.tag(0) + ":mark", "");
-        assertThat(this.master.commands().waitForReplication(1, Applications.PATIENCE.toMillis())).isOne();
+        assertThat(this.master.commands().waitForReplication(1, Applications.TIMEOUT.toMillis())).isOne();
         return mark;
     }
 

@@ -157,7 +157,7 @@ class PartitionedQueueTests {
         for (int number = 0; number < 8; number++) {
             // Due only after the wait has begun, in any partition.
             queue.send(message(number, Duration.ofMillis(200)));
-            Optional<ReceivedMessage> message = queue.receive(QUEUE, Applications.PATIENCE);
+            Optional<ReceivedMessage> message = queue.receive(QUEUE, Applications.TIMEOUT);
             assertThat(message).isPresent();
             assertThat(message.get().acknowledge()).isTrue();
         }

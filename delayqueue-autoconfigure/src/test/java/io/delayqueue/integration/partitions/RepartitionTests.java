@@ -52,7 +52,7 @@ class RepartitionTests {
 
     private static void kill(DelayQueueOperations queue, int count) {
         for (int i = 0; i < count; i++) {
-            queue.receive(QUEUE, Applications.PATIENCE).orElseThrow().deadLetter("why not");
+            queue.receive(QUEUE, Applications.TIMEOUT).orElseThrow().deadLetter("why not");
         }
     }
 
@@ -95,7 +95,7 @@ class RepartitionTests {
         for (int group = 0; group < 8; group++) {
             // In each partition, that of the letter included.
             queue.send(message("order", "other-" + group, Duration.ZERO));
-            ReceivedMessage leased = queue.receive(QUEUE, Applications.PATIENCE).orElseThrow();
+            ReceivedMessage leased = queue.receive(QUEUE, Applications.TIMEOUT).orElseThrow();
 
             assertThat(queue.deadLetters(QUEUE).redrive(letter)).isEqualTo(RedriveResult.ID_IN_USE);
 

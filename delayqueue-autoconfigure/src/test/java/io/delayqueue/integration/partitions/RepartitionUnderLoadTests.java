@@ -104,7 +104,7 @@ class RepartitionUnderLoadTests {
             }
             this.changed = true;
             for (Future<?> walk : walks) {
-                walk.get(Applications.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                walk.get(Applications.TIMEOUT.toSeconds(), TimeUnit.SECONDS);
             }
         }
         finally {

@@ -212,7 +212,7 @@ class HostileContentIntegrationTests {
 
         boolean found = false;
         while (!found) {
-            ReceivedMessage message = this.queue.receive("by-hand", Applications.PATIENCE).orElseThrow();
+            ReceivedMessage message = this.queue.receive("by-hand", Applications.TIMEOUT).orElseThrow();
             found = message.id().equals("good");
             orRefused(() -> message.payload(Thing.class));
             orRefused(() -> message.payload(Object.class));

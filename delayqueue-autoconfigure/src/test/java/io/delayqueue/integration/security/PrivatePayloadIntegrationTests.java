@@ -184,7 +184,7 @@ class PrivatePayloadIntegrationTests {
     @Test
     void whatAPayloadIsReadAs() {
         send("waiting", Map.of(SECRET, SECRET));
-        ReceivedMessage received = this.queue.receive("waiting", Applications.PATIENCE).orElseThrow();
+        ReceivedMessage received = this.queue.receive("waiting", Applications.TIMEOUT).orElseThrow();
 
         assertThat(received.headers()).containsValue(SECRET);
         quotesNothing(() -> received.payload(Integer.class), PayloadConversionException.class);

@@ -34,7 +34,7 @@ class AcknowledgementBatcherTests {
     }
 
     @Test
-    void theFirstMessageAndAFullBatchNeedATurn() {
+    void theFirstMessageAndAFullBatchNeedAnIteration() {
         for (int i = 1; i <= MessageStore.BATCH_LIMIT + 1; i++) {
             assertThat(this.acknowledgements.add(lease("m" + i))).as("number %d", i)
                 .isEqualTo(i == 1 || i == MessageStore.BATCH_LIMIT);

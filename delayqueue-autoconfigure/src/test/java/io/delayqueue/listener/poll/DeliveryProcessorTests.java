@@ -88,10 +88,10 @@ class DeliveryProcessorTests {
         assertThat(this.bed.handled).hasSize(3);
         assertThat(this.bed.events)
             .containsExactly(new DeadLetterEvent("orders", "m", "m~3", 3, "java.lang.IllegalStateException: boom"));
-        DeadLetterRequest death = this.bed.store.dead.get("m~3");
-        assertThat(death.failed()).isTrue();
-        assertThat(death.cause()).startsWith("java.lang.IllegalStateException: boom").contains("\tat ");
-        assertThat(death.dueAt()).isEqualTo(ManualNanoClock.START.plusSeconds(3).plus(TestBed.LINGER));
+        DeadLetterRequest request = this.bed.store.dead.get("m~3");
+        assertThat(request.failed()).isTrue();
+        assertThat(request.cause()).startsWith("java.lang.IllegalStateException: boom").contains("\tat ");
+        assertThat(request.dueAt()).isEqualTo(ManualNanoClock.START.plusSeconds(3).plus(TestBed.LINGER));
         assertThat(statistics()).isEqualTo(new ListenerStatistics(0, 3, 2, 1, 0, 0, 0, 0));
     }
 
@@ -166,9 +166,9 @@ class DeliveryProcessorTests {
         };
         handle();
 
-        DeadLetterRequest death = this.bed.store.dead.get("m~1");
-        assertThat(death.failed()).isFalse();
-        assertThat(death.cause()).contains("cannot be read as Order");
+        DeadLetterRequest request = this.bed.store.dead.get("m~1");
+        assertThat(request.failed()).isFalse();
+        assertThat(request.cause()).contains("cannot be read as Order");
         assertThat(statistics()).isEqualTo(new ListenerStatistics(0, 0, 0, 1, 0, 0, 0, 0));
     }
 

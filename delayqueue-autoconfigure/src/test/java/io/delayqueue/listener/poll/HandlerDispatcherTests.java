@@ -32,7 +32,7 @@ class HandlerDispatcherTests {
 
     private final ManualNanoClock clock = this.bed.clock;
 
-    private final TurnScheduler scheduler = this.bed.turnScheduler();
+    private final PollLoopScheduler scheduler = this.bed.pollLoopScheduler();
 
     private final Deque<Runnable> threads = new ArrayDeque<>();
 
@@ -65,9 +65,9 @@ class HandlerDispatcherTests {
 
     @Test
     void aLoopThatGotNoPermitIsWokenAndFindsOneReserved() {
-        TurnScheduler busy = this.bed.turnScheduler();
-        AtomicInteger turns = new AtomicInteger();
-        TurnScheduler waiting = this.bed.scheduler(turns);
+        PollLoopScheduler busy = this.bed.pollLoopScheduler();
+        AtomicInteger iterations = new AtomicInteger();
+        PollLoopScheduler waiting = this.bed.scheduler(iterations);
         this.dispatcher.register();
         this.dispatcher.register();
         assertThat(this.dispatcher.reserve(100, busy)).isEqualTo(2);
@@ -75,15 +75,15 @@ class HandlerDispatcherTests {
 
         this.dispatcher.release(1);
 
-        assertThat(turns).hasPositiveValue();
+        assertThat(iterations).hasPositiveValue();
         assertThat(this.dispatcher.reserve(100, busy)).as("its place is not taken").isZero();
         assertThat(this.dispatcher.reserve(100, waiting)).isOne();
     }
 
     @Test
     void aLoopDoesNotTakeAllPermitsWhileOthersWait() {
-        TurnScheduler first = this.bed.turnScheduler();
-        TurnScheduler second = this.bed.turnScheduler();
+        PollLoopScheduler first = this.bed.pollLoopScheduler();
+        PollLoopScheduler second = this.bed.pollLoopScheduler();
         this.dispatcher.register();
         this.dispatcher.register();
         assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
@@ -98,20 +98,20 @@ class HandlerDispatcherTests {
 
     @Test
     void aLoopThatStopsWaitingKeepsNoReservation() {
-        TurnScheduler left = this.bed.turnScheduler();
-        AtomicInteger turns = new AtomicInteger();
-        TurnScheduler next = this.bed.scheduler(turns);
+        PollLoopScheduler left = this.bed.pollLoopScheduler();
+        AtomicInteger iterations = new AtomicInteger();
+        PollLoopScheduler next = this.bed.scheduler(iterations);
         this.dispatcher.register();
         this.dispatcher.register();
         assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
         assertThat(this.dispatcher.reserve(100, left)).isZero();
         assertThat(this.dispatcher.reserve(100, next)).isZero();
         this.dispatcher.release(1);
-        turns.set(0);
+        iterations.set(0);
 
         this.dispatcher.leave(left);
 
-        assertThat(turns).hasPositiveValue();
+        assertThat(iterations).hasPositiveValue();
         assertThat(this.dispatcher.reserve(100, next)).isOne();
     }
 

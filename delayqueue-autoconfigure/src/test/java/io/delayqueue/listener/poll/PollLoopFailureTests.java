@@ -72,7 +72,7 @@ class PollLoopFailureTests {
     }
 
     @Test
-    void claimsNotBeforeTheBackoffIsOverWhateverRequestsATurn() {
+    void claimsNotBeforeTheBackoffIsOverWhateverRequestsAnIteration() {
         PollLoop loop = this.bed.loop();
         this.bed.store.fail("claim");
         Duration pause = loop.runOnce();
@@ -225,9 +225,9 @@ class PollLoopFailureTests {
     }
 
     @Test
-    void dispatchesBeforeItPublishesAndNeverPublishesInATurn() {
+    void dispatchesBeforeItPublishesAndNeverPublishesInAnIteration() {
         DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
-        this.bed.store.buried.add(death);
+        this.bed.store.deadLettered.add(death);
         this.bed.store.add("m", Duration.ZERO);
         int[] threads = { 1 };
         ListenerRuntime runtime = this.bed.with().executor((task) -> {
@@ -314,7 +314,7 @@ class PollLoopFailureTests {
     @Test
     void expiredMessagesAreLoggedInOneLineAMinute() {
         for (int i = 0; i < 50; i++) {
-            this.bed.store.buried.add(new DeadLetterEvent("orders", "m" + i, "m" + i + "~", 0, "expired"));
+            this.bed.store.deadLettered.add(new DeadLetterEvent("orders", "m" + i, "m" + i + "~", 0, "expired"));
         }
         PollLoop loop = this.bed.loop();
         try (LogCapture log = new LogCapture()) {
@@ -325,7 +325,7 @@ class PollLoopFailureTests {
                 TestBed.poll(loop);
                 this.bed.clock.advance(Duration.ofSeconds(20));
             }
-            this.bed.store.buried.clear();
+            this.bed.store.deadLettered.clear();
             TestBed.poll(loop);
             assertThat(log.lines(Level.WARN)).containsExactly(expired("50 messages", " ('m0' is one of them)"),
                     expired("150 messages", " ('m0' is one of them)"));
@@ -333,7 +333,7 @@ class PollLoopFailureTests {
             this.bed.store.add("late", Duration.ZERO).expiresAt = ManualNanoClock.START;
             this.bed.handleOnce(loop);
             loop.stop(Duration.ZERO);
-            TestBed.turns(loop);
+            TestBed.iterations(loop);
             assertThat(log.lines(Level.WARN)).containsExactly(expired("50 messages", " ('m0' is one of them)"),
                     expired("150 messages", " ('m0' is one of them)"), expired("1 message", " ('late')"));
             assertThat(log.lines(Level.ERROR)).isEmpty();

@@ -180,7 +180,7 @@ class PollLoopPrimaryPollerTests {
         this.bed.store.add("m", Duration.ZERO);
         loop.runOnce();
         loop.stop(Duration.ZERO);
-        TestBed.turns(loop);
+        TestBed.iterations(loop);
 
         assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN, "release [m] as before");
         assertThat(this.primaryPartitions.count()).isZero();

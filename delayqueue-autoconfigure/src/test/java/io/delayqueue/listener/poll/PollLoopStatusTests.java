@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests that a loop without turns is detected. */
+/** Tests that a loop without iterations is detected. */
 class PollLoopStatusTests {
 
     private static final Duration POLL = Duration.ofSeconds(5);
@@ -16,42 +16,42 @@ class PollLoopStatusTests {
 
     private boolean failing;
 
-    private final TurnScheduler scheduler = new TurnScheduler(this::turn, Runnable::run, new ManualTimer(this.clock),
-            this.clock);
+    private final PollLoopScheduler scheduler = new PollLoopScheduler(this::iteration, Runnable::run,
+            new ManualTimer(this.clock), this.clock);
 
-    private Duration turn() {
+    private Duration iteration() {
         if (this.failing) {
-            throw new IllegalStateException("no turn");
+            throw new IllegalStateException("no iteration");
         }
         return POLL;
     }
 
     @Test
-    void aLoopIsAliveForTwoSafetyPollsAndTheToleranceAfterItsLastTurn() {
+    void aLoopIsAliveForTwoSafetyPollsAndTheToleranceAfterItsLastIteration() {
         this.scheduler.start();
-        assertThat(state().sinceLastTurn()).isZero();
+        assertThat(state().sinceLastIteration()).isZero();
 
         this.clock.advance(POLL.multipliedBy(2).plusSeconds(10));
         assertThat(state().isAlive()).isTrue();
         this.clock.advance(Duration.ofNanos(1));
         assertThat(state().isAlive()).isFalse();
 
-        this.scheduler.requestTurn();
+        this.scheduler.requestIteration();
         assertThat(state().isAlive()).isTrue();
     }
 
     @Test
-    void aFailedTurnDoesNotCount() {
+    void aFailedIterationDoesNotCount() {
         this.scheduler.start();
         this.failing = true;
         this.clock.advance(Duration.ofMinutes(1));
-        this.scheduler.requestTurn();
+        this.scheduler.requestIteration();
 
         assertThat(state().isAlive()).isFalse();
     }
 
     private PollLoopStatus state() {
-        return new PollLoopStatus(TestBed.QUEUE, this.scheduler.sinceLastTurn(), POLL);
+        return new PollLoopStatus(TestBed.QUEUE, this.scheduler.sinceLastIteration(), POLL);
     }
 
 }

@@ -26,7 +26,7 @@ class PollLoopStopTests {
         PollLoop loop = this.bed.loop();
         this.bed.store.add("m", Duration.ZERO);
         this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
-        TestBed.turns(loop);
+        TestBed.iterations(loop);
 
         assertThat(this.bed.handled).isEmpty();
         assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] as before");
@@ -40,7 +40,7 @@ class PollLoopStopTests {
         this.bed.store.add("b", Duration.ZERO);
         this.bed.store.during("claim", () -> loop.stop(Duration.ZERO));
 
-        TestBed.turns(loop);
+        TestBed.iterations(loop);
         this.bed.runHandlers();
 
         assertThat(this.bed.store.calls).hasSize(2).last().asString().startsWith("release [").contains("a", "b");
@@ -64,7 +64,7 @@ class PollLoopStopTests {
         loop.runOnce();
         this.bed.runHandlers();
 
-        TestBed.turns(loop);
+        TestBed.iterations(loop);
         this.bed.runHandlers();
 
         assertThat(this.bed.store.calls).containsExactly("claim 2", "release [b] as before", "acknowledge [a]");
@@ -105,7 +105,7 @@ class PollLoopStopTests {
         this.bed.runHandlers();
         try (LogCapture log = new LogCapture()) {
             loop.stop(Duration.ZERO);
-            TestBed.turns(loop);
+            TestBed.iterations(loop);
             assertThat(log.lines(Level.WARN)).hasSize(1)
                 .first()
                 .asString()
@@ -127,7 +127,7 @@ class PollLoopStopTests {
         this.bed.runHandlers();
         try (LogCapture log = new LogCapture()) {
             loop.stop(Duration.ZERO);
-            TestBed.turns(loop);
+            TestBed.iterations(loop);
             return log.lines(Level.WARN);
         }
     }
@@ -182,7 +182,7 @@ class PollLoopStopTests {
     }
 
     @Test
-    void aPrimaryPollerThatIsStoppedDuringATurnResigns() {
+    void aPrimaryPollerThatIsStoppedDuringAnIterationResigns() {
         PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
         AtomicReference<Runnable> hook = new AtomicReference<>();
         ListenerRuntime runtime = this.bed.with().primaryPartitions(primaryPartitions).nanoTime(() -> {
@@ -195,7 +195,7 @@ class PollLoopStopTests {
         PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
         CompletableFuture<Void> end = loop.start(this.bed.store);
         assertThat(primaryPartitions.count()).isOne();
-        // Another thread stops it while a turn that began before reads the clock.
+        // Another thread stops it while an iteration that began before reads the clock.
         hook.set(() -> loop.stop(Duration.ofSeconds(20)));
         loop.pause(false);
         assertThat(end).isDone();
@@ -204,7 +204,7 @@ class PollLoopStopTests {
 
     /** P12: partitions may become known while the listener stops. */
     @Test
-    void aLoopThatIsStoppedBeforeItsStartRunsNoTurn() {
+    void aLoopThatIsStoppedBeforeItsStartRunsNoIteration() {
         PollLoop loop = this.bed.loop();
         loop.stop(Duration.ZERO);
 

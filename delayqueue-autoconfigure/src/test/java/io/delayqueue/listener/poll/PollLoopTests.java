@@ -61,7 +61,7 @@ class PollLoopTests {
     @Test
     void publishesTheDeadLettersOfAClaim() {
         DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
-        this.bed.store.buried.add(death);
+        this.bed.store.deadLettered.add(death);
 
         this.bed.loop().runOnce();
         this.bed.runHandlers();
@@ -287,7 +287,7 @@ class PollLoopTests {
     }
 
     @Test
-    void hasATurnInEachSafetyPollWhateverBecomesOfItsPlan() {
+    void hasAnIterationInEachSafetyPollWhateverBecomesOfItsPlan() {
         LoopTimer forgetful = new LoopTimer() {
 
             @Override

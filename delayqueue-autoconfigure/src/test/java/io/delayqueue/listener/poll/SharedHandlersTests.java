@@ -53,7 +53,8 @@ class SharedHandlersTests {
         other.stop(Duration.ZERO);
         never.completeExceptionally(
                 new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
-        assertThat(dispatcher.reserve(100, this.bed.turnScheduler())).as("permits, when all are returned").isEqualTo(2);
+        assertThat(dispatcher.reserve(100, this.bed.pollLoopScheduler())).as("permits, when all are returned")
+            .isEqualTo(2);
     }
 
     @Test
@@ -63,7 +64,7 @@ class SharedHandlersTests {
         HandlerDispatcher dispatcher = new HandlerDispatcher(1, this.bed.runtime.executor(), this.bed.clock);
         PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.runtime, dispatcher);
         dispatcher.register();
-        TurnScheduler other = this.bed.turnScheduler();
+        PollLoopScheduler other = this.bed.pollLoopScheduler();
         assertThat(hanging.runOnce()).isEqualTo(SOON);
         assertThat(dispatcher.reserve(100, other)).isZero();
         this.bed.clock.advance(SOON);
@@ -108,12 +109,12 @@ class SharedHandlersTests {
 
         assertThat(one.runOnce()).isZero();
         assertThat(one.runOnce()).isPositive();
-        assertThat(dispatcher.reserve(100, this.bed.turnScheduler())).isZero();
+        assertThat(dispatcher.reserve(100, this.bed.pollLoopScheduler())).isZero();
     }
 
     @Test
     void aLoopWaitsWhileOthersHaveAllPermits() {
-        TurnScheduler other = this.bed.turnScheduler();
+        PollLoopScheduler other = this.bed.pollLoopScheduler();
         AtomicReference<HandlerDispatcher> shared = new AtomicReference<>();
         ListenerRuntime runtime = this.bed.with().executor((task) -> {
             task.run();
@@ -137,7 +138,7 @@ class SharedHandlersTests {
     }
 
     @Test
-    void turnsOfSharedLoopsAreNotNested() {
+    void iterationsOfSharedLoopsAreNotNested() {
         int partitions = 50;
         PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
         AtomicInteger deepest = new AtomicInteger();

@@ -95,7 +95,9 @@ public final class TestBed {
         return new RuntimeBuilder();
     }
 
-    /** Returns an executor that runs turns in the calling thread and logs at once. */
+    /**
+     * Returns an executor that runs iterations in the calling thread and logs at once.
+     */
     static HandlerExecutor executor(Executor handlers) {
         return new HandlerExecutor(handlers, false, null, Runnable::run);
     }
@@ -124,12 +126,12 @@ public final class TestBed {
                 new HandlerDispatcher(queue.settings().concurrency(), runtime.executor(), runtime.nanoTime()));
     }
 
-    public StoreComponents ports() {
-        return ports(this.store);
+    public StoreComponents components() {
+        return components(this.store);
     }
 
     /** Returns the store for a lifecycle, which never calls the inspector. */
-    public StoreComponents ports(WakeUps wakeUps) {
+    public StoreComponents components(WakeUps wakeUps) {
         return new StoreComponents(this.store, mock(MessageInspector.class), wakeUps, PARTITIONS);
     }
 
@@ -164,26 +166,26 @@ public final class TestBed {
         loop.runOnce();
     }
 
-    /** Runs turns while the next is due at once, as until the end of a stop. */
-    static void turns(PollLoop loop) {
+    /** Runs iterations while the next is due at once, as until the end of a stop. */
+    static void iterations(PollLoop loop) {
         Duration wait = Duration.ZERO;
         while (wait != null && wait.isZero()) {
             wait = loop.runOnce();
         }
     }
 
-    /** Creates an alarm without a loop, which counts its requested turns. */
-    TurnScheduler scheduler(AtomicInteger turns) {
-        TurnScheduler scheduler = new TurnScheduler(() -> {
-            turns.incrementAndGet();
+    /** Creates an alarm without a loop, which counts its requested iterations. */
+    PollLoopScheduler scheduler(AtomicInteger iterations) {
+        PollLoopScheduler scheduler = new PollLoopScheduler(() -> {
+            iterations.incrementAndGet();
             return null;
         }, Runnable::run, this.timer, this.clock);
         scheduler.start();
-        turns.set(0);
+        iterations.set(0);
         return scheduler;
     }
 
-    TurnScheduler turnScheduler() {
+    PollLoopScheduler pollLoopScheduler() {
         return scheduler(new AtomicInteger());
     }
 

@@ -206,7 +206,7 @@ class ParserFuzzTests {
             void feed(byte[] input) {
                 try {
                     DeadLetterCursor cursor = DeadLetterCursor.parse(ScriptCodec.text(input));
-                    assertThat(Instant.ofEpochMilli(cursor.diedMillis())).isNotNull();
+                    assertThat(Instant.ofEpochMilli(cursor.deadLetteredMillis())).isNotNull();
                 }
                 catch (IllegalArgumentException ex) {
                     assertThat(ex.getMessage()).hasSizeLessThan(300);

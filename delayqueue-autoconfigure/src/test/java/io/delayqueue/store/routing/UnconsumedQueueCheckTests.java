@@ -63,7 +63,7 @@ class UnconsumedQueueCheckTests {
 
     private final RemoteConsumerQueues consumed = new RemoteConsumerQueues(10, this.now::get);
 
-    private final UnconsumedQueueCheck unconsumed = new UnconsumedQueueCheck(ports(), inspector(),
+    private final UnconsumedQueueCheck unconsumed = new UnconsumedQueueCheck(components(), inspector(),
             new UnconsumedQueueCheck.Directories(queueDirectory(), nodeDirectory()), this.consumed, this.now::get);
 
     @Test
@@ -133,13 +133,13 @@ class UnconsumedQueueCheckTests {
 
     @Test
     void aLotOfThemIsLoggedByAndBy(CapturedOutput output) {
-        for (int i = 0; i < UnconsumedQueueCheck.MOST_LINES + 1; i++) {
+        for (int i = 0; i < UnconsumedQueueCheck.MAX_LINES + 1; i++) {
             this.queues.put("queue-" + i, due(LONG));
         }
         found();
-        awaitLines(output, "'queue-", UnconsumedQueueCheck.MOST_LINES);
+        awaitLines(output, "'queue-", UnconsumedQueueCheck.MAX_LINES);
         found();
-        awaitLines(output, "'queue-", UnconsumedQueueCheck.MOST_LINES + 1);
+        awaitLines(output, "'queue-", UnconsumedQueueCheck.MAX_LINES + 1);
     }
 
     @Test
@@ -160,7 +160,7 @@ class UnconsumedQueueCheckTests {
 
     @Test
     void aFewQueuesAreReadAtATime() {
-        int count = 3 * UnconsumedQueueCheck.MOST_READS + 1;
+        int count = 3 * UnconsumedQueueCheck.MAX_READS + 1;
         for (int i = 0; i < count; i++) {
             this.queues.put("queue-" + i, due(LONG));
         }
@@ -172,7 +172,7 @@ class UnconsumedQueueCheckTests {
             most = Math.max(most, this.reads.size());
             this.reads.poll().run();
         }
-        assertThat(most).isEqualTo(UnconsumedQueueCheck.MOST_READS);
+        assertThat(most).isEqualTo(UnconsumedQueueCheck.MAX_READS);
         assertThat(found.join()).hasSize(count);
     }
 
@@ -199,7 +199,7 @@ class UnconsumedQueueCheckTests {
         return new ListenerStatus("l", List.of(queue), 1, 1, running, paused);
     }
 
-    private StoreComponents ports() {
+    private StoreComponents components() {
         return new StoreComponents(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
                 new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get));
     }

@@ -120,7 +120,7 @@ final class ConsumeRoutes {
                 this.audit.failed(change, failure);
             }
         });
-        ClaimResponseWriter handOver = ClaimResponseWriter.of(request.servlet(), claim, this.polls::giveBack,
+        ClaimResponseWriter handOver = ClaimResponseWriter.of(request.servlet(), claim, this.polls::releaseUnseen,
                 request::failed);
         return Responses.later(
                 claim.thenApply((messages) -> messages.isEmpty() ? Responses.json(claimed(messages))

@@ -14,7 +14,7 @@ import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.web.api.ApiServices;
 import io.delayqueue.web.api.HttpApi;
 import io.delayqueue.web.consume.AsyncEventPublisher;
-import io.delayqueue.web.consume.ConsumerFormat;
+import io.delayqueue.web.consume.HttpConsumerCodecs;
 import io.delayqueue.web.consume.HttpConsumerServices;
 import io.delayqueue.web.consume.LeaseTokenService;
 import io.delayqueue.web.dashboard.Dashboard;
@@ -90,9 +90,9 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            ConsumerFormat delayQueueHttpConsumerFormat(EnvelopeCodec codec, StoreComponents components,
+            HttpConsumerCodecs delayQueueHttpConsumerCodecs(EnvelopeCodec codec, StoreComponents components,
                     ObjectProvider<SecretStore> secrets, DelayQueueProperties properties) {
-                return new ConsumerFormat(codec, new LeaseTokenService(
+                return new HttpConsumerCodecs(codec, new LeaseTokenService(
                         secrets.getIfAvailable(() -> secretsOfThisProcess(components)), properties.namespace()));
             }
 
@@ -105,7 +105,7 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            HttpConsumerServices delayQueueHttpConsumers(StoreComponents components, ConsumerFormat format,
+            HttpConsumerServices delayQueueHttpConsumers(StoreComponents components, HttpConsumerCodecs format,
                     DelayQueueProperties properties, DelayQueueWebProperties web, AsyncEventPublisher publisher) {
                 return new HttpConsumerServices(components, format, properties::consumeSettings, web.api().waitLimits(),
                         publisher);

@@ -29,28 +29,28 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
 
     private final CompletableFuture<List<ClaimedHttpMessage>> claim;
 
-    private final Consumer<List<ClaimedHttpMessage>> giveBack;
+    private final Consumer<List<ClaimedHttpMessage>> releaseUnseen;
 
     private final Consumer<Throwable> failed;
 
     private final AtomicBoolean decided = new AtomicBoolean();
 
     private ClaimResponseWriter(CompletableFuture<List<ClaimedHttpMessage>> claim,
-            Consumer<List<ClaimedHttpMessage>> giveBack, Consumer<Throwable> failed) {
+            Consumer<List<ClaimedHttpMessage>> releaseUnseen, Consumer<Throwable> failed) {
         this.failed = failed;
         this.claim = claim;
-        this.giveBack = giveBack;
+        this.releaseUnseen = releaseUnseen;
     }
 
     /**
      * Observes a request until it ends.
      * @param claim completes with its messages
-     * @param giveBack releases messages that were not written
+     * @param releaseUnseen releases messages that were not written
      * @param failed receives the reason if no response could be built
      */
     public static ClaimResponseWriter of(HttpServletRequest request, CompletableFuture<List<ClaimedHttpMessage>> claim,
-            Consumer<List<ClaimedHttpMessage>> giveBack, Consumer<Throwable> failed) {
-        ClaimResponseWriter handOver = new ClaimResponseWriter(claim, giveBack, failed);
+            Consumer<List<ClaimedHttpMessage>> releaseUnseen, Consumer<Throwable> failed) {
+        ClaimResponseWriter handOver = new ClaimResponseWriter(claim, releaseUnseen, failed);
         WebAsyncUtils.getAsyncManager(request).registerDeferredResultInterceptor(ClaimResponseWriter.class, handOver);
         return handOver;
     }
@@ -95,7 +95,7 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
     /** Ends the request without the messages. */
     private void giveUp() {
         if (!this.claim.complete(List.of()) && this.decided.compareAndSet(false, true)) {
-            this.claim.thenAccept(this.giveBack);
+            this.claim.thenAccept(this.releaseUnseen);
         }
     }
 

@@ -33,7 +33,7 @@ public final class HttpConsumerServices implements SmartLifecycle {
      * @param limits how many claims may wait
      * @param publisher publishes dead letters and the changes of consumers
      */
-    public HttpConsumerServices(StoreComponents components, ConsumerFormat format,
+    public HttpConsumerServices(StoreComponents components, HttpConsumerCodecs format,
             Function<QueueName, ConsumeSettings> settings, LongPollLimits limits, AsyncEventPublisher publisher) {
         this.publisher = publisher;
         this.settlements = new IdempotentLeaseSettler(components, publisher);

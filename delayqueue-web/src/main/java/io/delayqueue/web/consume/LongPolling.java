@@ -52,7 +52,7 @@ public final class LongPolling {
 
     private static final int READERS = 2;
 
-    private final ConsumerFormat format;
+    private final HttpConsumerCodecs format;
 
     private final MessageClaimer<ClaimedHttpMessage> claimer;
 
@@ -76,7 +76,7 @@ public final class LongPolling {
 
     private volatile @Nullable ScheduledThreadPoolExecutor thread;
 
-    LongPolling(StoreComponents components, ConsumerFormat format, LeaseSettler settler,
+    LongPolling(StoreComponents components, HttpConsumerCodecs format, LeaseSettler settler,
             Function<QueueName, ConsumeSettings> settings, LongPollLimits limits) {
         this.format = format;
         this.claimer = new MessageClaimer<>(components, settler, this::reader, ANSWER_LIMIT, System::nanoTime);
@@ -144,8 +144,8 @@ public final class LongPolling {
      * Releases messages that their caller will not see, without counting an attempt.
      * @return completes when they are released; does not fail
      */
-    public CompletableFuture<Void> giveBack(List<ClaimedHttpMessage> messages) {
-        return this.claimer.giveBack(messages.stream().map((message) -> message.claimed().dueLease()).toList(),
+    public CompletableFuture<Void> releaseUnseen(List<ClaimedHttpMessage> messages) {
+        return this.claimer.releaseUnseen(messages.stream().map((message) -> message.claimed().dueLease()).toList(),
                 new Threads());
     }
 

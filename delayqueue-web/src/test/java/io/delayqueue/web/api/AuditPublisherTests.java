@@ -37,7 +37,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.PartitionLayoutCache;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.web.consume.AsyncEventPublisher;
-import io.delayqueue.web.consume.ConsumerFormat;
+import io.delayqueue.web.consume.HttpConsumerCodecs;
 import io.delayqueue.web.consume.HttpConsumerServices;
 import io.delayqueue.web.consume.LeaseToken;
 import io.delayqueue.web.consume.LeaseTokenService;
@@ -200,8 +200,9 @@ class AuditPublisherTests {
                 new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(Duration.ofMinutes(1), 3, 3, ExpiryPolicy.DROP,
                 Duration.ofHours(1), (failures) -> Duration.ZERO);
-        return new HttpConsumerServices(components, new ConsumerFormat(new EnvelopeCodec(JsonMapper.shared()), TOKENS),
-                (queue) -> settings, new LongPollLimits(10, 10), publisher);
+        return new HttpConsumerServices(components,
+                new HttpConsumerCodecs(new EnvelopeCodec(JsonMapper.shared()), TOKENS), (queue) -> settings,
+                new LongPollLimits(10, 10), publisher);
     }
 
     private static ServerRequest request(String method, String path, String body) {

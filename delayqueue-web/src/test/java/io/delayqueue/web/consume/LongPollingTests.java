@@ -91,7 +91,7 @@ class LongPollingTests {
         ConsumeSettings settings = new ConsumeSettings(LONG, 3, 3, ExpiryPolicy.DROP, Duration.ofHours(1),
                 (failures) -> Duration.ZERO);
         this.consumers = new HttpConsumerServices(components,
-                new ConsumerFormat(this.codec, new LeaseTokenService(SecretStore.inMemory(), "polls")),
+                new HttpConsumerCodecs(this.codec, new LeaseTokenService(SecretStore.inMemory(), "polls")),
                 (queue) -> settings, new LongPollLimits(100, 100), this.publisher);
         this.consumers.start();
     }

@@ -92,7 +92,7 @@ class RedisReturnMeasurement {
     }
 
     private static long at(CompletableFuture<Long> handled) throws Exception {
-        return handled.get(Applications.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        return handled.get(Applications.TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     }
 
     private static long millis(long from, long to) {

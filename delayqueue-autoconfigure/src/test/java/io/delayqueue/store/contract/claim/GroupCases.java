@@ -174,7 +174,7 @@ public abstract class GroupCases extends StoreCases {
         ClaimValues claim = this.dq.claim();
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.replay(() -> this.dq.giveBack(claim))).containsExactly(true);
+        assertThat(this.dq.replay(() -> this.dq.releaseUnseen(claim))).containsExactly(true);
         this.dq.send(dueAt("g", "a", at(0)));
 
         ClaimValues again = this.dq.claim();
@@ -265,7 +265,7 @@ public abstract class GroupCases extends StoreCases {
 
         ClaimValues claim = this.dq.claim(1, LEASE, ExpiryPolicy.DEAD_LETTER);
 
-        assertThat(claim.buried()).extracting(DeadLetterEvent::id).containsExactly("x", "y");
+        assertThat(claim.deadLettered()).extracting(DeadLetterEvent::id).containsExactly("x", "y");
         assertThat(claim.ids()).containsExactly("z");
     }
 

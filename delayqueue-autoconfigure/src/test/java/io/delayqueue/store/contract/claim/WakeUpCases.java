@@ -76,7 +76,7 @@ public abstract class WakeUpCases extends StoreCases {
         this.dq.advance(DELAY);
         this.dq.claim();
         try (Bell bell = this.dq.listen()) {
-            this.dq.giveBack(lease, at(0));
+            this.dq.releaseUnseen(lease, at(0));
 
             assertThat(bell.rings()).isTrue();
         }

@@ -116,7 +116,7 @@ public abstract class BatchCases extends StoreCases {
             .toList();
 
         assertThat(claims).extracting(ClaimValues::expired).containsExactly(6, 6, 6, 2);
-        assertThat(claims).extracting((claim) -> claim.buried().size()).containsExactly(6, 6, 6, 2);
+        assertThat(claims).extracting((claim) -> claim.deadLettered().size()).containsExactly(6, 6, 6, 2);
         assertThat(claims.get(0).nextAt()).isEqualTo(at(0));
     }
 

@@ -165,8 +165,12 @@ public abstract class PurgeCases extends StoreCases {
         assertThat(behind(died + 1, "a~1")).containsExactly("z", "y", "x");
     }
 
-    private List<String> behind(long died, String letterId) {
-        return this.dq.letters(died + ":" + letterId, 10).deadLetters().stream().map(DeadLetter::messageId).toList();
+    private List<String> behind(long died, String deadLetterId) {
+        return this.dq.letters(died + ":" + deadLetterId, 10)
+            .deadLetters()
+            .stream()
+            .map(DeadLetter::messageId)
+            .toList();
     }
 
     @Test

@@ -131,7 +131,7 @@ public abstract class ReleaseCases extends StoreCases {
         Lease lease = claimedLate();
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.giveBack(lease, at(0))).isTrue();
+        assertThat(this.dq.releaseUnseen(lease, at(0))).isTrue();
 
         assertThat(this.dq.find()).contains(waiting("first", at(0)));
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(late(50)));
@@ -145,7 +145,7 @@ public abstract class ReleaseCases extends StoreCases {
         this.dq.send(called("b", Duration.ZERO));
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.giveBack(claim)).containsExactly(true);
+        assertThat(this.dq.releaseUnseen(claim)).containsExactly(true);
 
         assertThat(this.dq.drained()).containsExactly("z", "b");
     }
@@ -155,7 +155,7 @@ public abstract class ReleaseCases extends StoreCases {
         Lease lease = this.dq.leased();
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.giveBack(lease, at(100))).isTrue();
+        assertThat(this.dq.releaseUnseen(lease, at(100))).isTrue();
 
         assertThat(this.dq.find()).contains(waiting("first", at(10)));
     }
@@ -167,7 +167,7 @@ public abstract class ReleaseCases extends StoreCases {
         ClaimValues claim = this.dq.claim();
         this.dq.advance(DELAY);
 
-        assertThat(this.dq.giveBack(claim)).containsExactly(true);
+        assertThat(this.dq.releaseUnseen(claim)).containsExactly(true);
 
         assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
     }
@@ -176,7 +176,7 @@ public abstract class ReleaseCases extends StoreCases {
     void keepsTheDueTimeOfAnAttemptThatIsNotBegunWhenRepeated() {
         Lease lease = claimedLate();
 
-        assertThat(this.dq.replay(() -> this.dq.giveBack(lease, at(0)))).isTrue();
+        assertThat(this.dq.replay(() -> this.dq.releaseUnseen(lease, at(0)))).isTrue();
 
         assertThat(this.dq.find()).contains(waiting("first", at(0)));
     }
@@ -185,7 +185,7 @@ public abstract class ReleaseCases extends StoreCases {
     void startsASuccessorBeforeTheStartOfAnAttempt() {
         Lease lease = this.dq.withSuccessor();
 
-        assertThat(this.dq.giveBack(lease, at(0))).isTrue();
+        assertThat(this.dq.releaseUnseen(lease, at(0))).isTrue();
 
         assertThat(this.dq.find()).contains(waiting("second", at(10)));
     }
@@ -194,7 +194,7 @@ public abstract class ReleaseCases extends StoreCases {
     void isRefusedForAnAttemptThatIsAnothersByNow() {
         Lease stale = this.dq.leasedByAnother();
 
-        assertThat(this.dq.giveBack(stale, at(0))).isFalse();
+        assertThat(this.dq.releaseUnseen(stale, at(0))).isFalse();
 
         assertThat(this.dq.find()).contains(held("first", at(60)));
     }

@@ -8,5 +8,5 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
  * @param codec reads stored messages
  * @param tokens signs and verifies lease tokens
  */
-public record ConsumerFormat(EnvelopeCodec codec, LeaseTokenService tokens) {
+public record HttpConsumerCodecs(EnvelopeCodec codec, LeaseTokenService tokens) {
 }

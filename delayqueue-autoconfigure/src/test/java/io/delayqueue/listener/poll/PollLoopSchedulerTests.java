@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests P3: an alarm misses no ring, and runs one turn of a loop at a time. */
-class TurnSchedulerTests {
+/** Tests P3: an alarm misses no ring, and runs one iteration of a loop at a time. */
+class PollLoopSchedulerTests {
 
     private final ManualNanoClock clock = new ManualNanoClock();
 
@@ -24,47 +24,47 @@ class TurnSchedulerTests {
 
     private final Deque<Duration> waits = new ArrayDeque<>();
 
-    private int turns;
+    private int iterations;
 
-    private TurnScheduler turnScheduler() {
-        return new TurnScheduler(() -> {
-            this.turns++;
+    private PollLoopScheduler pollLoopScheduler() {
+        return new PollLoopScheduler(() -> {
+            this.iterations++;
             return this.waits.poll();
         }, Runnable::run, this.timer, this.clock);
     }
 
     @Test
-    void runsNoTurnBeforeTheStart() {
-        TurnScheduler scheduler = turnScheduler();
-        scheduler.requestTurn();
-        assertThat(this.turns).isZero();
+    void runsNoIterationBeforeTheStart() {
+        PollLoopScheduler scheduler = pollLoopScheduler();
+        scheduler.requestIteration();
+        assertThat(this.iterations).isZero();
         scheduler.start();
-        assertThat(this.turns).isOne();
+        assertThat(this.iterations).isOne();
     }
 
     @Test
-    void runsOneTurnAtATimeAndAnotherForARequestMeanwhile() {
-        TurnScheduler[] scheduler = new TurnScheduler[1];
+    void runsOneIterationAtATimeAndAnotherForARequestMeanwhile() {
+        PollLoopScheduler[] scheduler = new PollLoopScheduler[1];
         boolean[] inside = { false };
-        scheduler[0] = new TurnScheduler(() -> {
+        scheduler[0] = new PollLoopScheduler(() -> {
             assertThat(inside[0]).isFalse();
             inside[0] = true;
-            if (++this.turns == 1) {
-                scheduler[0].requestTurn();
-                scheduler[0].requestTurn();
+            if (++this.iterations == 1) {
+                scheduler[0].requestIteration();
+                scheduler[0].requestIteration();
             }
             inside[0] = false;
             return null;
         }, Runnable::run, this.timer, this.clock);
         scheduler[0].start();
-        assertThat(this.turns).isEqualTo(2);
+        assertThat(this.iterations).isEqualTo(2);
     }
 
     @Test
     void missesNoRequestOfManyThreads() throws Exception {
         AtomicInteger asked = new AtomicInteger();
         AtomicInteger seen = new AtomicInteger();
-        TurnScheduler scheduler = new TurnScheduler(() -> {
+        PollLoopScheduler scheduler = new PollLoopScheduler(() -> {
             seen.set(asked.get());
             return null;
         }, Runnable::run, this.timer, this.clock);
@@ -72,7 +72,7 @@ class TurnSchedulerTests {
         List<Thread> ringers = IntStream.range(0, 4).mapToObj((i) -> new Thread(() -> {
             for (int n = 0; n < 20_000; n++) {
                 asked.incrementAndGet();
-                scheduler.requestTurn();
+                scheduler.requestIteration();
             }
         })).toList();
         ringers.forEach(Thread::start);
@@ -83,31 +83,31 @@ class TurnSchedulerTests {
     }
 
     @Test
-    void runsATurnWhenTheWaitOfTheLastOneIsOver() {
+    void runsAnIterationWhenTheWaitOfTheLastOneIsOver() {
         this.waits.add(Duration.ofMillis(30));
-        turnScheduler().start();
+        pollLoopScheduler().start();
         this.timer.advance(Duration.ofMillis(29));
-        assertThat(this.turns).isOne();
+        assertThat(this.iterations).isOne();
         this.timer.advance(Duration.ofMillis(1));
-        assertThat(this.turns).isEqualTo(2);
+        assertThat(this.iterations).isEqualTo(2);
     }
 
     @Test
-    void runsAnotherTurnAtOnceIfThereIsNoWait() {
+    void runsAnotherIterationAtOnceIfThereIsNoWait() {
         this.waits.add(Duration.ZERO);
-        turnScheduler().start();
-        assertThat(this.turns).isEqualTo(2);
+        pollLoopScheduler().start();
+        assertThat(this.iterations).isEqualTo(2);
     }
 
     @Test
-    void runsATurnAtTheEarlierOfTwoTimes() {
+    void runsAnIterationAtTheEarlierOfTwoTimes() {
         this.waits.add(Duration.ofMillis(50));
         this.waits.add(Duration.ofMillis(20));
-        TurnScheduler scheduler = turnScheduler();
+        PollLoopScheduler scheduler = pollLoopScheduler();
         scheduler.start();
-        scheduler.requestTurn();
+        scheduler.requestIteration();
         this.timer.advance(Duration.ofMillis(20));
-        assertThat(this.turns).isEqualTo(3);
+        assertThat(this.iterations).isEqualTo(3);
         assertThat(this.timer.isEmpty()).isTrue();
     }
 
@@ -116,47 +116,47 @@ class TurnSchedulerTests {
         this.waits.add(Duration.ofMillis(20));
         this.waits.add(Duration.ofMillis(50));
         this.waits.add(Duration.ofMillis(30));
-        TurnScheduler scheduler = turnScheduler();
+        PollLoopScheduler scheduler = pollLoopScheduler();
         scheduler.start();
-        scheduler.requestTurn();
+        scheduler.requestIteration();
         this.timer.advance(Duration.ofMillis(20));
-        assertThat(this.turns).isEqualTo(3);
+        assertThat(this.iterations).isEqualTo(3);
         this.timer.advance(Duration.ofMillis(30));
-        assertThat(this.turns).isEqualTo(4);
+        assertThat(this.iterations).isEqualTo(4);
     }
 
     @Test
-    void continuesWithTheNextRequestAfterATurnThatFailsOrHasNoThread() {
+    void continuesWithTheNextRequestAfterAnIterationThatFailsOrHasNoThread() {
         try (LogCapture log = new LogCapture()) {
             boolean[] broken = { true };
-            TurnScheduler scheduler = new TurnScheduler(() -> {
-                this.turns++;
+            PollLoopScheduler scheduler = new PollLoopScheduler(() -> {
+                this.iterations++;
                 if (broken[0]) {
                     throw new IllegalStateException("a bug");
                 }
                 return null;
             }, (task) -> {
-                if (this.turns == 1 && broken[0]) {
+                if (this.iterations == 1 && broken[0]) {
                     throw new RejectedExecutionException("no thread");
                 }
                 task.run();
             }, this.timer, this.clock);
             scheduler.start();
-            scheduler.requestTurn();
+            scheduler.requestIteration();
             assertThat(log.lines(Level.ERROR)).hasSize(1);
             assertThat(log.lines(Level.WARN)).hasSize(1);
 
             broken[0] = false;
-            scheduler.requestTurn();
-            assertThat(this.turns).isEqualTo(2);
+            scheduler.requestIteration();
+            assertThat(this.iterations).isEqualTo(2);
         }
     }
 
     @Test
     void continuesAfterAFailureThatCannotBeLogged() {
         Deque<Runnable> threads = new ArrayDeque<>();
-        TurnScheduler scheduler = new TurnScheduler(() -> {
-            if (++this.turns == 1) {
+        PollLoopScheduler scheduler = new PollLoopScheduler(() -> {
+            if (++this.iterations == 1) {
                 throw new IllegalStateException() {
 
                     private static final long serialVersionUID = 1L;
@@ -177,9 +177,9 @@ class TurnSchedulerTests {
         catch (OutOfMemoryError ex) {
             // Ends the thread.
         }
-        scheduler.requestTurn();
+        scheduler.requestIteration();
         threads.remove().run();
-        assertThat(this.turns).isEqualTo(2);
+        assertThat(this.iterations).isEqualTo(2);
     }
 
 }
