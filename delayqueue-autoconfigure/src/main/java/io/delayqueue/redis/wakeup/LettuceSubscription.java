@@ -370,8 +370,11 @@ final class LettuceSubscription implements TopicSubscription {
 
         /** Confirms one queue; all if the others had waited for this link. */
         private void confirmed(byte[] name) {
+            if (!isPresent()) {
+                return; // an answer on a connection that was given up
+            }
             this.heartbeat.received();
-            boolean first = !this.confirmed && isPresent();
+            boolean first = !this.confirmed;
             this.confirmed = true;
             PartitionSubscription queue = LettuceSubscription.this.wanted.get(text(name));
             boolean complete = LettuceSubscription.this.isComplete();

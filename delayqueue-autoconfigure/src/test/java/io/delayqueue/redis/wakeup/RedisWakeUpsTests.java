@@ -1,5 +1,6 @@
 package io.delayqueue.redis.wakeup;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +22,15 @@ import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUps;
 import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,6 +98,34 @@ class RedisWakeUpsTests {
                 assertThat(attempts).hasValue(1);
             }
             connections.destroy();
+        }
+    }
+
+    /** Until another connection confirms, only the safety poll would find messages. */
+    @Test
+    void anAnswerOnAConnectionThatWasGivenUpConfirmsNothing() throws Exception {
+        LateAnswers answers = new LateAnswers();
+        ClientResources resources = ClientResources.builder().nettyCustomizer(answers).build();
+        try (RedisServer own = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory connections = ConnectionFactories
+                .started(new LettuceConnectionFactory(ConnectionFactories.at(own),
+                        LettuceClientConfiguration.builder().clientResources(resources).build()));
+            Partition queue = Partition.first(new QueueName("q"));
+            try (RedisWakeUps wakeUps = new RedisWakeUps(connections, new RedisScriptExecutor(this.server, "dq"),
+                    WakeUpMode.CHANNEL)) {
+                wakeUps.listen(queue, (signal) -> {
+                });
+                assertThat(answers.delayed.await(1, TimeUnit.MINUTES)).isTrue();
+
+                wakeUps.stop();
+
+                assertThat(answers.delivered.await(1, TimeUnit.MINUTES)).isTrue();
+                assertThat(wakeUps.isHeard(queue)).isFalse();
+            }
+            connections.destroy();
+        }
+        finally {
+            resources.shutdown(0, 0, TimeUnit.SECONDS);
         }
     }
 
@@ -169,6 +207,54 @@ class RedisWakeUpsTests {
             redis.keysOf(Partition.first(new QueueName("queue-" + i)));
         }
         assertThat(redis.keysOf(Partition.first(new QueueName("first")))).isNotSameAs(first);
+    }
+
+    /**
+     * Delivers the answer to a subscription only when the client closes the connection.
+     */
+    private static final class LateAnswers implements NettyCustomizer {
+
+        private final CountDownLatch delayed = new CountDownLatch(1);
+
+        private final CountDownLatch delivered = new CountDownLatch(1);
+
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            channel.pipeline().addFirst(new ChannelDuplexHandler() {
+
+                private boolean subscribed;
+
+                private @Nullable Object answer;
+
+                @Override
+                public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+                    this.subscribed |= message instanceof ByteBuf bytes
+                            && bytes.toString(StandardCharsets.ISO_8859_1).contains("SUBSCRIBE");
+                    context.write(message, promise);
+                }
+
+                @Override
+                public void channelRead(ChannelHandlerContext context, Object message) {
+                    if (!this.subscribed || this.answer != null) {
+                        context.fireChannelRead(message);
+                        return;
+                    }
+                    this.answer = message;
+                    LateAnswers.this.delayed.countDown();
+                }
+
+                @Override
+                public void close(ChannelHandlerContext context, ChannelPromise promise) {
+                    if (this.answer != null) {
+                        context.fireChannelRead(this.answer);
+                        LateAnswers.this.delivered.countDown();
+                    }
+                    context.close(promise);
+                }
+
+            });
+        }
+
     }
 
     private static final class AwayRunner implements ScriptRunner {
