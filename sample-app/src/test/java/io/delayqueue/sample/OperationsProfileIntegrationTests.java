@@ -51,6 +51,8 @@ class OperationsProfileIntegrationTests {
 
     private static final User SENDER = new User("sender", "may-send");
 
+    private static final User CONSUMER = new User("consumer", "may-consume");
+
     @LocalServerPort
     private int port;
 
@@ -199,6 +201,7 @@ class OperationsProfileIntegrationTests {
         assertThat(get(SENDER, API + "/queues/receipt").getStatusCode().value()).isEqualTo(403);
         assertThat(get(NOBODY, "/actuator/prometheus").getStatusCode().value()).isEqualTo(401);
         assertThat(get(SENDER, "/actuator/prometheus").getStatusCode().value()).isEqualTo(403);
+        assertThat(get(CONSUMER, API + "/queues/receipt").getStatusCode().value()).isEqualTo(403);
         assertThat(get(OPERATOR, "/actuator/env").getStatusCode().value()).isEqualTo(404);
         assertThat(get(new User("operator", "may-look"), "/actuator/prometheus").getStatusCode().value())
             .isEqualTo(401);

@@ -252,8 +252,8 @@ final class ConsumeRoutes {
                     .thenApply((settled) -> {
                         if (settled == SettlementResult.REFUSED) {
                             throw new ProblemException(new Problem(Kind.LEASE_LOST,
-                                    ("The lease of message '%s' ran out, or was settled before, for instance by this very call "
-                                            + "made earlier; this call changed nothing")
+                                    ("The lease of message '%s' has lapsed or was settled before, possibly by an earlier attempt of this call; "
+                                            + "this call changed nothing")
                                         .formatted(id)));
                         }
                         return Responses.done();

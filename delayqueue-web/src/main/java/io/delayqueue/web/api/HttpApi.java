@@ -94,8 +94,9 @@ public final class HttpApi {
 
     /** Returns the response body for an unauthenticated caller. */
     public static byte[] unknown() {
-        return Json
-            .bytes(new Problem(Kind.UNAUTHENTICATED, "Use the credentials of somebody who may do this").toJson());
+        return Json.bytes(new Problem(Kind.UNAUTHENTICATED,
+                "Send the credentials of a user with one of the authorities of the API")
+            .toJson());
     }
 
     /** Returns the response body for a caller without the required authorities. */

@@ -112,7 +112,7 @@ public final class LeaseTokenService {
     }
 
     private static ProblemException invalid() {
-        return ProblemException.invalid("Token is not valid: use the one that the claim answered with the message");
+        return ProblemException.invalid("Token is not valid: use the one that the claim returned with the message");
     }
 
     /** Returns a read that began within the last second, or a new one. */

@@ -164,8 +164,8 @@ final class AlertEvaluator {
         long grown = (before != null) ? queue.dead() - before.byQueue().getOrDefault(queue.queue(), 0L) : 0;
         if (grown > 0) {
             alerts.add(new Alert(Severity.WARNING, "Dead letters are growing", queue.queue(),
-                    "Dead letters: %d, of which %d were added since the first sample of the last %d minutes."
-                        .formatted(queue.dead(), grown, PERIOD.toMinutes()),
+                    "Dead letters: %d. Added within the last %d minutes: %d.".formatted(queue.dead(),
+                            PERIOD.toMinutes(), grown),
                     "Read the causes of the latest ones, fix them, and redrive the dead letters by filter."));
             return;
         }

@@ -16,7 +16,8 @@ public interface AccessControl {
 
     /** Returns why the request was denied, in words for the caller. */
     default String denialReason(Set<Authority> needed) {
-        return "It needs " + needed.stream().map(Authority::text).sorted().collect(Collectors.joining(" or "));
+        return "The caller needs the authority "
+                + needed.stream().map(Authority::text).sorted().collect(Collectors.joining(" or "));
     }
 
     /** Returns the name of the caller, for the audit. */

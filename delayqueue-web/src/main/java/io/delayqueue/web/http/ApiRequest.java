@@ -156,8 +156,8 @@ public final class ApiRequest {
         if (type != null && ContentTypeFilter.isJson(type)) {
             return;
         }
-        throw new ProblemException(new Problem(Kind.MEDIA_TYPE, "Content-Type %s is not valid: use application/json"
-            .formatted((type == null) ? "is missing and" : Json.quoted(type))));
+        throw new ProblemException(new Problem(Kind.MEDIA_TYPE, "Content-Type %s: use application/json"
+            .formatted((type == null) ? "is missing" : Json.quoted(type) + " is not valid")));
     }
 
     private byte[] bytes() {

@@ -36,6 +36,11 @@ public final class ApiRoutes {
             .add(new ApiRoute(method, PathPatternParser.defaultInstance.parse(this.base + path), authorities, handler));
     }
 
+    /** Returns the path below which all routes are. */
+    String base() {
+        return this.base;
+    }
+
     public List<ApiRoute> all() {
         return List.copyOf(this.routes);
     }

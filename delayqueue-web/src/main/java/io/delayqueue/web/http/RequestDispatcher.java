@@ -84,9 +84,10 @@ public final class RequestDispatcher {
             .handle(new ApiRequest(request, match.variables(), this.access, this.settings, this.failures));
     }
 
-    private static ServerResponse absent(Set<String> methods) {
+    private ServerResponse absent(Set<String> methods) {
         if (methods.isEmpty()) {
-            return Responses.problem(new Problem(Kind.NO_ROUTE, "There is nothing at this path"));
+            return Responses.problem(new Problem(Kind.NO_ROUTE,
+                    "No route matches this path: all routes are below " + this.routes.base()));
         }
         String allow = String.join(", ", methods);
         return Responses.problem(new Problem(Kind.METHOD, "Use one of " + allow), allow);

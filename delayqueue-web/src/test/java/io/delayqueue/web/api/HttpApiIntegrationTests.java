@@ -88,7 +88,7 @@ class HttpApiIntegrationTests {
         Reply again = settle("orders", "acknowledge", message);
         assertThat(again.status()).isEqualTo(409);
         assertThat(again.problem()).isEqualTo("lease-lost");
-        assertThat(again.detail()).contains("or was settled before, for instance by this very call made earlier");
+        assertThat(again.detail()).contains("or was settled before, possibly by an earlier attempt of this call");
         assertThat(redis.commands().keys("http-api:{orders}:*")).isSubsetOf("http-api:{orders}:wake");
         await().untilAsserted(() -> assertThat(server.audited()).contains(
                 new AuditedOperationEvent("all", "send", "orders", "a/1", 1),

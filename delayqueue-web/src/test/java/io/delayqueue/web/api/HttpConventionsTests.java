@@ -68,6 +68,15 @@ class HttpConventionsTests {
         assertThat(reply.detail()).contains("'unknown'");
     }
 
+    /** Callers forget the version. */
+    @Test
+    void aPathWithoutARouteReturnsTheBasePath() {
+        Reply reply = server.get("/delayqueue/api/queues");
+
+        assertThat(reply.problem()).isEqualTo("no-route");
+        assertThat(reply.detail()).endsWith("all routes are below /delayqueue/api/v1");
+    }
+
     /** A queue exists while it is in the list of queues, or holds or is anything. */
     @Test
     void anEmptyQueueIsFoundUntilItIsForgotten() {

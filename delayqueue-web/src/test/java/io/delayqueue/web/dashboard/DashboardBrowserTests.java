@@ -125,7 +125,7 @@ class DashboardBrowserTests {
         assertThat(operations().find("reminders", "r-1")).isPresent();
 
         browser.find("section input[type=search]:not([name])").sendKeys("r-");
-        browser.click("main button", "Cancel: all that match …");
+        browser.click("main button", "Cancel: all matching …");
         browser.click("dialog button", "Cancel: 2 messages");
         browser.awaitText("2 cancelled");
         assertThat(operations().statistics("reminders").scheduled()).isZero();
@@ -203,7 +203,7 @@ class DashboardBrowserTests {
         go("#/queues/receipts/dead-letters");
         browser.find("input[name=idPrefix]").sendKeys("old-" + Keys.ENTER);
         browser.awaitText("of which: its id begins with old-");
-        browser.click("main button", "Purge: all that match …");
+        browser.click("main button", "Purge: all matching …");
         browser.awaitText("There are 3 now");
         sendDead("old-but-later");
         browser.click("dialog button", "Purge: 3 dead letters");

@@ -71,7 +71,7 @@ public class AuthorityMatrixTests {
     static Stream<Arguments> cells() {
         List<@Nullable String> users = Stream
             .concat(Arrays.stream(Authority.values()).map((authority) -> authority.name().toLowerCase(Locale.ROOT)),
-                    Stream.of(ApiServer.NONE, "nobody"))
+                    Stream.of(ApiServer.NONE, "unauthenticated"))
             .toList();
         return TABLE.stream().flatMap((row) -> users.stream().map((user) -> arguments(row, user)));
     }
@@ -83,17 +83,18 @@ public class AuthorityMatrixTests {
 
         String body = row.body();
         Reply reply = ApiServer.shared()
-            .call(user.equals("nobody") ? null : user, row.method(), ApiServer.PATH + row.path(),
+            .call(user.equals("unauthenticated") ? null : user, row.method(), ApiServer.PATH + row.path(),
                     (body != null) ? body.replace("TOKEN", token()) : null);
 
-        if (user.equals("nobody")) {
+        if (user.equals("unauthenticated")) {
             assertThat(reply.status()).isEqualTo(401);
             assertThat(reply.problem()).isEqualTo("unauthenticated");
         }
         else if (!user.equals(row.authority())) {
             assertThat(reply.status()).isEqualTo(403);
             assertThat(reply.problem()).isEqualTo("forbidden");
-            assertThat(reply.detail()).isEqualTo("It needs DELAYQUEUE_" + row.authority().toUpperCase(Locale.ROOT));
+            assertThat(reply.detail())
+                .isEqualTo("The caller needs the authority DELAYQUEUE_" + row.authority().toUpperCase(Locale.ROOT));
             assertThat(ApiServer.shared().audited()).hasSize(before);
         }
         else {

@@ -230,7 +230,7 @@ function actions(queue) {
   return html`<div class="bar" role="group" aria-label="Actions">
     ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" ?disabled=${chosen.length === 0} @click=${() => askSome(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
     <span class="gap"></span>
-    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" @click=${() => askAll(queue, doing)}>${how.verb}: all that match …</button>`)}
+    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" @click=${() => askAll(queue, doing)}>${how.verb}: all matching …</button>`)}
   </div>`;
 }
 

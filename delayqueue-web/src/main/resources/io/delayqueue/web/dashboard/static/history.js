@@ -30,7 +30,7 @@ function late(millis) {
 export function throughputPlots(entries = state.history) {
   return [
     linePlot('throughput', 'Handlers started per second', [['Started', (entry) => entry.throughput?.rate]], rate, entries),
-    linePlot('lateness', 'Lateness of their starts, over a minute', [
+    linePlot('lateness', 'Lateness, over a minute', [
       ['50 %', (entry) => entry.throughput?.p50], ['95 %', (entry) => entry.throughput?.p95], ['99 %', (entry) => entry.throughput?.p99]],
     late, entries),
   ];

@@ -46,7 +46,7 @@ function node(one) {
     <td data-label="Started">${time(one.startedAt)}</td>
     <td class="whole" data-label="Last seen">${countdown(one.seenAt, now())}</td>
     <td data-label="Listeners"><ul class="plain">${one.listeners.map((entry) => html`<li>${name(entry.id)}: ${entry.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}
-      <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} handlers free</span></li>`)}</ul></td>
+      <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} free</span></li>`)}</ul></td>
   </tr>`;
 }
 

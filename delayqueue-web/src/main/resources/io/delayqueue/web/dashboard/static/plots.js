@@ -87,7 +87,7 @@ function make(canvas) {
         y: { beginAtZero: true, suggestedMax: 1, grid, ticks: { ...ticks, maxTicksLimit: 5, precision: what.whole ? 0 : undefined, callback: (value) => what.unit(value) } },
       },
       plugins: {
-        legend: { display: what.series.length > 1, labels: { color: colour('text'), boxHeight: 1, boxWidth: 24 } },
+        legend: { display: what.series.length > 1, labels: { color: colour('text'), boxHeight: 1, boxWidth: 16 } },
         tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${what.unit(item.parsed.y)}` } },
       },
     },

@@ -245,7 +245,7 @@ function actions(queue) {
   return html`<div class="bar" role="group" aria-label="Actions">
     ${doings.map((doing) => html`<button type="button" ?disabled=${!some} @click=${() => askMessages(queue, doing, chosen)}>${DOING[doing].verb}${some ? ` (${count(chosen.length)})` : ''} …</button>`)}
     <span class="gap"></span>
-    ${doings.map((doing) => html`<button type="button" @click=${() => askAll(queue, doing)}>${DOING[doing].verb}: all that match …</button>`)}
+    ${doings.map((doing) => html`<button type="button" @click=${() => askAll(queue, doing)}>${DOING[doing].verb}: all matching …</button>`)}
   </div>`;
 }
 
