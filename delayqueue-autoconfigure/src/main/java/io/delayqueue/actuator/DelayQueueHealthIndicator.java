@@ -48,11 +48,6 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     private final Supplier<Map<String, QueueOverview>> unconsumed;
 
-    public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
-            HealthSettings settings) {
-        this(statistics, listeners, wakeUps, settings, Map::of);
-    }
-
     /**
      * Creates an indicator.
      * @param unconsumed known queues that are due and have no consumer, by name; shown as

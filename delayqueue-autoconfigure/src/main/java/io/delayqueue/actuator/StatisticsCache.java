@@ -95,9 +95,7 @@ public final class StatisticsCache {
      */
     @Nullable QueueOverview of(QueueName queue) {
         refresh();
-        Refresh last = this.latest.get();
-        boolean hangs = !last.result().isDone() && this.nanoTime.getAsLong() - last.at() > PATIENCE.toNanos();
-        return hangs ? null : last.known().get(queue);
+        return known(PATIENCE).get(queue);
     }
 
     /** Runs {@link #refresh(Duration)} with the age limit of a scrape. */

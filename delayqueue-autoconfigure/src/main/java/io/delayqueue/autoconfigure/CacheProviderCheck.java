@@ -2,6 +2,8 @@ package io.delayqueue.autoconfigure;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -47,7 +49,7 @@ final class CacheProviderCheck implements ApplicationListener<ContextRefreshedEv
                     "Boot keeps the application's cache in Redis, as there is a connection factory for Redis, although "
                             + "{} is on the class path. Set {}={} to have the cache there, or {}=redis if Redis is "
                             + "intended",
-                    provider.title, TYPE, provider.type, TYPE));
+                    provider.title(), TYPE, provider.title().toLowerCase(Locale.ROOT), TYPE));
     }
 
     private boolean hasChosenRedis() {
@@ -66,30 +68,24 @@ final class CacheProviderCheck implements ApplicationListener<ContextRefreshedEv
         return factoryMethod != null && factoryMethod.getDeclaringClass().getName().equals(BOOTS_CHOICE);
     }
 
-    /** Lists the cache providers that Boot would choose without Redis. */
-    private enum Provider {
+    /**
+     * Describes a cache provider that Boot would choose without Redis.
+     *
+     * @param title its name, in lower case the value of {@code spring.cache.type}
+     * @param classes Boot requires these
+     */
+    private record Provider(String title, List<String> classes) {
 
-        CAFFEINE("Caffeine", "caffeine", "com.github.benmanes.caffeine.cache.Caffeine",
-                "org.springframework.cache.caffeine.CaffeineCacheManager"),
-
-        CACHE2K("Cache2k", "cache2k", "org.cache2k.Cache2kBuilder",
-                "org.cache2k.extra.spring.SpringCache2kCacheManager");
-
-        private final String title;
-
-        private final String type;
-
-        private final String[] classes;
-
-        Provider(String title, String type, String... classes) {
-            this.title = title;
-            this.type = type;
-            this.classes = classes;
-        }
+        private static final List<Provider> ALL = List.of(
+                new Provider("Caffeine",
+                        List.of("com.github.benmanes.caffeine.cache.Caffeine",
+                                "org.springframework.cache.caffeine.CaffeineCacheManager")),
+                new Provider("Cache2k",
+                        List.of("org.cache2k.Cache2kBuilder", "org.cache2k.extra.spring.SpringCache2kCacheManager")));
 
         static Optional<Provider> present(@Nullable ClassLoader classLoader) {
-            return Arrays.stream(values())
-                .filter((provider) -> Arrays.stream(provider.classes)
+            return ALL.stream()
+                .filter((provider) -> provider.classes.stream()
                     .allMatch((type) -> ClassUtils.isPresent(type, classLoader)))
                 .findFirst();
         }

@@ -87,7 +87,7 @@ public final class DelayQueueAutoConfiguration {
     }
 
     @Bean
-    UnknownQueueGuard delayQueueKnownQueues(DelayQueueProperties properties,
+    UnknownQueueGuard delayQueueUnknownQueueGuard(DelayQueueProperties properties,
             ObjectProvider<DelayedListenerRegistry> listeners, ApplicationContext context) {
         return new UnknownQueueGuard(properties, listeners::stream, context);
     }
@@ -96,9 +96,9 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnMissingBean
     StoreComponents delayQueueStoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayoutCache partitions, ObjectProvider<MessageEventListener> events,
-            ObjectProvider<QueueRegistry> directory) {
+            ObjectProvider<QueueRegistry> registry) {
         return new StoreComponents(messages, inspector, wakeUps, partitions, eventsOf(events),
-                new QueueRegistrar(directory.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
+                new QueueRegistrar(registry.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
     }
 
     @Bean
@@ -113,8 +113,8 @@ public final class DelayQueueAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    PartitionLayoutCache delayQueuePartitionTable(PartitionLayoutStore records, DelayQueueProperties properties) {
-        return new PartitionLayoutCache(records, properties::partitions, System::nanoTime);
+    PartitionLayoutCache delayQueuePartitionLayoutCache(PartitionLayoutStore layouts, DelayQueueProperties properties) {
+        return new PartitionLayoutCache(layouts, properties::partitions, System::nanoTime);
     }
 
     static MessageEventListener eventsOf(ObjectProvider<MessageEventListener> events) {
@@ -124,7 +124,7 @@ public final class DelayQueueAutoConfiguration {
     /** Fallback for a custom store without support for partitions. */
     @Bean
     @ConditionalOnMissingBean({ PartitionLayoutStore.class, RedisMessageStore.class, InMemoryMessageStore.class })
-    PartitionLayoutStore delayQueueNoPartitionRecords() {
+    PartitionLayoutStore delayQueueNoPartitionLayoutStore() {
         return PartitionLayoutStore.NONE;
     }
 
@@ -152,8 +152,9 @@ public final class DelayQueueAutoConfiguration {
         @Lazy
         @Bean
         @ConditionalOnMissingBean
-        RedisScriptExecutor delayQueueRedisAccess(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                DelayQueueProperties properties, ObjectProvider<MessageEventListener> events) {
+        RedisScriptExecutor delayQueueRedisScriptExecutor(
+                @Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template, DelayQueueProperties properties,
+                ObjectProvider<MessageEventListener> events) {
             return RedisScriptExecutor.to(template.getRequiredConnectionFactory(), properties.namespace(),
                     properties.commandTimeout(), properties.replicaWait(), eventsOf(events));
         }
@@ -168,7 +169,7 @@ public final class DelayQueueAutoConfiguration {
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(PartitionLayoutStore.class)
-        RedisPartitionLayoutStore delayQueuePartitionRecords(RedisScriptExecutor redis) {
+        RedisPartitionLayoutStore delayQueuePartitionLayoutStore(RedisScriptExecutor redis) {
             return new RedisPartitionLayoutStore(redis);
         }
 
@@ -189,14 +190,14 @@ public final class DelayQueueAutoConfiguration {
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(QueueRegistry.class)
-        RedisQueueRegistry delayQueueQueueDirectory(RedisScriptExecutor redis) {
+        RedisQueueRegistry delayQueueQueueRegistry(RedisScriptExecutor redis) {
             return new RedisQueueRegistry(redis);
         }
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(NodeRegistry.class)
-        RedisNodeRegistry delayQueueNodeDirectory(RedisScriptExecutor redis) {
+        RedisNodeRegistry delayQueueNodeRegistry(RedisScriptExecutor redis) {
             return new RedisNodeRegistry(redis);
         }
 
@@ -211,8 +212,9 @@ public final class DelayQueueAutoConfiguration {
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueIntegrityChecker.class)
-        RedisIntegrityChecker delayQueueDoctor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                RedisScriptExecutor redis, EnvelopeCodec codec) {
+        RedisIntegrityChecker delayQueueIntegrityChecker(
+                @Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template, RedisScriptExecutor redis,
+                EnvelopeCodec codec) {
             return new RedisIntegrityChecker(redis, template::getRequiredConnectionFactory, codec);
         }
 
@@ -227,7 +229,7 @@ public final class DelayQueueAutoConfiguration {
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(ServerMonitor.class)
-        RedisServerMonitor delayQueueServerWatch(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
+        RedisServerMonitor delayQueueServerMonitor(@Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 RedisScriptExecutor redis, DelayQueueProperties properties) {
             return new RedisServerMonitor(redis, template, properties.wakeup());
         }
@@ -279,14 +281,14 @@ public final class DelayQueueAutoConfiguration {
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(QueueRegistry.class)
-        QueueRegistry delayQueueQueueDirectory(InMemoryMessageStore store) {
+        QueueRegistry delayQueueQueueRegistry(InMemoryMessageStore store) {
             return store.queueDirectory();
         }
 
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(NodeRegistry.class)
-        NodeRegistry delayQueueNodeDirectory(InMemoryMessageStore store) {
+        NodeRegistry delayQueueNodeRegistry(InMemoryMessageStore store) {
             return store.nodeDirectory();
         }
 
@@ -294,14 +296,14 @@ public final class DelayQueueAutoConfiguration {
         @Proxyable(ProxyType.INTERFACES)
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(DelayQueueIntegrityChecker.class)
-        InMemoryIntegrityChecker delayQueueDoctor() {
+        InMemoryIntegrityChecker delayQueueIntegrityChecker() {
             return new InMemoryIntegrityChecker();
         }
 
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(PartitionLayoutStore.class)
-        PartitionLayoutStore delayQueuePartitionRecords(InMemoryMessageStore store) {
+        PartitionLayoutStore delayQueuePartitionLayoutStore(InMemoryMessageStore store) {
             return store.partitionRecords();
         }
 

@@ -21,7 +21,6 @@ import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,6 +29,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
@@ -85,14 +85,13 @@ public final class DelayQueueListenerAutoConfiguration {
     /** Builds further queue systems. */
     @Bean
     @ConditionalOnMissingBean
-    DelayQueueSystemBuilder delayQueueSystemBuilder(ListableBeanFactory beans, ApplicationEventPublisher events,
-            Environment environment) {
-        return new DelayQueueSystemBuilder(new DelayQueueSystemListenersFactory(beans, events, environment));
+    DelayQueueSystemBuilder delayQueueSystemBuilder(ApplicationContext context) {
+        return new DelayQueueSystemBuilder(context);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    RemoteConsumerQueues delayQueueConsumedQueues(DelayQueueMetricsProperties properties) {
+    RemoteConsumerQueues delayQueueRemoteConsumerQueues(DelayQueueMetricsProperties properties) {
         return new RemoteConsumerQueues(properties.maxQueues(), System::nanoTime);
     }
 
@@ -103,7 +102,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean
-    StatisticsCache delayQueueKnownStatistics(QueueInspector inspector, StoreComponents components,
+    StatisticsCache delayQueueStatisticsCache(QueueInspector inspector, StoreComponents components,
             DelayedListenerRegistry registry, RemoteConsumerQueues consumed, DelayQueueMetricsProperties properties) {
         return new StatisticsCache(inspector, components, () -> Stream
             .concat(registry.listeners().stream().flatMap((listener) -> listener.queues().stream()).map(QueueName::new),
@@ -113,7 +112,7 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ListenerRuntimeSettings delayQueueWorkerSettings(DelayQueueProperties properties, BeanFactory beans,
+    ListenerRuntimeSettings delayQueueListenerRuntimeSettings(DelayQueueProperties properties, BeanFactory beans,
             ObjectProvider<TaskDecorator> decorators, Environment environment) {
         return properties.workerSettings(Threading.VIRTUAL.isActive(environment),
                 HandlerExecutorResolver.among(beans, properties.listener().executor(), decorators));
@@ -122,15 +121,15 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerLifecycle delayQueueTransferWorker(StoreComponents components, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, NodeHeartbeat reporter, ListenerRuntimeSettings settings) {
-        return new DelayedListenerLifecycle(components, registry, events, settings, reporter);
+            ApplicationEventPublisher events, NodeHeartbeat heartbeat, ListenerRuntimeSettings settings) {
+        return new DelayedListenerLifecycle(components, registry, events, settings, heartbeat);
     }
 
     @Bean
     @ConditionalOnMissingBean
-    NodeHeartbeat delayQueueNodeReporter(ObjectProvider<NodeRegistry> directory, DelayedListenerRegistry registry,
+    NodeHeartbeat delayQueueNodeHeartbeat(ObjectProvider<NodeRegistry> nodes, DelayedListenerRegistry registry,
             Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed) {
-        return new NodeHeartbeat(directory.getIfAvailable(() -> NodeRegistry.NONE),
+        return new NodeHeartbeat(nodes.getIfAvailable(() -> NodeRegistry.NONE),
                 NodeHeartbeat.thisProcess(environment.getProperty("spring.application.name", "application")),
                 registry::listeners, System::nanoTime, () -> unconsumed.ifAvailable(UnconsumedQueueCheck::refresh));
     }
@@ -138,7 +137,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnBean({ QueueInspector.class, QueueRegistry.class, NodeRegistry.class })
     @ConditionalOnMissingBean
-    UnconsumedQueueCheck delayQueueUnconsumedQueues(StoreComponents components, QueueInspector inspector,
+    UnconsumedQueueCheck delayQueueUnconsumedQueueCheck(StoreComponents components, QueueInspector inspector,
             QueueRegistry queues, NodeRegistry nodes, RemoteConsumerQueues consumed) {
         return new UnconsumedQueueCheck(components, inspector, new UnconsumedQueueCheck.Directories(queues, nodes),
                 consumed, System::nanoTime);

@@ -37,16 +37,17 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
 
     private final DelayedListenerLifecycle worker;
 
-    DelayQueueSystem(DelayQueueSystemListenersFactory parts, DelayQueueSystemStore store) {
+    DelayQueueSystem(DelayQueueSystemBuilder builder, DelayQueueSystemStore store) {
         this.store = store;
-        this.known = new UnknownQueueGuard(parts.properties(), () -> Stream.of(listeners()), null);
-        this.template = new DelayQueueTemplate(store.components(), parts.codec(),
-                parts.properties().templateSettings(parts.observations(), this.known), parts.publisher(),
+        this.known = new UnknownQueueGuard(builder.settings(), () -> Stream.of(listeners()), null);
+        this.template = new DelayQueueTemplate(store.components(), builder.codec(),
+                builder.settings().templateSettings(builder.observations(), this.known), builder.context(),
                 System::nanoTime);
-        this.listeners = new DelayedListenerRegistry(parts.properties()::listenerSettings, parts.handlers(),
+        this.listeners = new DelayedListenerRegistry(builder.settings()::listenerSettings, builder.handlers(),
                 store.components().events());
-        this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, parts.publisher(),
-                parts.workerSettings(), new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(parts.application()),
+        this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, builder.context(),
+                builder.runtimeSettings(),
+                new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(builder.application()),
                         this.listeners::listeners, System::nanoTime, () -> {
                         }));
     }

@@ -1,9 +1,21 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.PartitionLayoutCache;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.RedisTemplate;
 
 /**
  * Builds a {@link DelayQueueSystem} on another Redis or in another namespace than the
@@ -15,19 +27,24 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public class DelayQueueSystemBuilder {
 
-    private final DelayQueueSystemListenersFactory parts;
+    private final ApplicationContext context;
+
+    /** The separate properties, if any. */
+    private final @Nullable DelayQueueProperties own;
 
     private final @Nullable RedisConnectionFactory connectionFactory;
 
     private final @Nullable String namespace;
 
-    DelayQueueSystemBuilder(DelayQueueSystemListenersFactory parts) {
-        this(parts, null, null);
+    /** Creates a builder that takes the other parts of a system from a context. */
+    DelayQueueSystemBuilder(ApplicationContext context) {
+        this(context, null, null, null);
     }
 
-    private DelayQueueSystemBuilder(DelayQueueSystemListenersFactory parts,
+    private DelayQueueSystemBuilder(ApplicationContext context, @Nullable DelayQueueProperties own,
             @Nullable RedisConnectionFactory connectionFactory, @Nullable String namespace) {
-        this.parts = parts;
+        this.context = context;
+        this.own = own;
         this.connectionFactory = connectionFactory;
         this.namespace = namespace;
     }
@@ -38,7 +55,7 @@ public class DelayQueueSystemBuilder {
      * {@code delayqueue.store=memory} it is not used.
      */
     public DelayQueueSystemBuilder connectionFactory(RedisConnectionFactory connectionFactory) {
-        return new DelayQueueSystemBuilder(this.parts, connectionFactory, this.namespace);
+        return new DelayQueueSystemBuilder(this.context, this.own, connectionFactory, this.namespace);
     }
 
     /**
@@ -48,7 +65,7 @@ public class DelayQueueSystemBuilder {
      * @throws IllegalArgumentException if it does not match
      */
     public DelayQueueSystemBuilder namespace(String namespace) {
-        return new DelayQueueSystemBuilder(this.parts, this.connectionFactory,
+        return new DelayQueueSystemBuilder(this.context, this.own, this.connectionFactory,
                 RedisScriptExecutor.requireNamespace(namespace));
     }
 
@@ -60,7 +77,9 @@ public class DelayQueueSystemBuilder {
      * @param prefix in lower case, with dashes, such as {@code billing.queues}
      */
     public DelayQueueSystemBuilder properties(String prefix) {
-        return new DelayQueueSystemBuilder(this.parts.with(prefix), this.connectionFactory, this.namespace);
+        return new DelayQueueSystemBuilder(this.context,
+                Binder.get(this.context.getEnvironment()).bindOrCreate(prefix, DelayQueueProperties.class),
+                this.connectionFactory, this.namespace);
     }
 
     /**
@@ -69,18 +88,70 @@ public class DelayQueueSystemBuilder {
      * application's own
      */
     public DelayQueueSystem build() {
-        if (this.connectionFactory == null && this.namespace == null && !this.parts.hasPropertiesOfItsOwn()) {
+        if (this.connectionFactory == null && this.namespace == null && this.own == null) {
             throw new IllegalStateException("A further queue system needs a connection factory, a namespace or "
                     + "properties of its own, or its queues would be those that the application has already");
         }
-        return new DelayQueueSystem(this.parts,
-                this.parts.isInMemory() ? DelayQueueSystemStore.inMemory(this.parts) : onRedis());
+        return new DelayQueueSystem(this, isInMemory() ? DelayQueueSystemStore.inMemory(this)
+                : DelayQueueSystemStore.onRedis(this, connections(), namespace()));
     }
 
-    private DelayQueueSystemStore onRedis() {
-        return DelayQueueSystemStore.onRedis(this.parts,
-                (this.connectionFactory != null) ? this.connectionFactory : this.parts.connections(),
-                (this.namespace != null) ? this.namespace : this.parts.properties().namespace());
+    private boolean isInMemory() {
+        return settings().store() == DelayQueueProperties.StoreType.MEMORY
+                || this.context.getBean(DelayQueueProperties.class).store() == DelayQueueProperties.StoreType.MEMORY;
+    }
+
+    private RedisConnectionFactory connections() {
+        if (this.connectionFactory != null) {
+            return this.connectionFactory;
+        }
+        if (this.own != null && this.own.connectionFactory() != null) {
+            return ConnectionFactorySelector.among(this.context, this.own.connectionFactory());
+        }
+        return this.context.getBean(DelayQueueAutoConfiguration.REDIS_TEMPLATE, RedisTemplate.class)
+            .getRequiredConnectionFactory();
+    }
+
+    private String namespace() {
+        return (this.namespace != null) ? this.namespace : settings().namespace();
+    }
+
+    ApplicationContext context() {
+        return this.context;
+    }
+
+    DelayQueueProperties settings() {
+        return (this.own != null) ? this.own : this.context.getBean(DelayQueueProperties.class);
+    }
+
+    EnvelopeCodec codec() {
+        return this.context.getBean(EnvelopeCodec.class);
+    }
+
+    HandlerMethodFactory handlers() {
+        return this.context.getBean(HandlerMethodFactory.class);
+    }
+
+    MessageObservations observations() {
+        return this.context.getBeanProvider(MessageObservations.class).getIfAvailable(() -> MessageObservations.NONE);
+    }
+
+    MessageEventListener events() {
+        return DelayQueueAutoConfiguration.eventsOf(this.context.getBeanProvider(MessageEventListener.class));
+    }
+
+    ListenerRuntimeSettings runtimeSettings() {
+        return settings().workerSettings(Threading.VIRTUAL.isActive(this.context.getEnvironment()),
+                HandlerExecutorResolver.among(this.context, settings().listener().executor(),
+                        this.context.getBeanProvider(TaskDecorator.class)));
+    }
+
+    PartitionLayoutCache layouts(PartitionLayoutStore store) {
+        return new PartitionLayoutCache(store, settings()::partitions, System::nanoTime);
+    }
+
+    String application() {
+        return this.context.getEnvironment().getProperty("spring.application.name", "application");
     }
 
 }

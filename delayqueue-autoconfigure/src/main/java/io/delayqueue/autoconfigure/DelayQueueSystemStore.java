@@ -45,30 +45,31 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
         DelayQueueIntegrityChecker integrityChecker, NodeRegistry nodes, @Nullable Lifecycle check,
         @Nullable RedisWakeUps wakeUps, @Nullable RedisScriptExecutor access) {
 
-    static DelayQueueSystemStore inMemory(DelayQueueSystemListenersFactory parts) {
-        InMemoryMessageStore store = new InMemoryMessageStore(parts.codec(), new MicrosClock());
-        PartitionLayoutCache table = parts.partitionTable(store.partitionRecords());
-        QueueRegistrar notes = new QueueRegistrar(store.queueDirectory(), System::nanoTime);
-        return new DelayQueueSystemStore(new StoreComponents(store, store, store, table, parts.events(), notes),
-                new InspectorTemplate(store.queueInspector(), store.queueDirectory(), store.nodeDirectory(), table,
-                        parts.properties().answerLimit()),
+    static DelayQueueSystemStore inMemory(DelayQueueSystemBuilder builder) {
+        InMemoryMessageStore store = new InMemoryMessageStore(builder.codec(), new MicrosClock());
+        PartitionLayoutCache layouts = builder.layouts(store.partitionRecords());
+        QueueRegistrar registrar = new QueueRegistrar(store.queueDirectory(), System::nanoTime);
+        return new DelayQueueSystemStore(new StoreComponents(store, store, store, layouts, builder.events(), registrar),
+                new InspectorTemplate(store.queueInspector(), store.queueDirectory(), store.nodeDirectory(), layouts,
+                        builder.settings().answerLimit()),
                 new InMemoryIntegrityChecker(), store.nodeDirectory(), null, null, null);
     }
 
-    static DelayQueueSystemStore onRedis(DelayQueueSystemListenersFactory parts, RedisConnectionFactory connections,
+    static DelayQueueSystemStore onRedis(DelayQueueSystemBuilder builder, RedisConnectionFactory connections,
             String namespace) {
-        DelayQueueProperties properties = parts.properties();
+        DelayQueueProperties properties = builder.settings();
         RedisScriptExecutor access = RedisScriptExecutor.to(connections, namespace, properties.commandTimeout(),
-                properties.replicaWait(), parts.events());
+                properties.replicaWait(), builder.events());
         RedisWakeUps wakeUps = new RedisWakeUps(connections, access, properties.wakeup());
-        PartitionLayoutCache table = parts.partitionTable(new RedisPartitionLayoutStore(access));
+        PartitionLayoutCache layouts = builder.layouts(new RedisPartitionLayoutStore(access));
         QueueRegistry queues = new RedisQueueRegistry(access);
         NodeRegistry nodes = new RedisNodeRegistry(access);
         return new DelayQueueSystemStore(
-                new StoreComponents(new RedisMessageStore(access), new RedisMessageInspector(access, parts.codec()),
-                        wakeUps, table, parts.events(), new QueueRegistrar(queues, System::nanoTime)),
-                new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, table, properties.answerLimit()),
-                new RedisIntegrityChecker(access, () -> connections, parts.codec()), nodes,
+                new StoreComponents(new RedisMessageStore(access), new RedisMessageInspector(access, builder.codec()),
+                        wakeUps, layouts, builder.events(), new QueueRegistrar(queues, System::nanoTime)),
+                new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, layouts,
+                        properties.answerLimit()),
+                new RedisIntegrityChecker(access, () -> connections, builder.codec()), nodes,
                 new ServerCheckLifecycle(new RedisServerCheck(access, template(connections), properties.wakeup()),
                         properties.commandTimeout()),
                 wakeUps, access);

@@ -9,24 +9,21 @@ import io.micrometer.observation.docs.ObservationDocumentation;
 public enum DelayQueueObservation implements ObservationDocumentation {
 
     /** The send of one message, or of those messages of a batch that share a queue. */
-    SEND {
-
-        @Override
-        public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
-            return DefaultSendObservationConvention.class;
-        }
-
-    },
+    SEND(DefaultSendObservationConvention.class),
 
     /** A handler, until it returns or its future is complete. */
-    HANDLE {
+    HANDLE(DefaultHandleObservationConvention.class);
 
-        @Override
-        public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
-            return DefaultHandleObservationConvention.class;
-        }
+    private final Class<? extends ObservationConvention<? extends Observation.Context>> convention;
 
-    };
+    DelayQueueObservation(Class<? extends ObservationConvention<? extends Observation.Context>> convention) {
+        this.convention = convention;
+    }
+
+    @Override
+    public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
+        return this.convention;
+    }
 
     @Override
     public KeyName[] getLowCardinalityKeyNames() {
@@ -42,53 +39,29 @@ public enum DelayQueueObservation implements ObservationDocumentation {
     public enum LowCardinality implements KeyName {
 
         /** Always {@code delayqueue}. */
-        SYSTEM {
-
-            @Override
-            public String asString() {
-                return "messaging.system";
-            }
-
-        },
+        SYSTEM("messaging.system"),
 
         /** {@code publish} or {@code process}. */
-        OPERATION {
-
-            @Override
-            public String asString() {
-                return "messaging.operation";
-            }
-
-        },
+        OPERATION("messaging.operation"),
 
         /** The queue. */
-        QUEUE {
-
-            @Override
-            public String asString() {
-                return "messaging.destination.name";
-            }
-
-        },
+        QUEUE("messaging.destination.name"),
 
         /** The id of the listener, for handlers only. */
-        LISTENER {
-
-            @Override
-            public String asString() {
-                return "delayqueue.listener.id";
-            }
-
-        },
+        LISTENER("delayqueue.listener.id"),
 
         /** The outcome of the send, {@code success}, or {@code failure}. */
-        OUTCOME {
+        OUTCOME("outcome");
 
-            @Override
-            public String asString() {
-                return "outcome";
-            }
+        private final String key;
 
+        LowCardinality(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return this.key;
         }
 
     }
@@ -97,33 +70,23 @@ public enum DelayQueueObservation implements ObservationDocumentation {
     public enum HighCardinality implements KeyName {
 
         /** The id of the message. */
-        ID {
-
-            @Override
-            public String asString() {
-                return "messaging.message.id";
-            }
-
-        },
+        ID("messaging.message.id"),
 
         /** The number of the attempt, from 1. */
-        ATTEMPT {
-
-            @Override
-            public String asString() {
-                return "delayqueue.attempt";
-            }
-
-        },
+        ATTEMPT("delayqueue.attempt"),
 
         /** The number of messages sent together. */
-        BATCH_SIZE {
+        BATCH_SIZE("messaging.batch.message_count");
 
-            @Override
-            public String asString() {
-                return "messaging.batch.message_count";
-            }
+        private final String key;
 
+        HighCardinality(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return this.key;
         }
 
     }

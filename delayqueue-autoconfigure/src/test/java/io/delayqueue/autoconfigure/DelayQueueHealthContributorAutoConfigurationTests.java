@@ -3,6 +3,7 @@ package io.delayqueue.autoconfigure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -97,7 +98,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             Health health = new DelayQueueHealthIndicator(context.getBean(StatisticsCache.class),
                     context.getBean(DelayedListenerRegistry.class), new Deaf(),
-                    new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)))
+                    new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of)
                 .health();
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
             assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
@@ -121,7 +122,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             given(heard.isHeard(any())).willReturn(true);
             DelayedListenerRegistry listeners = context.getBean(DelayedListenerRegistry.class);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, heard,
-                    new HealthSettings(null, Duration.ofMillis(100), Duration.ofSeconds(5)));
+                    new HealthSettings(null, Duration.ofMillis(100), Duration.ofSeconds(5)), Map::of);
 
             Health health = indicator.health();
             assertThat(health).isNotNull();
@@ -150,7 +151,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             given(heard.isHeard(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
                     context.getBean(DelayedListenerRegistry.class), heard,
-                    new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10), Duration.ofSeconds(5)));
+                    new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of);
 
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
             now.addAndGet(Duration.ofSeconds(1).toNanos());
@@ -176,7 +177,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             given(heard.isHeard(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
                     context.getBean(DelayedListenerRegistry.class), heard,
-                    new HealthSettings(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(5)));
+                    new HealthSettings(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(5)), Map::of);
 
             given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
             assertThat(healthOf(indicator).getStatus()).isEqualTo(Status.UP);
