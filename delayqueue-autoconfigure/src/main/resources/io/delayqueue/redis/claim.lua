@@ -201,7 +201,7 @@ elseif not paused then
     return n < limit and bytes <= BYTES and removed < REMOVALS
   end
 
-  -- Goes from the highest lane to the lowest, and begins anew after messages were removed. Each
+  -- Goes from the highest lane to the lowest, and starts again after messages were removed. Each
   -- step finds the first message of the next lane that holds any.
   repeat
     local before, from, last, normal = removed, '-inf', nil, false
