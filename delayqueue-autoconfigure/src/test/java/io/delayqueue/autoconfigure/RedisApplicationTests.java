@@ -75,7 +75,7 @@ class RedisApplicationTests {
                     .isEqualTo("hello");
             });
         // The servers of the tests keep nothing on disk, of which the start warns.
-        assertThat(output.getAll().lines().filter((line) -> !line.contains("PersistenceCheck")))
+        assertThat(output.getAll().lines().filter((line) -> !line.contains("Nothing is kept on disk")))
             .noneMatch((line) -> line.contains("WARN") || line.contains("ERROR"));
     }
 

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 import io.delayqueue.redis.script.RedisKeys;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisServerCommands;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
@@ -73,30 +75,25 @@ final class ClusterNodes {
         return masters;
     }
 
-    /** Reads a setting of the servers; see {@link #valuesByLocation}. */
+    /** Reads a setting of the servers; see {@link #read}. */
     static Map<String, String> settings(RedisTemplate<?, ?> template, String name) {
-        return valuesByLocation(
-                template.execute(
-                        (RedisCallback<Properties>) (connection) -> connection.serverCommands().getConfig(name), true),
-                name);
+        return read(template, (server) -> server.getConfig(name), name);
     }
 
     /**
-     * Returns the values of a property by location, {@code " at <node>"} or empty. Of a
+     * Reads a property of the servers by location, {@code " at <node>"} or empty. Of a
      * cluster the client puts the address of the node in front of each name.
      */
-    static Map<String, String> valuesByLocation(@Nullable Properties found, String name) {
+    static Map<String, String> read(RedisTemplate<?, ?> template,
+            Function<RedisServerCommands, @Nullable Properties> call, String name) {
+        RedisCallback<Properties> read = (connection) -> Objects
+            .requireNonNullElseGet(call.apply(connection.serverCommands()), Properties::new);
+        Properties found = Objects.requireNonNull(template.execute(read, true));
         Map<String, String> values = new TreeMap<>();
-        if (found == null) {
-            return values;
-        }
         for (String property : found.stringPropertyNames()) {
-            if (property.equals(name)) {
-                values.put("", found.getProperty(property));
-            }
-            else if (property.endsWith("." + name)) {
-                String node = property.substring(0, property.length() - name.length() - 1);
-                values.put(" at " + node, found.getProperty(property));
+            if (property.equals(name) || property.endsWith("." + name)) {
+                String node = property.substring(0, Math.max(0, property.length() - name.length() - 1));
+                values.put(node.isEmpty() ? "" : " at " + node, found.getProperty(property));
             }
         }
         return values;

@@ -36,7 +36,7 @@ final class KeyNameCheck {
     private static final int PAGE = 1_000;
 
     /** Keys that hold no messages, and may exist without any. */
-    private static final Set<String> LONELY = Set.of("partitions", "primary", "replicated");
+    private static final Set<String> WITHOUT_MESSAGES = Set.of("partitions", "primary", "replicated");
 
     private final String namespace;
 
@@ -108,19 +108,19 @@ final class KeyNameCheck {
         }
         QueueName queue = new QueueName(tag.group(1));
         int index = (tag.group(2) != null) ? Integer.parseInt(tag.group(2)) : 0;
-        int most = this.partitions.applyAsInt(queue);
-        if (index < most || LONELY.contains(name.group(2))) {
+        int count = this.partitions.applyAsInt(queue);
+        if (index < count || WITHOUT_MESSAGES.contains(name.group(2))) {
             return null;
         }
         return new Finding(Kind.UNKNOWN_PARTITION, queue.value(), index, key,
-                "the queue has %d partitions by its record: nobody looks into this one".formatted(most),
+                "the queue has %d partitions by its record: no node reads this one".formatted(count),
                 "spread the queue over more than %d partitions, and back when this one is empty".formatted(index),
                 List.of());
     }
 
     private static Finding foreign(String key, String why) {
         return new Finding(Kind.FOREIGN_KEY, null, 0, ScriptCodec.name(ScriptCodec.bytesOfRaw(key)), "the key " + why,
-                "look whose it is; if it is nobody's, remove it, which destroys what it holds",
+                "find its owner; if it has none, remove it, which destroys its content",
                 List.of("UNLINK " + RepairCommands.quote(key)));
     }
 

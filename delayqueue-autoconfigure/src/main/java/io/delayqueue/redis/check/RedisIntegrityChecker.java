@@ -184,7 +184,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
                 checks.add(Kind.WRONG_TYPE, keys.name(key),
                         "the key holds a %s and should hold a %s: all calls of this partition fail".formatted(type,
                                 key.type()),
-                        "take it out of the way, and see whose it is; if the new name is taken, under another",
+                        "rename it, and find its owner; if the new name is taken, choose another",
                         List.of(keys.command("RENAMENX", key, keys.name(key) + ":found")));
             }
         }
@@ -195,7 +195,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
                     "remove it; it goes by itself if it has a time to live", removal);
         }
         else if (!mark.isEmpty() && (number(survey.get(4)) < 0 || !mark.matches("\\d+"))) {
-            checks.add(Kind.WAKE_MARK, null, "the wake mark stays for ever or is no time: senders may wake nobody",
+            checks.add(Kind.WAKE_MARK, null, "the wake mark stays for ever or is no time: sends may wake no worker",
                     "remove it", removal);
         }
         return checks.findings();

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +40,8 @@ public final class RedisServerCheck {
     private static final Logger logger = LoggerFactory.getLogger(RedisServerCheck.class);
 
     private static final Pattern VERSION = Pattern.compile("redis_version:((\\d+)\\.(\\d+)[^\\r\\n]*)");
+
+    private static final String AOF = "aof_enabled";
 
     private static final String NOTIFICATIONS = "notify-keyspace-events";
 
@@ -95,7 +96,7 @@ public final class RedisServerCheck {
         }
         UnsupportedEngines.refuseSetting(replies.stream().map(ProbeReply::server).toList(), this.template);
         warnOfEviction(replies);
-        new PersistenceCheck(this.template).run();
+        warnOfMissingPersistence(this.template);
         warnOfWakeUps(replies.stream().anyMatch(ProbeReply::mute), cluster);
         if (cluster) {
             warnOfHangs();
@@ -137,27 +138,22 @@ public final class RedisServerCheck {
      * @throws UnsuitableRedisException if one stands still
      */
     private boolean clocksAdvance(Map<String, Integer> probes, List<ProbeReply> replies, Duration limit) {
-        List<ProbeReply> before = replies;
-        Set<String> still = before.stream().map(ProbeReply::at).collect(Collectors.toSet());
+        Map<String, Long> still = new LinkedHashMap<>();
+        replies.forEach((reply) -> still.put(reply.at(), reply.time()));
         for (int call = 1; call <= CLOCK_CALLS && !still.isEmpty(); call++) {
             LockSupport.parkNanos((call == 1) ? 0 : CLOCK_PAUSE.toNanos());
             List<ProbeReply> now = probe(probes, limit);
-            if (now.size() != before.size()) {
+            if (now.isEmpty()) {
                 return false;
             }
-            for (int i = 0; i < now.size(); i++) {
-                if (now.get(i).time() > before.get(i).time()) {
-                    still.remove(now.get(i).at());
-                }
-            }
-            before = now;
+            now.forEach((reply) -> still.computeIfPresent(reply.at(),
+                    (at, before) -> (reply.time() > before) ? null : reply.time()));
         }
-        for (ProbeReply reply : before) {
-            if (still.contains(reply.at())) {
-                throw UnsupportedEngines.ofClock(reply.at(),
-                        "it stands still; TIME answered %d µs in each of %d calls, over %d ms or more"
-                            .formatted(reply.time(), CLOCK_CALLS + 1, (CLOCK_CALLS - 1) * CLOCK_PAUSE.toMillis()));
-            }
+        if (!still.isEmpty()) {
+            Map.Entry<String, Long> clock = still.entrySet().iterator().next();
+            throw UnsupportedEngines.ofClock(clock.getKey(),
+                    "it stands still; TIME answered %d µs in each of %d calls, over %d ms or more"
+                        .formatted(clock.getValue(), CLOCK_CALLS + 1, (CLOCK_CALLS - 1) * CLOCK_PAUSE.toMillis()));
         }
         return true;
     }
@@ -251,6 +247,31 @@ public final class RedisServerCheck {
         if (!evicting.isEmpty()) {
             logger.warn("{}: when its memory is full it removes keys and with them messages, without a notice. "
                     + "Use 'noeviction'", evicting);
+        }
+    }
+
+    /**
+     * Warns of servers that write nothing to disk, neither an append-only file nor
+     * snapshots. Reads the snapshot settings only without an append-only file: {@code
+     * CONFIG} needs a right that few users have, and the server logs each refusal.
+     */
+    static void warnOfMissingPersistence(RedisTemplate<?, ?> template) {
+        try {
+            Map<String, String> forgetful = ClusterNodes.read(template, (server) -> server.info("persistence"), AOF);
+            forgetful.values().removeIf((enabled) -> !enabled.strip().equals("0"));
+            if (!forgetful.isEmpty()) {
+                Map<String, String> snapshots = ClusterNodes.settings(template, "save");
+                forgetful.keySet().removeIf((at) -> !snapshots.getOrDefault(at, "unknown").isBlank());
+            }
+            if (!forgetful.isEmpty()) {
+                logger.warn(
+                        "Nothing is kept on disk by Redis{}, neither by an append-only file nor by snapshots: a "
+                                + "restart of it loses all messages. Set 'appendonly yes'",
+                        String.join(",", forgetful.keySet()));
+            }
+        }
+        catch (RuntimeException ex) {
+            logger.debug("Whether Redis keeps anything on disk is not known", ex);
         }
     }
 

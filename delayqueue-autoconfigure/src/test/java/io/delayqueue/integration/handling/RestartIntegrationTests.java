@@ -76,7 +76,7 @@ class RestartIntegrationTests {
             application.context().pause();
             application.context().restart();
         });
-        assertThat(LogCount.of(output, " WARN ")).isEqualTo(LogCount.of(output, " WARN ", "PersistenceCheck"));
+        assertThat(LogCount.of(output, " WARN ")).isEqualTo(LogCount.of(output, " WARN ", "kept on disk"));
     }
 
     @Test
@@ -86,7 +86,7 @@ class RestartIntegrationTests {
             application.context().stop();
             application.context().start();
         });
-        assertThat(LogCount.of(output, " WARN ")).isEqualTo(LogCount.of(output, " WARN ", "PersistenceCheck"));
+        assertThat(LogCount.of(output, " WARN ")).isEqualTo(LogCount.of(output, " WARN ", "kept on disk"));
     }
 
     /** Messages come due all the while, some in the hands of handlers at each stop. */
