@@ -28,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Settles leases, and counts those that were lost. Every settlement returns {@code false}
- * if the lease was no longer held. Thread-safe; never waits for the store.
+ * Acknowledges, extends, releases, retries and dead-letters claimed messages for
+ * consumers that are not listeners, and counts lost leases. Every call returns
+ * {@code false} if the lease was no longer held. Thread-safe; never waits for the store.
  */
 public final class LeaseSettler {
 

@@ -17,7 +17,8 @@ import java.util.function.LongSupplier;
 import io.delayqueue.store.MessageStore;
 
 /**
- * Limits how many messages of one queue are handled, or prefetched, at a time.
+ * Hands claimed messages of one queue to handler threads, and limits by permits how many
+ * are claimed at a time.
  * <p>
  * A quick handler would wait for the store after each message. Therefore as many more
  * messages may be claimed as the handlers finished in the last few milliseconds, at most
@@ -196,11 +197,11 @@ public final class HandlerDispatcher {
     private Sample next(Sample last, long now) {
         long finished = this.finished.get();
         long busy = this.busy.get();
-        double done = (double) (finished - last.finished()) * PREFETCH_TIME.toNanos();
-        double prefetch = done / (now - last.at());
+        double scaled = (double) (finished - last.finished()) * PREFETCH_TIME.toNanos();
+        double prefetch = scaled / (now - last.at());
         long took = busy - last.busy();
         if (took > 0) {
-            prefetch = Math.min(prefetch, this.concurrency * done / took);
+            prefetch = Math.min(prefetch, this.concurrency * scaled / took);
         }
         return new Sample(now, finished, busy, (int) Math.min(MAX_PREFETCH, prefetch));
     }

@@ -5,11 +5,13 @@ import java.time.Duration;
 import io.delayqueue.store.Partition;
 
 /**
- * Reports the liveness of a loop that polls a partition.
+ * Reports when the loop of a partition last completed an iteration, so that a health
+ * check can detect a loop that hangs.
  *
  * @param partition the partition that it polls
- * @param silence time since its last iteration; an iteration runs at least once per
- * safety poll, even without free permits, while paused or while the store is unavailable
+ * @param sinceLastIteration time since its last iteration; an iteration runs at least
+ * once per safety poll, even without free permits, while paused or while the store is
+ * unavailable
  * @param safetyPoll longest time between two polls
  */
 public record PollLoopStatus(Partition partition, Duration sinceLastIteration, Duration safetyPoll) {
