@@ -1,10 +1,12 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
@@ -31,6 +33,8 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     /** Number of partitions read concurrently, as each may return a mebibyte. */
     private static final int AT_ONCE = 8;
+
+    private static final int SCAN_PAGE = 100;
 
     private final QueueName queue;
 
@@ -132,16 +136,17 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     @Override
     public DeadLetterBulkResult count(DeadLetterFilter filter, @Nullable String cursor) {
-        return new DeadLetterScan(filter, this::list).go(cursor, MOST_OF_A_SWEEP, (meant) -> 0L);
+        return new Scan(filter).run(cursor, MOST_OF_A_SWEEP, (matching) -> 0L);
     }
 
     @Override
     public DeadLetterBulkResult redrive(DeadLetterFilter filter, @Nullable String cursor) {
-        return new DeadLetterScan(filter, this::list).go(cursor, MOST_OF_A_SWEEP, this::redriveEach);
+        return new Scan(filter).run(cursor, MOST_OF_A_SWEEP, this::redriveEach);
     }
 
-    private long redriveEach(List<DeadLetter> letters) {
-        return this.calls.awaitAll(letters, "redrive", (letter) -> this.router.redrive(this.queue, letter.id()))
+    private long redriveEach(List<DeadLetter> deadLetters) {
+        return this.calls
+            .awaitAll(deadLetters, "redrive", (deadLetter) -> this.router.redrive(this.queue, deadLetter.id()))
             .stream()
             .filter(RedriveResult.REDRIVEN::equals)
             .count();
@@ -149,11 +154,11 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     @Override
     public DeadLetterBulkResult purge(DeadLetterFilter filter, @Nullable String cursor) {
-        return new DeadLetterScan(filter, this::list).go(cursor, MOST_OF_A_SWEEP, this::purgeEach);
+        return new Scan(filter).run(cursor, MOST_OF_A_SWEEP, this::purgeEach);
     }
 
-    private long purgeEach(List<DeadLetter> letters) {
-        return this.calls.awaitAll(letters, "purge", (letter) -> this.router.purge(this.queue, letter.id()))
+    private long purgeEach(List<DeadLetter> deadLetters) {
+        return this.calls.awaitAll(deadLetters, "purge", (deadLetter) -> this.router.purge(this.queue, deadLetter.id()))
             .stream()
             .filter(Boolean.TRUE::equals)
             .count();
@@ -161,6 +166,68 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     private List<Partition> partitions() {
         return this.calls.await(this.router.recorded(this.queue), "partitions");
+    }
+
+    /**
+     * Runs one step of a bulk operation: reads dead letters page by page and processes
+     * those that match a filter. Used by one thread.
+     */
+    private final class Scan {
+
+        private final DeadLetterFilter filter;
+
+        private long examined;
+
+        private long matched;
+
+        private long changed;
+
+        Scan(DeadLetterFilter filter) {
+            this.filter = filter;
+        }
+
+        /**
+         * Examines at most {@code most} dead letters.
+         * @param act processes those that match; returns how many it changed
+         */
+        DeadLetterBulkResult run(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
+            try {
+                return process(from, most, act);
+            }
+            catch (DelayQueueException ex) {
+                throw (this.changed > 0) ? FailureEffects.partly(ex) : ex;
+            }
+        }
+
+        private DeadLetterBulkResult process(@Nullable String from, int most, Function<List<DeadLetter>, Long> act) {
+            String cursor = start(from);
+            while (true) {
+                DeadLetterPage page = list(cursor, SCAN_PAGE);
+                List<DeadLetter> matching = page.deadLetters().stream().filter(this.filter::matches).toList();
+                this.examined += page.deadLetters().size();
+                this.matched += matching.size();
+                this.changed += act.apply(matching);
+                cursor = isBehind(page) ? null : page.nextCursor();
+                if (cursor == null || this.examined >= most) {
+                    return new DeadLetterBulkResult(this.examined, this.matched, this.changed, cursor);
+                }
+            }
+        }
+
+        /** Skips dead letters that are too recent to match. */
+        private @Nullable String start(@Nullable String from) {
+            Instant before = this.filter.deadLetteredBefore();
+            return (from == null && before != null) ? DeadLetterCursor.before(before) : from;
+        }
+
+        /** Returns whether all following dead letters are too old to match. */
+        private boolean isBehind(DeadLetterPage page) {
+            Instant from = this.filter.deadLetteredFrom();
+            List<DeadLetter> deadLetters = page.deadLetters();
+            return from != null && !deadLetters.isEmpty()
+                    && deadLetters.get(deadLetters.size() - 1).deadLetteredAt().isBefore(from);
+        }
+
     }
 
 }

@@ -11,6 +11,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.BackgroundLog;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,14 +72,7 @@ final class OutageAwareReader {
     }
 
     private <T> CompletableFuture<T> recorded(String thing, Supplier<CompletableFuture<T>> call) {
-        CompletableFuture<T> read;
-        try {
-            read = call.get();
-        }
-        catch (RuntimeException ex) {
-            read = CompletableFuture.failedFuture(ex);
-        }
-        return read.handle((answer, failure) -> {
+        return StoreFutures.send(call).handle((answer, failure) -> {
             DelayQueueException cause = (failure != null) ? causeOf(thing, failure) : null;
             record(thing, cause);
             if (cause != null) {
@@ -109,12 +103,6 @@ final class OutageAwareReader {
         }
     }
 
-    /**
-     * Holds the failure of a resource that could not be read.
-     *
-     * @param failure the cause
-     * @param readAt time of the last attempt, on the monotonic clock
-     */
     private record Outage(DelayQueueException failure, long readAt) {
     }
 

@@ -351,7 +351,7 @@ final class DeliveryProcessor {
     }
 
     private End deadLetter(InFlightMessage inFlight, String reason) {
-        String cause = FailureSummary.cut(reason, FailureSummary.MAX_CAUSE);
+        String cause = Texts.cut(reason, FailureSummary.MAX_CAUSE);
         return deadLetter(inFlight, cause, cause, null);
     }
 

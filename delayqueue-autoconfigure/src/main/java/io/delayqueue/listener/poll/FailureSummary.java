@@ -5,6 +5,8 @@ import java.io.StringWriter;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import io.delayqueue.store.Texts;
+
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
 import org.springframework.validation.BindingResult;
 import org.springframework.validation.FieldError;
@@ -25,9 +27,9 @@ final class FailureSummary {
     /** Describes the failure in one line. */
     static String line(Throwable failure) {
         if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
-            return cut("The payload is not valid: " + errors(invalid.getBindingResult()), MAX_LINE);
+            return Texts.cut("The payload is not valid: " + errors(invalid.getBindingResult()), MAX_LINE);
         }
-        return cut(String.valueOf(failure).lines().collect(Collectors.joining(" ")), MAX_LINE);
+        return Texts.cut(String.valueOf(failure).lines().collect(Collectors.joining(" ")), MAX_LINE);
     }
 
     /** Describes the failure with its stack trace. */
@@ -37,11 +39,7 @@ final class FailureSummary {
         }
         StringWriter text = new StringWriter();
         failure.printStackTrace(new PrintWriter(text));
-        return cut(text.toString(), MAX_CAUSE);
-    }
-
-    static String cut(String text, int length) {
-        return (text.length() <= length) ? text : text.substring(0, length - 3) + "...";
+        return Texts.cut(text.toString(), MAX_CAUSE);
     }
 
     /**

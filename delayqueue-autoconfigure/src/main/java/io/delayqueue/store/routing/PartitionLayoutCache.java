@@ -8,6 +8,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
@@ -27,7 +30,6 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.StaleLayoutException;
-import io.delayqueue.store.routing.CachedLayout.Known;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -402,6 +404,33 @@ public final class PartitionLayoutCache {
                         (same, other) -> other.watchers.isEmpty() ? null : other));
         }
         return this.entries.computeIfAbsent(queue, (name) -> new CachedLayout());
+    }
+
+    /** Holds the cached layout of a queue, and its watchers. */
+    private static final class CachedLayout {
+
+        private final AtomicReference<@Nullable Known> known = new AtomicReference<>();
+
+        /** The latest layout reported by a partition other than the first one. */
+        private final AtomicReference<@Nullable PartitionLayout> reported = new AtomicReference<>();
+
+        private final AtomicReference<@Nullable CompletableFuture<PartitionLayout>> reading = new AtomicReference<>();
+
+        private final AtomicBoolean warned = new AtomicBoolean();
+
+        private final List<Consumer<PartitionLayout>> watchers = new CopyOnWriteArrayList<>();
+
+        PartitionLayout latest() {
+            Known known = this.known.get();
+            PartitionLayout reported = this.reported.get();
+            PartitionLayout read = (known != null) ? known.partitions() : PartitionLayout.ONE;
+            return (reported != null && reported.version() > read.version()) ? reported : read;
+        }
+
+    }
+
+    /** Holds a layout, also as a completed future, and when it was read. */
+    private record Known(CompletableFuture<PartitionLayout> answer, PartitionLayout partitions, long readAt) {
     }
 
 }
