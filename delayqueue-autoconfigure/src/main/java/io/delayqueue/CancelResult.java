@@ -17,6 +17,18 @@ public enum CancelResult {
     LEASED,
 
     /** The queue holds no message with that id. */
-    NOT_FOUND
+    NOT_FOUND,
+
+    /**
+     * Nothing has changed yet: the cancel takes effect after the transaction has
+     * committed, and not at all if it rolls back. Only for queues with a journal.
+     */
+    DEFERRED,
+
+    /**
+     * The journal has committed the cancel, and the store has not answered yet. Only for
+     * queues with a journal.
+     */
+    RECORDED
 
 }

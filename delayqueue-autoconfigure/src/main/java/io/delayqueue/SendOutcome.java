@@ -33,6 +33,12 @@ public enum SendOutcome {
      * Nothing is stored yet: the message is sent after the transaction has committed, and
      * not at all if it rolls back.
      */
-    DEFERRED
+    DEFERRED,
+
+    /**
+     * The journal has committed the send, and the store has not answered yet. The message
+     * is stored as soon as the store is available.
+     */
+    RECORDED
 
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @see DelayQueueException
  */
-public final class StoreRefusedException extends DelayQueueException {
+public class StoreRefusedException extends DelayQueueException {
 
     private static final long serialVersionUID = 1L;
 

@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.journal.JournalMode;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
@@ -49,6 +50,7 @@ import org.springframework.util.unit.DataSize;
  * @param durability Replication that a send waits for.
  * @param listener Settings of all listeners.
  * @param deadLetters Settings of dead letters.
+ * @param journal Settings of the journal in an SQL database.
  * @param knownQueues Names of queues that the application uses without a listener.
  * @param queues Settings of single queues, by name, which override those of all
  * listeners.
@@ -59,7 +61,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue("500ms") Duration maxReconnectDelay, @DefaultValue("channel") WakeUpMode wakeup,
         @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
         @DefaultValue Send send, @DefaultValue Durability durability, @DefaultValue Listener listener,
-        @DefaultValue DeadLetters deadLetters, @DefaultValue Set<String> knownQueues,
+        @DefaultValue DeadLetters deadLetters, @DefaultValue Journal journal, @DefaultValue Set<String> knownQueues,
         @DefaultValue Map<String, Queue> queues) {
 
     private static final Duration MIN_WAIT = Duration.ofMillis(100);
@@ -114,6 +116,18 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     int partitions(QueueName name) {
         Queue queue = this.queues.get(name.value());
         return (queue != null && queue.partitions() != null) ? queue.partitions() : 0;
+    }
+
+    /** Returns the mode of the journal of a queue. */
+    JournalMode journalMode(QueueName name) {
+        Queue queue = this.queues.get(name.value());
+        return (queue != null && queue.journalMode() != null) ? queue.journalMode() : this.journal.mode();
+    }
+
+    /** Returns whether any queue has a journal. */
+    boolean hasJournal() {
+        return this.journal.mode() != JournalMode.OFF
+                || this.queues.values().stream().anyMatch((queue) -> queue.journalMode() == JournalMode.OUTBOX);
     }
 
     /** Returns the settings of a queue for callers that are not listeners. */
@@ -247,6 +261,14 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
+     * Settings of the journal.
+     *
+     * @param mode Which requests are recorded in the database of the application first.
+     */
+    public record Journal(@DefaultValue("off") JournalMode mode) {
+    }
+
+    /**
      * Settings of all listeners.
      *
      * @param concurrency Maximum number of messages of a queue that a listener of this
@@ -325,13 +347,16 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param backoff Delays between attempts.
      * @param partitions Number of partitions, each with a hash tag of its own, at the
      * first use of the queue. Later the number recorded in Redis applies.
+     * @param journalMode Which requests are recorded in the database of the application
+     * first.
      */
     public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
             @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiryPolicy expiryPolicy,
-            @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff, @Nullable Integer partitions) {
+            @Nullable Boolean autoStartup, @DefaultValue BackoffOfQueue backoff, @Nullable Integer partitions,
+            @Nullable JournalMode journalMode) {
 
         static final Queue NONE = new Queue(null, null, null, null, null, null, null,
-                new BackoffOfQueue(null, null, null, null), null);
+                new BackoffOfQueue(null, null, null, null), null, null);
 
     }
 

@@ -1,6 +1,7 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.journal.Journal;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
@@ -24,10 +25,15 @@ final class DelayQueueTemplateConfiguration {
 
     private static DelayQueueTemplate template(StoreComponents components, EnvelopeCodec codec,
             DelayQueueProperties properties, ApplicationEventPublisher events,
-            ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
+            ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues,
+            ObjectProvider<Journal> journals) {
+        Journal journal = journals.getIfAvailable();
+        if (journal == null && properties.hasJournal()) {
+            throw new MissingJournalException();
+        }
         return new DelayQueueTemplate(components, codec,
                 properties.templateSettings(observations.getIfAvailable(() -> MessageObservations.NONE), queues),
-                events, System::nanoTime);
+                events, System::nanoTime, journal);
     }
 
     /** Applies if the application does not define {@link DelayQueueOperations}. */
@@ -38,8 +44,9 @@ final class DelayQueueTemplateConfiguration {
         @Bean
         DelayQueueTemplate delayQueueTemplate(StoreComponents components, EnvelopeCodec codec,
                 DelayQueueProperties properties, ApplicationEventPublisher events,
-                ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
-            return template(components, codec, properties, events, observations, queues);
+                ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues,
+                ObjectProvider<Journal> journals) {
+            return template(components, codec, properties, events, observations, queues, journals);
         }
 
     }
@@ -58,8 +65,9 @@ final class DelayQueueTemplateConfiguration {
         @Fallback
         DelayQueueTemplate delayQueueTemplate(StoreComponents components, EnvelopeCodec codec,
                 DelayQueueProperties properties, ApplicationEventPublisher events,
-                ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues) {
-            return template(components, codec, properties, events, observations, queues);
+                ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues,
+                ObjectProvider<Journal> journals) {
+            return template(components, codec, properties, events, observations, queues, journals);
         }
 
     }

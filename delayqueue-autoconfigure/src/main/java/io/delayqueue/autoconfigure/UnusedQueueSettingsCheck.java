@@ -57,7 +57,8 @@ final class UnusedQueueSettingsCheck implements ApplicationListener<ContextRefre
     private static boolean isOfAListener(Queue settings) {
         Queue none = Queue.NONE;
         return !settings.equals(new Queue(none.concurrency(), none.lease(), none.timeout(), none.maxAttempts(),
-                none.maxLapses(), none.expiryPolicy(), none.autoStartup(), none.backoff(), settings.partitions()));
+                none.maxLapses(), none.expiryPolicy(), none.autoStartup(), none.backoff(), settings.partitions(),
+                settings.journalMode()));
     }
 
     private static void warn(String queue, Set<String> listened) {

@@ -8,7 +8,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,12 +72,11 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
      * Returns the exception for a send that would change the group of an existing
      * message.
      */
-    public StoreRefusedException changesGroup(QueueName queue) {
-        return new StoreRefusedException(
+    public GroupChangeException changesGroup(QueueName queue) {
+        return new GroupChangeException(
                 ("Message '%s' of queue '%s' cannot be replaced or followed by one of %s, as it is not held in that: send "
                         + "an id always with the same group. Nothing was stored")
-                    .formatted(this.id, queue, (this.group != null) ? "group '" + this.group + "'" : "no group"),
-                null);
+                    .formatted(this.id, queue, (this.group != null) ? "group '" + this.group + "'" : "no group"));
     }
 
 }

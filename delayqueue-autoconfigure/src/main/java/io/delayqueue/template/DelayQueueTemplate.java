@@ -4,9 +4,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
@@ -28,6 +31,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.consume.LeaseSettler;
+import io.delayqueue.journal.Journal;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
@@ -61,6 +65,8 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private final MessageWriter writer;
 
+    private final @Nullable Journal journal;
+
     private final OwnIdSendCheck ownIds = new OwnIdSendCheck();
 
     private final BatchSender batchSender;
@@ -79,6 +85,16 @@ public class DelayQueueTemplate implements DelayQueueOperations {
      */
     public DelayQueueTemplate(StoreComponents components, EnvelopeCodec codec, TemplateSettings settings,
             ApplicationEventPublisher events, LongSupplier nanoTime) {
+        this(components, codec, settings, events, nanoTime, null);
+    }
+
+    /**
+     * Creates a template that records requests on some queues in a journal first.
+     * @param journal the journal; {@code null} for none
+     */
+    public DelayQueueTemplate(StoreComponents components, EnvelopeCodec codec, TemplateSettings settings,
+            ApplicationEventPublisher events, LongSupplier nanoTime, @Nullable Journal journal) {
+        this.journal = journal;
         this.components = components;
         this.router = new PartitionRouter(components);
         this.observations = settings.observations();
@@ -109,6 +125,10 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private SendResult sendObserved(DelayedMessage message) {
         PreparedMessage prepared = this.writer.prepare(message);
+        Journal recorder = journalOf(prepared.queue());
+        if (recorder != null) {
+            return record(recorder, prepared.queue(), List.of(prepared)).get(0);
+        }
         if (waitsForCommit(message)) {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
@@ -139,6 +159,10 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private CompletableFuture<SendResult> sendObservedAsync(DelayedMessage message) {
         PreparedMessage prepared = this.writer.prepare(message);
+        Journal recorder = journalOf(prepared.queue());
+        if (recorder != null) {
+            return recorder.send(prepared.queue(), List.of(prepared.written())).get(0);
+        }
         if (waitsForCommit(message)) {
             this.afterCommitSends.add(prepared);
             return CompletableFuture.completedFuture(prepared.deferred());
@@ -170,6 +194,58 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private List<SendResult> sendAllObserved(Collection<DelayedMessage> messages) {
         List<PreparedMessage> all = messages.stream().map(this.writer::prepare).toList();
+        if (this.journal != null && all.stream().anyMatch((message) -> this.journal.covers(message.queue()))) {
+            return sendAllByQueue(all);
+        }
+        return sendAllNowOrAfterCommit(all);
+    }
+
+    /**
+     * Records the messages of queues with a journal first, so that a failure of its
+     * database sends nothing.
+     */
+    private List<SendResult> sendAllByQueue(List<PreparedMessage> all) {
+        Map<QueueName, List<PreparedMessage>> byQueue = new LinkedHashMap<>();
+        List<PreparedMessage> others = new ArrayList<>();
+        for (PreparedMessage message : all) {
+            if (journalOf(message.queue()) != null) {
+                byQueue.computeIfAbsent(message.queue(), (queue) -> new ArrayList<>()).add(message);
+            }
+            else {
+                others.add(message);
+            }
+        }
+        Map<PreparedMessage, SendResult> results = new IdentityHashMap<>();
+        byQueue.forEach((queue, messages) -> put(results, messages,
+                record(Objects.requireNonNull(this.journal), queue, messages)));
+        put(results, others, sendAllNowOrAfterCommit(others));
+        return all.stream().map(results::get).toList();
+    }
+
+    private static void put(Map<PreparedMessage, SendResult> results, List<PreparedMessage> messages,
+            List<SendResult> answers) {
+        for (int i = 0; i < messages.size(); i++) {
+            results.put(messages.get(i), answers.get(i));
+        }
+    }
+
+    private List<SendResult> record(Journal recorder, QueueName queue, List<PreparedMessage> messages) {
+        try {
+            List<CompletableFuture<SendResult>> answers = recorder.send(queue,
+                    messages.stream().map(PreparedMessage::written).toList());
+            return answers.stream().map((answer) -> this.calls.await(answer, "send")).toList();
+        }
+        catch (RuntimeException ex) {
+            this.components.events().of(queue).sendFailed();
+            throw ex;
+        }
+    }
+
+    private @Nullable Journal journalOf(QueueName queue) {
+        return (this.journal != null && this.journal.covers(queue)) ? this.journal : null;
+    }
+
+    private List<SendResult> sendAllNowOrAfterCommit(List<PreparedMessage> all) {
         List<PreparedMessage> now = new ArrayList<>();
         List<PreparedMessage> later = new ArrayList<>();
         all.forEach((message) -> (waitsForCommit(message.message()) ? later : now).add(message));
@@ -220,6 +296,10 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     @Override
     public CancelResult cancel(String queue, String id) {
         QueueName name = new QueueName(queue);
+        Journal recorder = journalOf(name);
+        if (recorder != null) {
+            return this.calls.await(recorder.cancel(name, MessageLimits.requireId(id)), "cancel");
+        }
         CancelResult result = this.calls.await(this.router.cancel(name, MessageLimits.requireId(id)), "cancel");
         if (result == CancelResult.CANCELLED) {
             this.components.events().of(name).cancelled();
@@ -238,13 +318,22 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private RescheduleResult reschedule(String queue, String id, DueTime due) {
-        return this.calls.await(this.router.reschedule(new QueueName(queue), MessageLimits.requireId(id), due),
-                "reschedule");
+        QueueName name = new QueueName(queue);
+        return this.calls.await(rescheduleAsync(name, MessageLimits.requireId(id), due), "reschedule");
+    }
+
+    private CompletableFuture<RescheduleResult> rescheduleAsync(QueueName queue, String id, DueTime due) {
+        Journal recorder = journalOf(queue);
+        return (recorder != null) ? recorder.reschedule(queue, id, due) : this.router.reschedule(queue, id, due);
     }
 
     @Override
     public Map<String, CancelResult> cancelAll(String queue, Collection<String> ids) {
         QueueName name = new QueueName(queue);
+        Journal recorder = journalOf(name);
+        if (recorder != null) {
+            return this.calls.awaitEach(ids, "cancel", (id) -> recorder.cancel(name, id));
+        }
         QueueEventListener listener = this.components.events().of(name);
         return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
             if (result == CancelResult.CANCELLED) {
@@ -258,7 +347,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     public Map<String, RescheduleResult> rescheduleAll(String queue, Collection<String> ids, Duration delay) {
         QueueName name = new QueueName(queue);
         DueTime due = DueTime.after(MessageLimits.requireDelay(delay));
-        return this.calls.awaitEach(ids, "reschedule", (id) -> this.router.reschedule(name, id, due));
+        return this.calls.awaitEach(ids, "reschedule", (id) -> rescheduleAsync(name, id, due));
     }
 
     @Override

@@ -73,6 +73,8 @@ class ArchitectureTests {
 
     static final String CONSUME = API + ".consume";
 
+    private static final String JOURNAL = API + ".journal";
+
     private static final String TEMPLATE = API + ".template";
 
     static final String MEMORY = API + ".memory";
@@ -122,7 +124,8 @@ class ArchitectureTests {
                 from(ROUTING, API, ADMIN, STORE), //
                 from(OBSERVATION, API), //
                 from(CONSUME, API, STORE, ROUTING), //
-                from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, OBSERVATION), //
+                from(JOURNAL, API, STORE, ROUTING), //
+                from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, OBSERVATION), //
                 from(MEMORY, API, ADMIN, STORE, ENVELOPE), //
                 from(SCRIPT, API, STORE), //
                 from(REPLICATION, API, STORE, SCRIPT), //
@@ -133,8 +136,8 @@ class ArchitectureTests {
                 from(POLL, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER), //
                 from(LISTENER, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER, POLL), //
                 from(ACTUATOR, API, ADMIN, STORE, ROUTING, LISTENER, POLL), //
-                from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, TEMPLATE, MEMORY, REDIS, SCRIPT,
-                        REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR));
+                from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, TEMPLATE, MEMORY, REDIS,
+                        SCRIPT, REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR));
     }
 
     static Arguments from(String name, String... others) {
@@ -224,6 +227,8 @@ class ArchitectureTests {
             .and()
             .haveSimpleNameNotEndingWith("package-info")
             .and()
+            .doNotHaveSimpleName("StoreRefusedException") // a store refines it
+            .and()
             .areNotEnums()
             .should()
             .haveModifier(JavaModifier.FINAL)
@@ -246,7 +251,8 @@ class ArchitectureTests {
     /**
      * The store's clock is the one clock; spans are measured by the monotonic one.
      * {@code MicrosClock} is the store's clock where there is no server. Traces are about
-     * what people see, and go by the clocks of machines anyway.
+     * what people see, and go by the clocks of machines anyway. H2 has no time of a
+     * statement, and usually runs in this process.
      */
     @Test
     void noClassReadsTheClockOfTheMachine() {
@@ -254,6 +260,8 @@ class ArchitectureTests {
             .doNotHaveFullyQualifiedName(MEMORY + ".MicrosClock")
             .and()
             .doNotHaveFullyQualifiedName(OBSERVATION + ".SentAtHeader")
+            .and()
+            .doNotHaveFullyQualifiedName(JOURNAL + ".JournalDialect")
             .should(notCall("the wall clock", ArchitectureTests::isWallClock))
             .check(main);
     }

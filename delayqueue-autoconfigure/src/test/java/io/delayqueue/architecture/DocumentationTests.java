@@ -168,9 +168,12 @@ public class DocumentationTests {
         return named.stream().map(DocumentationTests::ofAllListeners);
     }
 
-    /** What can be set for a queue can be set for all listeners, partitions excepted. */
+    /**
+     * What can be set for a queue can be set for all listeners, but for partitions and
+     * the journal.
+     */
     private static String ofAllListeners(String property) {
-        return property.endsWith(".partitions") ? "delayqueue.queues"
+        return property.endsWith(".partitions") || property.endsWith(".journal-mode") ? "delayqueue.queues"
                 : property.replaceFirst("^delayqueue\\.queues\\.[^.]+", "delayqueue.listener");
     }
 

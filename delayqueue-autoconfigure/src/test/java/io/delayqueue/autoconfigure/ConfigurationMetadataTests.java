@@ -21,6 +21,8 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.BeanUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -58,7 +60,8 @@ public class ConfigurationMetadataTests {
     /** Returns the classes of settings by the prefix of their properties. */
     protected Map<String, Class<?>> prefixes() {
         return Map.of("", DelayQueueProperties.class, "metrics.", DelayQueueMetricsProperties.class, "observation.",
-                DelayQueueObservationProperties.class, "health.", DelayQueueHealthProperties.class);
+                DelayQueueObservationProperties.class, "health.", DelayQueueHealthProperties.class, "journal.jdbc.",
+                DelayQueueJournalProperties.class);
     }
 
     Stream<Class<?>> settings() {
@@ -106,6 +109,11 @@ public class ConfigurationMetadataTests {
 
     private static boolean has(Class<?> settings, String name) {
         String[] parts = name.split("\\.", 2);
+        if (!settings.isRecord()) {
+            return Arrays.stream(BeanUtils.getPropertyDescriptors(settings))
+                .anyMatch((property) -> property.getWriteMethod() != null
+                        && ConfigurationDocs.kebab(property.getName()).equals(name));
+        }
         return Arrays.stream(settings.getRecordComponents())
             .filter((component) -> ConfigurationDocs.kebab(component.getName()).equals(parts[0]))
             .anyMatch((component) -> parts.length == 1 || has(component.getType(), parts[1]));

@@ -67,6 +67,8 @@ class OrderService {
             case CANCELLED -> "timeout cancelled";
             case LEASED -> "too late to cancel the timeout, which is being handled and finds the order paid";
             case NOT_FOUND -> "there was no timeout to cancel";
+            case DEFERRED, RECORDED -> "timeout is being cancelled"; // with a journal
+                                                                     // only
         });
         return new Payment(order.view(), timeout, reminder);
     }

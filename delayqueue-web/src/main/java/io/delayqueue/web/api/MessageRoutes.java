@@ -88,7 +88,7 @@ public final class MessageRoutes {
                                         request.settings().maxDelay())),
                 (answer) -> (answer == RescheduleResult.RESCHEDULED) ? 1 : 0);
         return switch (result) {
-            case RESCHEDULED -> Responses.json(ApiJsonMapper.object().put("result", result.name()));
+            case RESCHEDULED, DEFERRED, RECORDED -> Responses.json(ApiJsonMapper.object().put("result", result.name()));
             case LEASED -> throw new ProblemException(
                     new Problem(Kind.LEASED, "Message '%s' keeps its due time".formatted(request.id())));
             case NOT_FOUND -> throw notFound(request);

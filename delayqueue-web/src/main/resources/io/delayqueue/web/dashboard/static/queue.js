@@ -172,6 +172,7 @@ const RESULTS = {
   RESCHEDULED: ['rescheduled', 'rescheduled'],
   LEASED: ['was in flight', 'were in flight'],
   NOT_FOUND: ['was not found', 'were not found'],
+  RECORDED: ['recorded', 'recorded'],
 };
 
 function summary(results, left) {

@@ -1,0 +1,194 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.QueueName;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.Ordered;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Records requests on the queues that have a journal. In a transaction of the journal's
+ * database the row commits or rolls back with the caller's own changes, and the answer is
+ * DEFERRED. Otherwise the row has a transaction of its own, and the answer is that of the
+ * store, or RECORDED if the store has none yet.
+ * <p>
+ * Each method blocks the calling thread for one insert, and may be called from any
+ * thread. Exceptions of the database are
+ * {@link org.springframework.dao.DataAccessException}s; nothing is recorded then.
+ */
+public final class Journal {
+
+    private final JournalTable table;
+
+    private final JournalRelay relay;
+
+    private final Function<QueueName, JournalMode> modes;
+
+    private final Duration limit;
+
+    /**
+     * Creates a journal.
+     * @param modes the mode of each queue
+     * @param limit longest wait for an answer of the store
+     */
+    Journal(JournalTable table, JournalRelay relay, Function<QueueName, JournalMode> modes, Duration limit) {
+        this.table = table;
+        this.relay = relay;
+        this.modes = modes;
+        this.limit = limit;
+    }
+
+    /** Returns whether requests on a queue are to be recorded here. */
+    public boolean covers(QueueName queue) {
+        return this.modes.apply(queue) != JournalMode.OFF;
+    }
+
+    /**
+     * Records sends to a queue, all or none, and returns their answers in the same order.
+     */
+    public List<CompletableFuture<SendResult>> send(QueueName queue, List<NewMessage> messages) {
+        List<CompletableFuture<Optional<Object>>> answers = record(queue,
+                messages.stream().map((message) -> JournalRequest.send(queue, message)).toList());
+        SendOutcome recorded = answers.isEmpty() ? SendOutcome.DEFERRED : SendOutcome.RECORDED;
+        List<CompletableFuture<SendResult>> results = new ArrayList<>(messages.size());
+        for (int i = 0; i < messages.size(); i++) {
+            SendResult result = new SendResult(queue.value(), messages.get(i).id(), null, recorded);
+            results.add(answers.isEmpty() ? CompletableFuture.completedFuture(result)
+                    : answer(answers.get(i), SendResult.class, result));
+        }
+        return results;
+    }
+
+    /** Records a cancel. */
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
+        List<CompletableFuture<Optional<Object>>> answers = record(queue, List.of(JournalRequest.cancel(queue, id)));
+        return answers.isEmpty() ? CompletableFuture.completedFuture(CancelResult.DEFERRED)
+                : answer(answers.get(0), CancelResult.class, CancelResult.RECORDED);
+    }
+
+    /** Records a reschedule. */
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
+        List<CompletableFuture<Optional<Object>>> answers = record(queue,
+                List.of(JournalRequest.reschedule(queue, id, due)));
+        return answers.isEmpty() ? CompletableFuture.completedFuture(RescheduleResult.DEFERRED)
+                : answer(answers.get(0), RescheduleResult.class, RescheduleResult.RECORDED);
+    }
+
+    private <T> CompletableFuture<T> answer(CompletableFuture<Optional<Object>> answer, Class<T> type, T recorded) {
+        return answer.completeOnTimeout(Optional.empty(), this.limit.toMillis(), TimeUnit.MILLISECONDS)
+            .thenApply((known) -> known.map(type::cast).orElse(recorded));
+    }
+
+    /**
+     * Inserts rows; returns the answers to come, or an empty list if a transaction is to
+     * commit first.
+     */
+    private List<CompletableFuture<Optional<Object>>> record(QueueName queue, List<JournalRequest> requests) {
+        long begin = System.nanoTime();
+        if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+            return this.table.insertAlone(requests)
+                .stream()
+                .map((revision) -> this.relay.submit(revision, begin))
+                .toList();
+        }
+        Committed committed = (Committed) TransactionSynchronizationManager.getResource(this);
+        requireSuitableTransaction(queue, committed);
+        if (committed == null) {
+            committed = new Committed();
+            TransactionSynchronizationManager.registerSynchronization(committed);
+            TransactionSynchronizationManager.bindResource(this, committed);
+        }
+        for (JournalRequest request : requests) {
+            committed.inserted.add(new Inserted(this.table.insert(request), begin));
+        }
+        return List.of();
+    }
+
+    private void requireSuitableTransaction(QueueName queue, @Nullable Committed committed) {
+        String reason = null;
+        if (committed != null && committed.commits) {
+            reason = "it commits already: send before the commit, or in a new transaction";
+        }
+        else if (!TransactionSynchronizationManager.isSynchronizationActive()
+                || !TransactionSynchronizationManager.hasResource(this.table.dataSource())) {
+            reason = "it is not one of the journal's DataSource";
+        }
+        else if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+            reason = "it is read-only";
+        }
+        if (reason != null) {
+            throw new IllegalTransactionStateException(
+                    "Queue '%s' has a journal, which the present transaction cannot write to, as %s. Nothing was recorded"
+                        .formatted(queue, reason));
+        }
+    }
+
+    /**
+     * Holds a row that the present transaction has inserted.
+     *
+     * @param revision its key
+     * @param begin when its insert began, in nanoseconds of the monotonic clock
+     */
+    private record Inserted(long revision, long begin) {
+    }
+
+    /**
+     * Submits the rows of a transaction after its commit. Rows that were rolled back to a
+     * savepoint are submitted too, and not found.
+     */
+    private final class Committed implements TransactionSynchronization {
+
+        private final List<Inserted> inserted = new ArrayList<>();
+
+        private boolean commits;
+
+        /**
+         * Precedes the callbacks of the application, so that their sends are rejected.
+         */
+        @Override
+        public int getOrder() {
+            return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public void afterCommit() {
+            this.commits = true;
+        }
+
+        @Override
+        public void suspend() {
+            TransactionSynchronizationManager.unbindResourceIfPossible(Journal.this);
+        }
+
+        @Override
+        public void resume() {
+            TransactionSynchronizationManager.bindResource(Journal.this, this);
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            TransactionSynchronizationManager.unbindResourceIfPossible(Journal.this);
+            if (status != STATUS_ROLLED_BACK) {
+                this.inserted.forEach((row) -> Journal.this.relay.submit(row.revision(), row.begin()));
+            }
+        }
+
+    }
+
+}

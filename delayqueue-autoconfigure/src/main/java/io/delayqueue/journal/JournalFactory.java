@@ -1,0 +1,54 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.routing.PartitionRouter;
+import io.delayqueue.store.routing.StoreComponents;
+
+import org.springframework.context.SmartLifecycle;
+
+/** Creates a journal and its relay, which share a table. */
+public final class JournalFactory {
+
+    /** A claim outlives several calls of the store. */
+    private static final int CALLS = 4;
+
+    private static final Duration MIN_CLAIM = Duration.ofSeconds(10);
+
+    private final Journal journal;
+
+    private final JournalRelay relay;
+
+    /**
+     * Creates a factory.
+     * @param dataSource the database
+     * @param namespace the namespace of the queues
+     * @param store applies the requests
+     * @param modes the mode of each queue
+     * @param commandTimeout longest wait for an answer of the store
+     * @param publisher publishes application events
+     */
+    public JournalFactory(DataSource dataSource, String namespace, StoreComponents store,
+            Function<QueueName, JournalMode> modes, Duration commandTimeout, Consumer<Object> publisher) {
+        Duration calls = commandTimeout.multipliedBy(CALLS);
+        JournalTable table = new JournalTable(dataSource, namespace,
+                (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
+        this.relay = new JournalRelay(table, new PartitionRouter(store), store.events(), publisher);
+        this.journal = new Journal(table, this.relay, modes, commandTimeout);
+    }
+
+    public Journal journal() {
+        return this.journal;
+    }
+
+    /** Returns the relay, which applies requests while it runs. */
+    public SmartLifecycle relay() {
+        return this.relay;
+    }
+
+}

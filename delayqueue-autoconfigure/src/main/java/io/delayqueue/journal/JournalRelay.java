@@ -1,0 +1,290 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.JournalRequestRefusedEvent;
+import io.delayqueue.SendResult;
+import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.GroupChangeException;
+import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.routing.PartitionRouter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Applies committed requests to the store: those of this node at once, and those whose
+ * node left them behind when their claims have run out. Applies the requests of an id one
+ * after another, in the order of their revisions.
+ * <p>
+ * <strong>Threads.</strong> One thread runs all statements, and waits for the store; so
+ * the relay uses one connection. {@link #submit} may be called from any thread.
+ */
+final class JournalRelay implements SmartLifecycle {
+
+    private static final Logger logger = LoggerFactory.getLogger(JournalRelay.class);
+
+    /** How often rows that other nodes left behind are searched. */
+    private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+    /** How long a request rests that the store did not answer. */
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+    private final JournalTable table;
+
+    private final PartitionRouter router;
+
+    private final MessageEventListener events;
+
+    private final Consumer<Object> publisher;
+
+    private final BlockingQueue<Submission> submissions = new LinkedBlockingQueue<>();
+
+    private @Nullable Thread thread;
+
+    private volatile boolean running;
+
+    private boolean failing;
+
+    JournalRelay(JournalTable table, PartitionRouter router, MessageEventListener events, Consumer<Object> publisher) {
+        this.table = table;
+        this.router = router;
+        this.events = events;
+        this.publisher = publisher;
+    }
+
+    /**
+     * Applies a committed request soon.
+     * @return the answer of the store; empty if there is none yet
+     */
+    CompletableFuture<Optional<Object>> submit(long revision, long insertedAt) {
+        Submission submission = new Submission(revision, insertedAt, new CompletableFuture<>());
+        this.submissions.add(submission);
+        if (!this.running) {
+            drain();
+        }
+        return submission.answer();
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!this.running) {
+            this.running = true;
+            Thread started = new Thread(this::run, "delayqueue-journal");
+            started.setDaemon(true);
+            started.start();
+            this.thread = started;
+        }
+    }
+
+    /** Ends the thread after the requests that it is applying. */
+    @Override
+    public synchronized void stop() {
+        this.running = false;
+        Thread stopped = this.thread;
+        if (stopped != null) {
+            this.submissions.add(Submission.NONE);
+            try {
+                stopped.join(this.table.claim().toMillis());
+            }
+            catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+            this.thread = null;
+        }
+        drain();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+    /** Starts before the listeners, and stops after them. */
+    @Override
+    public int getPhase() {
+        return 0;
+    }
+
+    /** Reports requests as recorded that this process applies no more. */
+    private void drain() {
+        List<Submission> rest = new ArrayList<>();
+        this.submissions.drainTo(rest);
+        rest.forEach((submission) -> submission.answer().complete(Optional.empty()));
+    }
+
+    private void run() {
+        long next = System.nanoTime();
+        while (this.running) {
+            try {
+                List<Submission> batch = await(next - System.nanoTime());
+                boolean left = relay(batch);
+                if (left || next - System.nanoTime() <= 0) {
+                    next = System.nanoTime() + INTERVAL.toNanos();
+                    relayAbandoned();
+                }
+            }
+            catch (InterruptedException ex) {
+                return;
+            }
+            catch (RuntimeException ex) {
+                failed(ex);
+            }
+        }
+    }
+
+    private List<Submission> await(long nanos) throws InterruptedException {
+        List<Submission> batch = new ArrayList<>();
+        Submission first = this.submissions.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+        if (first != null) {
+            batch.add(first);
+            this.submissions.drainTo(batch, JournalTable.BATCH_LIMIT - 1);
+            batch.remove(Submission.NONE);
+        }
+        return batch;
+    }
+
+    /**
+     * Applies requests of this node.
+     * @return whether some were left to {@link #relayAbandoned}
+     */
+    private boolean relay(List<Submission> batch) {
+        if (batch.isEmpty()) {
+            return false;
+        }
+        try {
+            long latest = System.nanoTime() - this.table.claim().dividedBy(2).toNanos();
+            Map<Long, Submission> current = new LinkedHashMap<>();
+            batch.stream()
+                .filter((submission) -> submission.insertedAt() - latest > 0)
+                .forEach((submission) -> current.put(submission.revision(), submission));
+            List<Long> left = new ArrayList<>();
+            if (!current.isEmpty()) {
+                List<JournalRow> rows = new ArrayList<>(this.table.read(current.keySet()));
+                rows.stream().filter(JournalRow::behind).map(JournalRow::revision).forEach(left::add);
+                rows.removeIf(JournalRow::behind);
+                apply(rows, current);
+                this.table.release(left, Duration.ofMillis(-1));
+            }
+            return !left.isEmpty() || current.size() < batch.size();
+        }
+        finally {
+            batch.forEach((submission) -> submission.answer().complete(Optional.empty()));
+        }
+    }
+
+    private void relayAbandoned() {
+        List<Long> claimed;
+        do {
+            claimed = this.table.claimAbandoned();
+        }
+        while (!claimed.isEmpty() && apply(this.table.read(claimed), Map.of()) && this.running);
+    }
+
+    /** Returns whether the store answered all requests. */
+    private boolean apply(List<JournalRow> rows, Map<Long, Submission> submissions) {
+        Map<JournalRow, CompletableFuture<?>> offers = new HashMap<>();
+        rows.forEach((row) -> offers.put(row, offer(row.request()).whenComplete((answer, failure) -> {
+            Submission submission = submissions.get(row.revision());
+            if (failure == null && submission != null) {
+                submission.answer().complete(Optional.of(answer));
+            }
+        })));
+        List<Long> applied = new ArrayList<>();
+        List<Long> unanswered = new ArrayList<>();
+        offers.forEach((row, offer) -> {
+            Throwable failure = failureOf(offer);
+            if (failure instanceof GroupChangeException refused) {
+                refused(row.request(), refused, submissions.get(row.revision()));
+            }
+            else if (failure != null) {
+                failed(failure);
+                unanswered.add(row.revision());
+                return;
+            }
+            applied.add(row.revision());
+        });
+        this.table.delete(applied);
+        this.table.release(unanswered, RETRY_DELAY);
+        if (unanswered.isEmpty() && !applied.isEmpty()) {
+            recovered();
+        }
+        return unanswered.isEmpty();
+    }
+
+    private CompletableFuture<?> offer(JournalRequest request) {
+        NewMessage message = request.message();
+        if (message != null) {
+            return this.router.schedule(request.queue(), message).thenApply((result) -> counted(request, result));
+        }
+        if (request.due() != null) {
+            return this.router.reschedule(request.queue(), request.id(), request.due());
+        }
+        return this.router.cancel(request.queue(), request.id()).thenApply((result) -> {
+            if (result == CancelResult.CANCELLED) {
+                this.events.of(request.queue()).cancelled();
+            }
+            return result;
+        });
+    }
+
+    private SendResult counted(JournalRequest request, SendResult result) {
+        this.events.of(request.queue()).sent(result.outcome());
+        return result;
+    }
+
+    private static @Nullable Throwable failureOf(CompletableFuture<?> offer) {
+        return offer.handle((answer, failure) -> (failure != null) ? FailureEffects.unwrap(failure) : null).join();
+    }
+
+    private void refused(JournalRequest request, GroupChangeException failure, @Nullable Submission submission) {
+        logger.error("The store refused a request of the journal for good: {}", failure.getMessage());
+        if (submission != null) {
+            submission.answer().completeExceptionally(failure);
+        }
+        this.publisher.accept(new JournalRequestRefusedEvent(request.queue().value(), request.id(), failure));
+    }
+
+    private void failed(Throwable failure) {
+        if (!this.failing) {
+            this.failing = true;
+            logger.warn("Requests of the journal wait, and are applied later: {}", failure.toString());
+        }
+    }
+
+    private void recovered() {
+        if (this.failing) {
+            this.failing = false;
+            logger.info("Requests of the journal are applied again");
+        }
+    }
+
+    /**
+     * Holds a request of this node.
+     *
+     * @param revision its row
+     * @param insertedAt when its insert began, in nanoseconds of the monotonic clock
+     * @param answer completed with the answer of the store, or empty
+     */
+    private record Submission(long revision, long insertedAt, CompletableFuture<Optional<Object>> answer) {
+
+        static final Submission NONE = new Submission(0, 0, new CompletableFuture<>());
+
+    }
+
+}

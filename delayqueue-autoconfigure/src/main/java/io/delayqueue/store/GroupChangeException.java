@@ -1,0 +1,17 @@
+package io.delayqueue.store;
+
+import io.delayqueue.StoreRefusedException;
+
+/**
+ * Reports that a message was not stored because it would have changed the group of its
+ * id. A repeated send fails for the same reason as long as the queue holds the id.
+ */
+public final class GroupChangeException extends StoreRefusedException {
+
+    private static final long serialVersionUID = 1L;
+
+    GroupChangeException(String message) {
+        super(message, null);
+    }
+
+}

@@ -1,0 +1,19 @@
+CREATE TABLE IF NOT EXISTS delayqueue_journal (
+  revision BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  operation CHAR(1) NOT NULL,
+  on_duplicate VARCHAR(16),
+  due_millis BIGINT,
+  due_relative BOOLEAN NOT NULL,
+  recorded_at BIGINT NOT NULL,
+  priority SMALLINT,
+  ttl_millis BIGINT,
+  group_name VARCHAR(128),
+  envelope BLOB,
+  claimed_by VARCHAR(36) NOT NULL,
+  claimed_until BIGINT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (namespace, queue_name, message_id, revision);
+CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, claimed_until);

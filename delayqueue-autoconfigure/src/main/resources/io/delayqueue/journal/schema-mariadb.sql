@@ -1,0 +1,19 @@
+CREATE TABLE IF NOT EXISTS delayqueue_journal (
+  revision BIGINT AUTO_INCREMENT PRIMARY KEY,
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  operation CHAR(1) NOT NULL,
+  on_duplicate VARCHAR(16),
+  due_millis BIGINT,
+  due_relative BOOLEAN NOT NULL,
+  recorded_at BIGINT NOT NULL,
+  priority SMALLINT,
+  ttl_millis BIGINT,
+  group_name VARCHAR(128),
+  envelope MEDIUMBLOB,
+  claimed_by VARCHAR(36) NOT NULL,
+  claimed_until BIGINT NOT NULL,
+  INDEX delayqueue_journal_message (namespace, queue_name, message_id, revision),
+  INDEX delayqueue_journal_claim (namespace, claimed_until)
+) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;

@@ -1,0 +1,332 @@
+package io.delayqueue.shop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoredMessage;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.template.DelayQueueTemplate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static io.delayqueue.shop.Shop.ORDERS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests sends, cancels and reschedules of a queue whose journal is an outbox: they commit
+ * or roll back with the caller's transaction, and reach Redis after the commit.
+ */
+@Tag("server")
+class OutboxTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private static RedisServer redis;
+
+    private ConfigurableApplicationContext context;
+
+    private Shop shop;
+
+    private DelayQueueTemplate queue;
+
+    private TransactionTemplate transaction;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        if (this.context != null) {
+            this.context.close();
+        }
+        if (!redis.isAlive()) {
+            redis.restart();
+        }
+        redis.commands().flushall();
+    }
+
+    private void start(ShopDatabase database) {
+        this.context = SpringApplication.run(Shop.class, "--spring.data.redis.port=" + redis.port(),
+                "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=outbox",
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
+        this.shop = this.context.getBean(Shop.class);
+        this.queue = this.context.getBean(DelayQueueTemplate.class);
+        this.transaction = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
+    }
+
+    /** P1: the message is sent if and only if the transaction commits. */
+    @ParameterizedTest
+    @EnumSource
+    void aCommittedSendIsHandledAndARolledBackOneIsNot(ShopDatabase database) {
+        start(database);
+
+        this.transaction.executeWithoutResult((status) -> {
+            assertThat(this.queue.send(ORDERS, "rolled back").outcome()).isEqualTo(SendOutcome.DEFERRED);
+            status.setRollbackOnly();
+        });
+        SendResult sent = this.transaction.execute((status) -> this.queue.send(ORDERS, "committed"));
+
+        assertThat(sent.outcome()).isEqualTo(SendOutcome.DEFERRED);
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("committed"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theAnswerOutsideOfATransactionIsThatOfRedis(ShopDatabase database) {
+        start(database);
+
+        assertThat(this.queue.send(ORDERS, "1", "first", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        assertThat(this.queue.send(ORDERS, "1", "second", LATER).outcome()).isEqualTo(SendOutcome.KEPT);
+        assertThat(this.queue.reschedule(ORDERS, "1", LATER.multipliedBy(2))).isEqualTo(RescheduleResult.RESCHEDULED);
+        assertThat(this.queue.cancel(ORDERS, "1")).isEqualTo(CancelResult.CANCELLED);
+        assertThat(this.queue.cancel(ORDERS, "1")).isEqualTo(CancelResult.NOT_FOUND);
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    /** P1: a row that was rolled back to a savepoint is not sent, although others are. */
+    @ParameterizedTest
+    @EnumSource
+    void aSendThatWasRolledBackToASavepointIsNotHandled(ShopDatabase database) {
+        start(database);
+        TransactionTemplate jdbc = new TransactionTemplate(
+                new JdbcTransactionManager(this.context.getBean(DataSource.class)));
+
+        jdbc.executeWithoutResult((status) -> {
+            Object savepoint = status.createSavepoint();
+            this.queue.send(ORDERS, "undone");
+            status.rollbackToSavepoint(savepoint);
+            this.queue.send(ORDERS, "kept");
+        });
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("kept"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void requestsOfATransactionOnOneIdAreAppliedInTheirOrder(ShopDatabase database) {
+        start(database);
+
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "1", "never", Duration.ZERO);
+            assertThat(this.queue.cancel(ORDERS, "1")).isEqualTo(CancelResult.DEFERRED);
+            this.queue.send(ORDERS, "2", "moved", LATER);
+            assertThat(this.queue.reschedule(ORDERS, "2", Duration.ZERO)).isEqualTo(RescheduleResult.DEFERRED);
+        });
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).contains("moved"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+        assertThat(this.queue.find(ORDERS, "1")).isEmpty();
+    }
+
+    /**
+     * P1: a send that was committed while Redis was away is handled once Redis is back.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void aSendIsRecordedWhileRedisIsAway(ShopDatabase database) {
+        start(database);
+        redis.kill();
+
+        SendResult alone = this.queue.send(ORDERS, "alone");
+        SendResult inTransaction = this.transaction.execute((status) -> this.queue.send(ORDERS, "in transaction"));
+
+        assertThat(alone.outcome()).isEqualTo(SendOutcome.RECORDED);
+        assertThat(inTransaction.outcome()).isEqualTo(SendOutcome.DEFERRED);
+        assertThat(rows()).isEqualTo(2);
+        redis.restart();
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> assertThat(this.shop.handled).containsExactlyInAnyOrder("alone", "in transaction"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    /** P1: a row whose node is gone is applied by another one. */
+    @ParameterizedTest
+    @EnumSource
+    void aRowThatANodeLeftBehindIsApplied(ShopDatabase database) {
+        start(database);
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "abandoned");
+            // As if inserted by a node that ended a while ago: the fast path of this one
+            // does not find it.
+            jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = 0").update();
+        });
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("abandoned"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    /**
+     * A row that another node is applying is left to it, and so are later rows of its id.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void laterRequestsOfAnIdWaitForAnEarlierOneOfAnotherNode(ShopDatabase database) {
+        start(database);
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "1", "first", LATER);
+            jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = 9999999999999").update();
+        });
+
+        assertThat(this.queue.cancel(ORDERS, "1")).isEqualTo(CancelResult.RECORDED);
+        assertThat(this.queue.find(ORDERS, "1")).isEmpty();
+        jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 0 WHERE claimed_by = 'another'").update();
+
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+        assertThat(this.queue.find(ORDERS, "1")).isEmpty();
+    }
+
+    /** Transactions that send to one id neither wait for each other nor abort. */
+    @ParameterizedTest
+    @ValueSource(ints = { TransactionDefinition.ISOLATION_READ_COMMITTED,
+            TransactionDefinition.ISOLATION_REPEATABLE_READ, TransactionDefinition.ISOLATION_SERIALIZABLE })
+    void concurrentSendsToOneIdDoNotConflict(int isolation) throws Exception {
+        start(ShopDatabase.POSTGRESQL);
+        TransactionTemplate isolated = new TransactionTemplate(
+                new JdbcTransactionManager(this.context.getBean(DataSource.class)));
+        isolated.setIsolationLevel(isolation);
+        CountDownLatch inserted = new CountDownLatch(2);
+
+        List<CompletableFuture<Void>> senders = IntStream.range(0, 2)
+            .mapToObj((i) -> CompletableFuture.runAsync(() -> isolated.executeWithoutResult((status) -> {
+                this.queue.send(ORDERS, "same", "by " + i, Duration.ZERO);
+                inserted.countDown();
+                await().until(() -> inserted.getCount() == 0); // each sees the other's
+                                                               // insert happen first
+            })))
+            .toList();
+
+        for (CompletableFuture<Void> sender : senders) {
+            sender.get();
+        }
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+        await().untilAsserted(() -> assertThat(this.shop.handled).isNotEmpty());
+    }
+
+    /** P2: a delay counts from the insert, not from the start of the transaction. */
+    @ParameterizedTest
+    @EnumSource
+    void aDelayCountsFromTheInsert(ShopDatabase database) {
+        start(database);
+        Duration delay = Duration.ofMinutes(10);
+
+        long[] inserted = new long[1];
+        this.transaction.executeWithoutResult((status) -> {
+            jdbc().sql("SELECT 1").query(Integer.class).single();
+            long begin = System.nanoTime();
+            await().until(() -> System.nanoTime() - begin > Duration.ofMillis(300).toNanos());
+            inserted[0] = redisMillis();
+            this.queue.send(ORDERS, "1", "later", delay);
+        });
+
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).isPresent());
+        StoredMessage stored = this.queue.find(ORDERS, "1").orElseThrow();
+        assertThat(stored.dueAt().toEpochMilli()).isGreaterThanOrEqualTo(inserted[0] + delay.toMillis());
+    }
+
+    /** What Redis refuses for good is reported, and does not block the journal. */
+    @ParameterizedTest
+    @EnumSource
+    void aRequestThatRedisRefusesForGoodIsReportedAndNotRepeated(ShopDatabase database) {
+        start(database);
+        this.queue.send(DelayedMessage.builder(ORDERS, "a").id("1").group("a").delay(LATER).build());
+        DelayedMessage other = DelayedMessage.builder(ORDERS, "b")
+            .id("1")
+            .group("b")
+            .delay(LATER)
+            .onDuplicate(OnDuplicate.REPLACE)
+            .build();
+
+        assertThatThrownBy(() -> this.queue.send(other)).isInstanceOf(StoreRefusedException.class)
+            .hasMessageContaining("group 'b'");
+        this.transaction.executeWithoutResult((status) -> this.queue.send(other));
+
+        await().untilAsserted(() -> assertThat(this.shop.refused).hasSize(2)
+            .allSatisfy((event) -> assertThat(event.id()).isEqualTo("1")));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aTransactionThatCannotWriteTheRowIsRejected(ShopDatabase database) {
+        start(database);
+        TransactionTemplate readOnly = new TransactionTemplate(this.transaction.getTransactionManager());
+        readOnly.setReadOnly(true);
+        TransactionTemplate foreign = new TransactionTemplate(new ForeignTransactionManager());
+
+        assertThatThrownBy(() -> readOnly.execute((status) -> this.queue.send(ORDERS, "1")))
+            .isInstanceOf(IllegalTransactionStateException.class)
+            .hasMessageContaining("it is read-only")
+            .hasMessageContaining("Nothing was recorded");
+        assertThatThrownBy(() -> foreign.execute((status) -> this.queue.send(ORDERS, "1")))
+            .isInstanceOf(IllegalTransactionStateException.class)
+            .hasMessageContaining("not one of the journal's DataSource");
+        assertThat(rows()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aBatchIsRecordedInOneTransaction(ShopDatabase database) {
+        start(database);
+        List<DelayedMessage> batch = IntStream.range(0, 250)
+            .mapToObj((i) -> DelayedMessage.builder(ORDERS, "order " + i).build())
+            .toList();
+
+        assertThat(this.queue.sendAll(batch)).hasSize(250)
+            .allSatisfy((result) -> assertThat(result.outcome()).isEqualTo(SendOutcome.SCHEDULED));
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).hasSize(250).doesNotHaveDuplicates());
+    }
+
+    private long rows() {
+        return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal").query(Long.class).single();
+    }
+
+    private JdbcClient jdbc() {
+        return this.context.getBean(JdbcClient.class);
+    }
+
+    private static long redisMillis() {
+        List<String> time = redis.commands().time();
+        return Long.parseLong(time.get(0)) * 1000 + Long.parseLong(time.get(1)) / 1000;
+    }
+
+}

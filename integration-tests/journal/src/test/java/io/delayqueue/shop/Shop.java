@@ -1,0 +1,32 @@
+package io.delayqueue.shop;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.JournalRequestRefusedEvent;
+
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.event.EventListener;
+
+/** An application that handles the messages of two queues, of which one has a journal. */
+@SpringBootApplication
+class Shop {
+
+    static final String ORDERS = "orders";
+
+    final List<String> handled = new CopyOnWriteArrayList<>();
+
+    final List<JournalRequestRefusedEvent> refused = new CopyOnWriteArrayList<>();
+
+    @DelayedListener(ORDERS)
+    void onOrder(String order) {
+        this.handled.add(order);
+    }
+
+    @EventListener
+    void onRefused(JournalRequestRefusedEvent event) {
+        this.refused.add(event);
+    }
+
+}

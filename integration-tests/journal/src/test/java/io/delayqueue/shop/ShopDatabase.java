@@ -1,0 +1,63 @@
+package io.delayqueue.shop;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+/** Provides databases that are empty, one after another, for each kind of server. */
+enum ShopDatabase {
+
+    H2 {
+
+        @Override
+        String url() {
+            return "jdbc:h2:mem:shop%d;DB_CLOSE_DELAY=-1".formatted(next.incrementAndGet());
+        }
+
+    },
+
+    POSTGRESQL {
+
+        @Override
+        String url() {
+            String name = "shop" + next.incrementAndGet();
+            try (var connection = postgres().getPostgresDatabase().getConnection();
+                    var statement = connection.createStatement()) {
+                statement.execute("CREATE DATABASE " + name);
+            }
+            catch (java.sql.SQLException ex) {
+                throw new IllegalStateException(ex);
+            }
+            return postgres().getJdbcUrl("postgres", name);
+        }
+
+    };
+
+    private static final AtomicInteger next = new AtomicInteger();
+
+    private static EmbeddedPostgres postgres;
+
+    /** Returns the URL of a new database. */
+    abstract String url();
+
+    /** Starts the server on first use; it ends with the JVM. */
+    private static synchronized EmbeddedPostgres postgres() {
+        if (postgres == null) {
+            try {
+                postgres = EmbeddedPostgres.builder()
+                    .setOverrideWorkingDirectory(Path.of("target", "postgres").toAbsolutePath().toFile())
+                    .setPGStartupWait(Duration.ofMinutes(2))
+                    .start();
+            }
+            catch (IOException ex) {
+                throw new UncheckedIOException(ex);
+            }
+        }
+        return postgres;
+    }
+
+}
