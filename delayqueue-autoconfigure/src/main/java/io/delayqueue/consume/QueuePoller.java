@@ -354,14 +354,14 @@ public final class QueuePoller<M> {
 
     private void listen(Collection<Partition> partitions) {
         partitions.forEach((partition) -> this.subscriptions.computeIfAbsent(partition,
-                (name) -> this.wakeUps.listen(name, this::heard)));
+                (name) -> this.wakeUps.listen(name, this::onWakeUp)));
     }
 
     /**
      * Runs on a thread of the store's connection. Ignores signals about primary pollers,
      * because these callers do not become one.
      */
-    private void heard(WakeUpSignal signal) {
+    private void onWakeUp(WakeUpSignal signal) {
         if (signal.kind() == WakeUpSignal.Kind.PRIMARY_POLLED || !this.woken.compareAndSet(false, true)) {
             return;
         }

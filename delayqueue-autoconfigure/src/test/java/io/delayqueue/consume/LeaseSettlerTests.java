@@ -94,7 +94,7 @@ class LeaseSettlerTests {
      * That call is not repeated: its message is claimed again only if it is not dead.
      */
     @Test
-    void aMessageNoCallerMayHaveIsPublishedWhereTheAnswerWasLost() {
+    void aDeadLetterIsPublishedIfTheReplyWasLost() {
         given(this.store.deadLetter(any(), any())).willReturn(CompletableFuture.failedFuture(PERHAPS))
             .willReturn(CompletableFuture.failedFuture(NOTHING));
 
@@ -137,7 +137,7 @@ class LeaseSettlerTests {
 
     /** After a long outage there may be very many. */
     @Test
-    void whatExpiredIsOneLineAndNotOneForEachMessage() {
+    void expiredMessagesAreLoggedInOneLine() {
         for (int i = 0; i < 3; i++) {
             this.settler.report(QUEUE, expired("m" + i, "n" + i), ExpiryPolicy.DEAD_LETTER);
         }

@@ -122,7 +122,7 @@ class QueuePollerTests {
         this.tasks.run();
         this.store.put("q", "a", 0, 0, false, new byte[0]);
         this.tasks.accepted = step;
-        this.store.ring();
+        this.store.wake();
         this.tasks.run();
 
         assertThat(waiting).failsWithin(Duration.ZERO).withThrowableThat().withRootCauseInstanceOf(InternalError.class);
@@ -141,10 +141,10 @@ class QueuePollerTests {
         this.tasks.run();
         this.store.put("q", "a", 0, 0, false, new byte[0]);
         this.tasks.accepted = 0;
-        assertThatExceptionOfType(InternalError.class).isThrownBy(this.store::ring);
+        assertThatExceptionOfType(InternalError.class).isThrownBy(this.store::wake);
         this.tasks.accepted = Integer.MAX_VALUE;
 
-        this.store.ring();
+        this.store.wake();
         this.tasks.run();
 
         assertThat(waiting).isCompletedWithValue(List.of("a"));

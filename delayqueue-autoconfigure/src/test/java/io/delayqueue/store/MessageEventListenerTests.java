@@ -36,8 +36,8 @@ class MessageEventListenerTests {
                 });
         MessageEventListener guarded = MessageEventListener.composed(List.of(eventsOf(broken)));
 
-        assertThatCode(() -> tell(guarded.of(QUEUE, "listener"), transition)).doesNotThrowAnyException();
-        assertThatCode(() -> tell(guarded.of(QUEUE), transition)).doesNotThrowAnyException();
+        assertThatCode(() -> publish(guarded.of(QUEUE, "listener"), transition)).doesNotThrowAnyException();
+        assertThatCode(() -> publish(guarded.of(QUEUE), transition)).doesNotThrowAnyException();
         assertThatCode(() -> guarded.called("send", 1, true)).doesNotThrowAnyException();
     }
 
@@ -59,22 +59,22 @@ class MessageEventListenerTests {
     @ParameterizedTest
     @MethodSource("transitions")
     void severalConsumersAreNotifiedInTheirOrderThoughOneOfThemFails(Method transition) throws Throwable {
-        List<String> told = new ArrayList<>();
-        MessageEventListener all = MessageEventListener.composed(List.of(eventsOf(recording("first", told)),
-                eventsOf(recording("broken", told)), eventsOf(null), eventsOf(recording("last", told))));
+        List<String> notified = new ArrayList<>();
+        MessageEventListener all = MessageEventListener.composed(List.of(eventsOf(recording("first", notified)),
+                eventsOf(recording("broken", notified)), eventsOf(null), eventsOf(recording("last", notified))));
 
-        tell(all.of(QUEUE), transition);
-        tell(all.of(QUEUE, "listener"), transition);
+        publish(all.of(QUEUE), transition);
+        publish(all.of(QUEUE, "listener"), transition);
 
         String name = transition.getName();
         List<String> once = List.of("first " + name, "broken " + name, "last " + name);
-        assertThat(told).containsExactlyElementsOf(Stream.concat(once.stream(), once.stream()).toList());
+        assertThat(notified).containsExactlyElementsOf(Stream.concat(once.stream(), once.stream()).toList());
     }
 
-    private static QueueEventListener recording(String consumer, List<String> told) {
+    private static QueueEventListener recording(String consumer, List<String> notified) {
         return (QueueEventListener) Proxy.newProxyInstance(MessageEventListenerTests.class.getClassLoader(),
                 new Class<?>[] { QueueEventListener.class }, (proxy, method, arguments) -> {
-                    told.add(consumer + " " + method.getName());
+                    notified.add(consumer + " " + method.getName());
                     if (consumer.equals("broken")) {
                         throw new IllegalStateException("broken");
                     }
@@ -84,7 +84,7 @@ class MessageEventListenerTests {
 
     @Test
     void severalConsumersReceiveScriptCalls() {
-        List<String> told = new ArrayList<>();
+        List<String> notified = new ArrayList<>();
         MessageEventListener all = MessageEventListener.composed(List.of(eventsOf(null), new MessageEventListener() {
 
             @Override
@@ -99,17 +99,17 @@ class MessageEventListenerTests {
 
             @Override
             public void called(String script, long nanos, boolean answered) {
-                told.add("%s %d %s".formatted(script, nanos, answered));
+                notified.add("%s %d %s".formatted(script, nanos, answered));
             }
 
         }));
 
         all.called("send", 1, true);
 
-        assertThat(told).containsExactly("send 1 true");
+        assertThat(notified).containsExactly("send 1 true");
     }
 
-    private static void tell(QueueEventListener events, Method transition) throws Throwable {
+    private static void publish(QueueEventListener events, Method transition) throws Throwable {
         Object[] arguments = Arrays.stream(transition.getParameterTypes())
             .map(MessageEventListenerTests::argument)
             .toArray();

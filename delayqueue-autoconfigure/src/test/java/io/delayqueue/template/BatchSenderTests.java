@@ -221,7 +221,7 @@ class BatchSenderTests {
     }
 
     @Test
-    void whatIsUnderWayIsAwaitedAfterAFailure() {
+    void callsUnderWayAreAwaitedAfterAFailure() {
         CompletableFuture<Void> gate = new CompletableFuture<>();
         this.store.answers = (call, effect) -> {
             if (call.startsWith("schedule q1")) {

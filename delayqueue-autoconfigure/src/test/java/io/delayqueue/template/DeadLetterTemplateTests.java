@@ -158,7 +158,7 @@ class DeadLetterTemplateTests {
     }
 
     @Test
-    void whatFailsOnTheFirstPageHadNoEffect() {
+    void aStepThatFailsOnTheFirstPageHasNoEffect() {
         addLetters(1);
         this.store.failOn("redrive", new StoreRefusedException("read only", null));
 

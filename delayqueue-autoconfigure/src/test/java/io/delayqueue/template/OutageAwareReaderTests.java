@@ -55,7 +55,7 @@ class OutageAwareReaderTests {
     }
 
     @Test
-    void whatIsAwayIsReadAgainInTheBackgroundUntilItAnswers() {
+    void anUnavailableResourceIsReadAgainInTheBackgroundUntilItAnswers() {
         read();
         this.reads.get(0).completeExceptionally(AWAY);
         pass(Duration.ofSeconds(5).minusNanos(1));
@@ -74,7 +74,7 @@ class OutageAwareReaderTests {
     }
 
     @Test
-    void whatIsRefusedIsReadEachTime() {
+    void aRejectedResourceIsReadEachTime() {
         read();
         this.reads.get(0).completeExceptionally(new StoreRefusedException("WRONGTYPE", null));
 

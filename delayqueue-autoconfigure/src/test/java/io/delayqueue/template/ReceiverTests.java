@@ -56,12 +56,12 @@ class ReceiverTests {
     private final DelayQueueTemplate frozen = this.templates.template(false, TemplateFixture.AGES, this.nanos::get);
 
     @AfterEach
-    void nobodyListensAnyMore() {
+    void noSubscriptionIsLeft() {
         assertThat(this.store.subscriptions).isZero();
     }
 
     @Test
-    void whatIsDueIsLeasedToTheCallerWithoutASubscription() {
+    void aDueMessageIsLeasedToTheCallerWithoutASubscription() {
         this.store.put("q", "a", 1, 0, false, ENVELOPE);
 
         ReceivedMessage message = this.frozen.receive("q", Duration.ofMinutes(1)).orElseThrow();
@@ -116,7 +116,7 @@ class ReceiverTests {
     }
 
     @Test
-    void whatBecomesDueLaterIsFoundThenAndNotEarlier() {
+    void aMessageDueLaterIsFoundThenAndNotEarlier() {
         this.template.send(DelayedMessage.builder("q", "x").id("a").delay(Duration.ofMillis(60)).build());
 
         long began = System.nanoTime();
@@ -148,7 +148,7 @@ class ReceiverTests {
             if (call.startsWith("claim") && claims.incrementAndGet() == 2) {
                 // Sent after this claim has looked, before its answer is there.
                 this.store.put("q", "a", 0, 0, false, ENVELOPE);
-                this.store.ring();
+                this.store.wake();
             }
             return CompletableFuture.completedFuture(answer);
         };
@@ -165,7 +165,7 @@ class ReceiverTests {
         AtomicInteger claims = new AtomicInteger();
         this.store.answers = (call, effect) -> {
             if (call.startsWith("claim") && claims.incrementAndGet() == 2) {
-                this.store.ring();
+                this.store.wake();
             }
             return CompletableFuture.completedFuture(effect.get());
         };
@@ -191,7 +191,7 @@ class ReceiverTests {
         assertThat(waits.await(20, TimeUnit.SECONDS)).isTrue();
         this.store.put("q", "a", 0, 0, false, ENVELOPE);
         this.store.put("q", "b", 0, 0, false, ENVELOPE);
-        this.store.ring();
+        this.store.wake();
 
         for (CompletableFuture<Optional<ReceivedMessage>> one : received) {
             assertThat(one.get(10, TimeUnit.SECONDS)).isPresent();
@@ -235,7 +235,7 @@ class ReceiverTests {
         this.store.answers = (call, effect) -> (claims.incrementAndGet() == 2)
                 ? CompletableFuture.completedFuture(effect.get()) : CompletableFuture.failedFuture(away());
 
-        CompletableFuture<Void> rings = CompletableFuture.runAsync(this.store::ring);
+        CompletableFuture<Void> rings = CompletableFuture.runAsync(this.store::wake);
         assertThat(this.template.receive("q", Duration.ofMillis(500))).isEmpty();
         rings.join();
     }

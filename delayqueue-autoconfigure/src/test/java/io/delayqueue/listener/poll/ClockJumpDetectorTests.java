@@ -31,66 +31,66 @@ class ClockJumpDetectorTests {
      * Reports the store's time at a local time, in milliseconds, after an answer of the
      * given duration.
      */
-    private Jump told(long sent, long took, long storeMillis) {
+    private Jump observe(long sent, long took, long storeMillis) {
         return this.clock.record(sent * MILLI, (sent + took) * MILLI, START.plusMillis(storeMillis));
     }
 
     @Test
     void aRegularClockHasNotJumped() {
         for (int i = 0; i < 1000; i++) {
-            assertThat(told(i * 5000L, 1, i * 5000L)).isNull();
+            assertThat(observe(i * 5000L, 1, i * 5000L)).isNull();
         }
     }
 
     @Test
     void aForwardJumpIsDetectedWithBothBounds() {
-        told(0, 2, 1);
+        observe(0, 2, 1);
 
-        assertThat(told(5000, 10, 3_605_005))
+        assertThat(observe(5000, 10, 3_605_005))
             .isEqualTo(new Jump(Duration.ofMillis(3_599_994), Duration.ofMillis(3_600_006)));
-        assertThat(told(10_000, 1, 3_610_000)).as("known by then").isNull();
+        assertThat(observe(10_000, 1, 3_610_000)).as("known by then").isNull();
     }
 
     @Test
     void aBackwardJumpIsDetectedWithBothBounds() {
-        told(0, 2, 1);
+        observe(0, 2, 1);
 
-        assertThat(told(5000, 10, -3_594_995))
+        assertThat(observe(5000, 10, -3_594_995))
             .isEqualTo(new Jump(Duration.ofMillis(-3_600_006), Duration.ofMillis(-3_599_994)));
-        assertThat(told(10_000, 1, -3_590_000)).isNull();
+        assertThat(observe(10_000, 1, -3_590_000)).isNull();
     }
 
     /** The store may have read its clock early or late in that span. */
     @ParameterizedTest
     @ValueSource(longs = { 0, 4000, 8000 })
     void aSlowAnswerIsNoJump(long readAt) {
-        told(0, 1, 0);
-        assertThat(told(5000, 8000, 5000 + readAt)).isNull();
-        assertThat(told(20_000, 1, 20_000)).isNull();
+        observe(0, 1, 0);
+        assertThat(observe(5000, 8000, 5000 + readAt)).isNull();
+        assertThat(observe(20_000, 1, 20_000)).isNull();
     }
 
     @Test
     void aSlowAnswerKeepsNarrowerBounds() {
-        told(0, 1, 0);
-        told(1000, 8000, 1000);
+        observe(0, 1, 0);
+        observe(1000, 8000, 1000);
 
-        assertThat(told(10_000, 1, 10_500)).isNotNull();
+        assertThat(observe(10_000, 1, 10_500)).isNotNull();
     }
 
     @Test
     void aClockThatIsSlewedHasNotJumped() {
         double store = 0;
         for (int i = 0; i < 1000; i++) {
-            assertThat(told(i * 3_600_000L, 1, Math.round(store))).isNull();
+            assertThat(observe(i * 3_600_000L, 1, Math.round(store))).isNull();
             store += 3_600_000 * 1.0005;
         }
     }
 
     @Test
     void aSmallChangeIsNoJump() {
-        told(0, 1, 0);
-        assertThat(told(5000, 1, 5090)).isNull();
-        assertThat(told(10_000, 1, 10_000)).isNull();
+        observe(0, 1, 0);
+        assertThat(observe(5000, 1, 5090)).isNull();
+        assertThat(observe(10_000, 1, 10_000)).isNull();
     }
 
     @Test
@@ -106,7 +106,7 @@ class ClockJumpDetectorTests {
             // Exceeds the duration of answers, or the jump could remain undetected.
             long by = jumps ? random.nextLong(20_000, 4_000_000) * (random.nextBoolean() ? 1 : -1) : 0;
             ahead += by;
-            Jump jump = told(ours, took, ours + random.nextLong(took + 1) + ahead);
+            Jump jump = observe(ours, took, ours + random.nextLong(took + 1) + ahead);
             if (jumps) {
                 assertThat(jump).as("jump by %d with seed %d", by, seed).isNotNull();
                 assertThat(by).as("seed %d", seed).isBetween(jump.least().toMillis() - 10, jump.most().toMillis() + 10);

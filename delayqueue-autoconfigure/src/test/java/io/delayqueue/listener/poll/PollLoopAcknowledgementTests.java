@@ -65,7 +65,7 @@ class PollLoopAcknowledgementTests {
         TestBed.poll(loop);
         assertThat(this.bed.store.count("acknowledge")).isZero();
 
-        // Would wait for a safety poll if the ring had been missed.
+        // Would wait for a safety poll if the request had been missed.
         loop.start(this.bed.store);
         this.bed.timer.advance(TestBed.LINGER);
         assertThat(this.bed.store.count("acknowledge")).isOne();

@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests P3: an alarm misses no ring, and runs one iteration of a loop at a time. */
+/**
+ * Tests P3: a scheduler misses no request, and runs one iteration of a loop at a time.
+ */
 class PollLoopSchedulerTests {
 
     private final ManualNanoClock clock = new ManualNanoClock();

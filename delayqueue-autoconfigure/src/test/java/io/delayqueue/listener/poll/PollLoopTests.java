@@ -162,7 +162,9 @@ class PollLoopTests {
         assertThat(this.bed.store.calls).containsExactly("claim 2", "claim 2");
     }
 
-    /** Creates a loop that only the alarm wakes, and that handles on its own thread. */
+    /**
+     * Creates a loop that only its scheduler wakes, and that handles on its own thread.
+     */
     private PollLoop sleepyLoop() {
         ListenerRuntime runtime = this.bed.with()
             .executor(Runnable::run)

@@ -174,7 +174,7 @@ public final class TestBed {
         }
     }
 
-    /** Creates an alarm without a loop, which counts its requested iterations. */
+    /** Creates a scheduler without a loop, which counts its requested iterations. */
     PollLoopScheduler scheduler(AtomicInteger iterations) {
         PollLoopScheduler scheduler = new PollLoopScheduler(() -> {
             iterations.incrementAndGet();

@@ -111,7 +111,7 @@ class EnvelopeCodecTests {
             "{\"v\":1,\"payload\":}", "{\"v\":1,\"headers\":[],\"payload\":1}",
             "{\"v\":1,\"headers\":{\"a\":1},\"payload\":1}", "{\"v\":1,\"headers\":{\"a\":null},\"payload\":1}",
             "{\"v\":1,\"headers\":{\"a\":\"b\",\"payload\":1}" })
-    void whatIsNoMessageOfAKnownVersionIsNotReadable(String stored) {
+    void aMessageOfNoKnownVersionIsNotReadable(String stored) {
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> text(stored))
             .withMessageStartingWith("The stored message is not readable: ")
             .withNoCause();
@@ -160,7 +160,7 @@ class EnvelopeCodecTests {
     }
 
     @Test
-    void whatIsNestedTooDeepIsRefusedOnBothSides() {
+    void payloadsNestedTooDeeplyAreRejectedOnBothSides() {
         String deep = "[".repeat(100_000) + "]".repeat(100_000);
         Map<String, Object> endless = new HashMap<>();
         endless.put(SECRET, endless);
@@ -204,7 +204,7 @@ class EnvelopeCodecTests {
     }
 
     @Test
-    void whatTheApplicationsOwnCodeThrowsIsAConversionFailure() {
+    void anExceptionOfTheApplicationsCodeIsAConversionFailure() {
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> read("1", Rude.class))
             .satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain(SECRET))
             .withNoCause();
@@ -261,7 +261,7 @@ class EnvelopeCodecTests {
     }
 
     @Test
-    void whatWouldNameAClassIsRefusedWhenWritten() {
+    void aPayloadThatNamesAClassIsRejectedWhenItIsWritten() {
         Map<Object, String> named = Map.of(new ByClass(new Child()), Child.class.getName(),
                 new ByMinimalClass(new Grandchild()), Grandchild.class.getName(), new OfClass(Order.class),
                 "java.lang.Class", new OfClassKey(Map.of(Order.class, 1)), "java.lang.Class");

@@ -50,7 +50,7 @@ class PayloadReaderTests {
     @ValueSource(strings = { "{\"payload\":{\"id\":7},\"v\":2}", "{\"payload\":{\"id\":7}}}",
             "{\"payload\":{\"id\":7}]", "{\"payload\":}", "{\"payload\":{\"id\":7}} {}", "{\"payload\":",
             "{\"payload\":null}", "{\"payload\":{\"id\":\"x\"}}" })
-    void whatTheCodecRefusesIsRefusedForTheSameReason(String stored) {
+    void payloadsThatTheCodecRejectsAreRejectedForTheSameReason(String stored) {
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> this.reader.read(bytes(stored)))
             .withMessage(answerOfTheCodec(bytes(stored)));
     }

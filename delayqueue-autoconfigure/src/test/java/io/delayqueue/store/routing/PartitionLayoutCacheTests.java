@@ -94,13 +94,13 @@ class PartitionLayoutCacheTests {
 
     @Test
     void workersPollNewPartitionsWhileOneOfThemIsAway() {
-        List<PartitionLayout> told = new ArrayList<>();
-        this.table.watch(QUEUE, told::add);
+        List<PartitionLayout> notified = new ArrayList<>();
+        this.table.watch(QUEUE, notified::add);
         this.records.away = 3;
 
         assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).isNotNull();
 
-        assertThat(told).last().satisfies((partitions) -> assertThat(partitions.all(QUEUE)).hasSize(4));
+        assertThat(notified).last().satisfies((partitions) -> assertThat(partitions.all(QUEUE)).hasSize(4));
     }
 
     @Test
