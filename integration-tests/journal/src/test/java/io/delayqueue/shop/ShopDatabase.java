@@ -3,10 +3,13 @@ package io.delayqueue.shop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Provides databases that are empty, one after another, for each kind of server. */
 enum ShopDatabase {
@@ -24,12 +27,15 @@ enum ShopDatabase {
 
         @Override
         String url() {
+            assumeThat(System.getProperty("os.name") + System.getProperty("os.arch"))
+                .as("the binaries of PostgreSQL are those of this platform")
+                .isEqualTo("Linuxamd64");
             String name = "shop" + next.incrementAndGet();
             try (var connection = postgres().getPostgresDatabase().getConnection();
                     var statement = connection.createStatement()) {
                 statement.execute("CREATE DATABASE " + name);
             }
-            catch (java.sql.SQLException ex) {
+            catch (SQLException ex) {
                 throw new IllegalStateException(ex);
             }
             return postgres().getJdbcUrl("postgres", name);
