@@ -43,7 +43,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.verify;
 
-/** Whether handlers are found, called, and left alone. */
+/** Checks that handlers are found and called, and that the beans back off. */
 class DelayQueueListenerAutoConfigurationTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(20);

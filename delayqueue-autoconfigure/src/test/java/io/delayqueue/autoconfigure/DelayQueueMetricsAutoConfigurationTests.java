@@ -33,7 +33,7 @@ import org.springframework.core.annotation.Order;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-/** Whether there are meters, and of which queues. */
+/** Checks when meters exist, and for which queues. */
 class DelayQueueMetricsAutoConfigurationTests {
 
     private static final AutoConfigurations OURS = AutoConfigurations.of(DelayQueueAutoConfiguration.class,
@@ -65,21 +65,22 @@ class DelayQueueMetricsAutoConfigurationTests {
     void startsWithoutMicrometer() {
         this.application.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
             .withBean(Handler.class)
-            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
+            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsPublished);
     }
 
     @Test
     void startsWithoutARegistry() {
-        this.withoutRegistry.withBean(Handler.class).run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
+        this.withoutRegistry.withBean(Handler.class)
+            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsPublished);
     }
 
     @Test
     void isDisabledByItsProperty() {
         this.application.withPropertyValues("delayqueue.metrics.enabled=false")
-            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsTold);
+            .run(DelayQueueMetricsAutoConfigurationTests::assertNothingIsPublished);
     }
 
-    private static void assertNothingIsTold(AssertableApplicationContext context) {
+    private static void assertNothingIsPublished(AssertableApplicationContext context) {
         assertThat(context).hasNotFailed()
             .doesNotHaveBean(MicrometerEventListener.class)
             .doesNotHaveBean(QueueGauges.class);

@@ -209,7 +209,7 @@ class DelayQueuePropertiesTests {
                     delayqueue.queues[a.B].lease                | 0         | delayqueue.queues[a.B].lease must be at least 1s and at most 36500 days, but was 0 s
                     delayqueue.queues[a b].lease                | 2s        | delayqueue.queues: queue name 'a b' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit
                     """)
-    void valueThatCannotWorkIsRefusedAtStart(String property, String value, String reason) {
+    void invalidValueFailsTheStart(String property, String value, String reason) {
         this.application.withPropertyValues("delayqueue.store=memory", property + "=" + value)
             .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
                 .endsWith(": " + reason));
@@ -238,7 +238,7 @@ class DelayQueuePropertiesTests {
             delayqueue.queues.orders.lease     | long
             delayqueue.queues.orders.expiry-policy   | keep
             """)
-    void valueOfAnotherKindIsRefusedAtStart(String property, String value) {
+    void valueOfAnotherTypeFailsTheStart(String property, String value) {
         this.application.withPropertyValues(property + "=" + value)
             .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
                 .contains("Property: " + property, "Value: \"" + value + "\""));

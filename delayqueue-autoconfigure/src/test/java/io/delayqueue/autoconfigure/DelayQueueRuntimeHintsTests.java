@@ -33,7 +33,7 @@ import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The hints of a whole application that is processed ahead of time. */
+/** Checks the hints of a whole application that is processed ahead of time. */
 @Tag("server")
 class DelayQueueRuntimeHintsTests {
 

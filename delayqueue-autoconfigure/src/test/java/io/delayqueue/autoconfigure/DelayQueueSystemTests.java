@@ -43,7 +43,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A second queue system in one application: on another Redis, or in another namespace.
+ * Checks a second queue system in one application: on another Redis, or in another
+ * namespace.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
@@ -156,7 +157,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void hasListenersOfItsOwnThatStartAndStopWithTheApplication() {
+    void hasItsOwnListenersThatStartAndStopWithTheApplication() {
         this.application.withUserConfiguration(OtherNamespace.class, Handlers.class).run((context) -> {
             DelayQueueSystem billing = context.getBean(DelayQueueSystem.class);
             assertThat(billing.listeners().listeners()).extracting(ListenerContainer::id).containsExactly("billing");
@@ -174,7 +175,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void mayHavePropertiesOfItsOwn() {
+    void mayHaveItsOwnProperties() {
         this.application.withUserConfiguration(OwnProperties.class, Handlers.class)
             .withPropertyValues("delayqueue.listener.concurrency=3", "billing.queue.namespace=systems-own",
                     "billing.queue.queues.orders.concurrency=7", "billing.queue.max-payload-size=2MB")
@@ -188,7 +189,7 @@ class DelayQueueSystemTests {
     }
 
     @Test
-    void propertiesOfItsOwnThatAreNotValidFailTheStart() {
+    void invalidPropertiesOfASystemFailTheStart() {
         this.application.withUserConfiguration(OwnProperties.class)
             .withPropertyValues("billing.queue.namespace=not valid")
             .run((context) -> assertThat(context).getFailure()
@@ -209,7 +210,7 @@ class DelayQueueSystemTests {
 
     /** Each system knows the queues of its own listeners. */
     @Test
-    void rejectsUnknownQueuesOfItsOwnIfEnabled(CapturedOutput output) {
+    void rejectsItsOwnUnknownQueuesIfEnabled(CapturedOutput output) {
         this.application.withUserConfiguration(OtherNamespace.class, Handlers.class)
             .withPropertyValues("delayqueue.send.unknown-queues=reject", "delayqueue.queues.invoices.concurrency=2",
                     "billing.listen=invoices")

@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
-/** The start of an application that injects the queue and has switched it off. */
+/** Checks the start of an application that injects the queue and has switched it off. */
 @ExtendWith(OutputCaptureExtension.class)
 class DisabledQueueTests {
 

@@ -18,7 +18,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Settings of queues that have no effect are logged at the start. */
+/** Checks that settings of queues that have no effect are logged at the start. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedQueueSettingsCheckTests {
 

@@ -19,8 +19,9 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The libraries inside the jar are in its bill of materials, which the dependency plugin
- * alone would not put there: {@code -Psbom} adds what {@code bundled.json} lists.
+ * Checks that the libraries inside the jar are in its bill of materials, which the
+ * dependency plugin alone would not put there: {@code -Psbom} adds what
+ * {@code bundled.json} lists.
  */
 class BillOfMaterialsTests {
 

@@ -116,7 +116,8 @@ class ApiLimitsTests {
         Reply purged = this.server.post(queue + "/dead-letters/purge",
                 "{\"filter\": {\"deadLetteredBefore\": \"" + bound + "\", " + filter + "}}");
         assertThat(purged.json().path("changed").intValue()).isEqualTo(1);
-        assertThat(this.server.get(queue).json().path("dead").intValue()).as("what died after the count").isEqualTo(1);
+        assertThat(this.server.get(queue).json().path("dead").intValue()).as("dead letters added after the count")
+            .isEqualTo(1);
     }
 
     private void die(String queue, String id) {

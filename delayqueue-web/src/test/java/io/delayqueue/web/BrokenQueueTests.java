@@ -24,7 +24,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** A queue that cannot be read hides no others. */
+/** Checks that a queue that cannot be read hides no others. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class BrokenQueueTests {
@@ -60,7 +60,7 @@ class BrokenQueueTests {
             assertThat(server.get(DASHBOARD + "overview").json().path("alerts").toString()).contains("cannot be read",
                     "\"queue\":\"broken\"", "WRONGTYPE");
             assertThat(lines(output, "Cannot read queue 'broken'")).hasSize(1);
-            assertThat(lines(output, "/queues/broken")).as("of who asks for it").hasSize(1);
+            assertThat(lines(output, "/queues/broken")).as("of requests for it").hasSize(1);
             assertThat(lines(output, "\tat io.lettuce")).as("stack traces").isEmpty();
 
             redis.commands().del("broken-queue:{broken}:scheduled");

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** No other spelling of a path or a method bypasses the authorities. */
+/** Checks that no other spelling of a path or a method bypasses the authorities. */
 @Tag("server")
 class PathTricksTests {
 

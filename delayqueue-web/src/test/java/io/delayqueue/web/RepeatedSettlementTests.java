@@ -28,9 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * P11 over HTTP: a repeated settlement is answered but not repeated. A dead-lettering is
- * published once by each node that was called, as none knows whether another one has
- * published it.
+ * Checks P11 over HTTP: a repeated settlement is answered but not repeated. A
+ * dead-lettering is published once by each node that was called, as none knows whether
+ * another one has published it.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")

@@ -52,7 +52,7 @@ class WebSecurityTests {
     @CsvSource({ "text/plain", "application/x-www-form-urlencoded", "multipart/form-data;boundary=x",
             "application/jsonx", "rubbish", "*/*", "application/*", "multipart/form-data", "multipart/mixed",
             "application/json;charset=no-such", "application/json;=", ";" })
-    void aBodyThatAFormCanSendIsRefused(String type) {
+    void aBodyThatAFormCanSendIsRejected(String type) {
         Reply reply = this.server.send("POST", MESSAGES, "{\"payload\": 1}",
                 (request) -> request.header("Authorization", ApiServer.basic("all")).header("Content-Type", type));
 

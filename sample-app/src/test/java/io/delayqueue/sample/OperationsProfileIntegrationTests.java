@@ -29,7 +29,8 @@ import org.springframework.web.client.RestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The steps of the README, with the profile that opens the application to its operators.
+ * Runs the steps of the README with the profile that opens the application to its
+ * operators.
  */
 @ExtendWith(EmbeddedRedisRequired.class)
 @ActiveProfiles("operations")

@@ -50,7 +50,7 @@ class OrderServiceTests {
     }
 
     @Test
-    void timeoutThatIsFirstWinsAndThePaymentIsRefused() {
+    void timeoutThatIsFirstWinsAndThePaymentIsRejected() {
         String id = this.service.place(tea()).id();
         this.orders.find(id).orElseThrow().cancel();
 

@@ -39,7 +39,7 @@ import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The whole application, on its embedded Redis, with little time to pay. */
+/** Runs the whole application on its embedded Redis, with little time to pay. */
 @ExtendWith(EmbeddedRedisRequired.class)
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = { "sample.payment-window=4s", "sample.receipt-delay=10ms",

@@ -68,7 +68,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** Each change is published, even if its outcome is unknown. */
+/** Checks that each change is published, even if its outcome is unknown. */
 class AuditPublisherTests {
 
     private static final AuditedOperation CHANGE = new AuditedOperation("ann", "cancel", new QueueName("orders"), "o1");
@@ -137,18 +137,18 @@ class AuditPublisherTests {
             "POST leases/release {\"id\": \"1\", \"token\": \"TOKEN\"}",
             "POST leases/retry {\"id\": \"1\", \"token\": \"TOKEN\", \"failure\": \"f\"}",
             "POST leases/dead-letter {\"id\": \"1\", \"token\": \"TOKEN\", \"reason\": \"f\"}" })
-    void tellsOfEachRouteThatFails(String call) {
+    void publishesFailuresOfEachRoute(String call) {
         if (call.startsWith("POST leases/retry") || call.startsWith("POST leases/dead-letter")) {
             // These check the lease before they settle it, which is what fails here.
-            tellsOf(call, AWAY, 0, Outcome.FAILED);
+            assertPublishes(call, AWAY, 0, Outcome.FAILED);
         }
         else {
-            tellsOf(call, AWAY, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
+            assertPublishes(call, AWAY, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
         }
-        tellsOf(call, new StoreUnavailableException("away", Effect.NONE, null), 0, Outcome.FAILED);
+        assertPublishes(call, new StoreUnavailableException("away", Effect.NONE, null), 0, Outcome.FAILED);
     }
 
-    private void tellsOf(String call, Throwable failure, long count, Outcome outcome) {
+    private void assertPublishes(String call, Throwable failure, long count, Outcome outcome) {
         this.events.clear();
         Answer<Object> away = (invocation) -> {
             if (invocation.getMethod().getName().equals("deadLetters")) {

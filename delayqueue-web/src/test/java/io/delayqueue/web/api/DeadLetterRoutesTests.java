@@ -18,7 +18,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** Each step through dead letters is audited, whatever its outcome. */
+/** Checks that each step through dead letters is audited, whatever its outcome. */
 class DeadLetterRoutesTests {
 
     @Test

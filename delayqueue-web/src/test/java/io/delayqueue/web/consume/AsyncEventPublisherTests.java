@@ -19,7 +19,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Listeners receive all events in order, and block only each other. */
+/** Checks that listeners receive all events in order, and block only each other. */
 @ExtendWith(OutputCaptureExtension.class)
 class AsyncEventPublisherTests {
 

@@ -44,8 +44,8 @@ import static org.awaitility.Awaitility.await;
 import static org.mockito.BDDMockito.willThrow;
 
 /**
- * A claimed message reaches its caller, or is released without counting an attempt: P12
- * for consumers over HTTP.
+ * Checks that a claimed message reaches its caller, or is released without counting an
+ * attempt: P12 for consumers over HTTP.
  */
 @Tag("server")
 class ClaimResponseWriterTests {
@@ -190,7 +190,7 @@ class ClaimResponseWriterTests {
         end();
 
         assertThat(this.back).as("once").isEqualTo(MESSAGES);
-        assertThat(this.outcomes).as("what the caller has seen").containsExactly("UNKNOWN");
+        assertThat(this.outcomes).as("the outcome for the caller").containsExactly("UNKNOWN");
     }
 
     @Test

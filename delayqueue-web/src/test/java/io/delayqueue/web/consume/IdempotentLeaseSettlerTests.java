@@ -44,7 +44,9 @@ import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** A settlement of several partitions reports only outcomes that hold for all. */
+/**
+ * Checks that a settlement of several partitions reports only outcomes that hold for all.
+ */
 class IdempotentLeaseSettlerTests {
 
     private static final QueueName QUEUE = new QueueName("spread");

@@ -31,8 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * P5 over HTTP: no caller, whatever its authorities, settles a message that a listener
- * holds, with any token that can be built from the responses to that caller.
+ * Checks P5 over HTTP: no caller, whatever its authorities, settles a message that a
+ * listener holds, with any token that can be built from the responses to that caller.
  */
 @Tag("server")
 class LeaseTokenForgeryTests {
@@ -167,7 +167,7 @@ class LeaseTokenForgeryTests {
         Holding holding = server.bean(Holding.class);
         holding.release.countDown();
         await().until(() -> holding.leased != null);
-        assertThat(holding.leased).as("what the handler sees of its lease").isTrue();
+        assertThat(holding.leased).as("the lease as the handler sees it").isTrue();
         await().untilAsserted(() -> assertThat(server.operations().find("held", "m")).isEmpty());
         assertThat(server.operations().statistics("held").dead()).isZero();
         assertThat(server.audited()).filteredOn((event) -> event.queue().equals("held") && event.count() != 0)

@@ -57,9 +57,9 @@ class LeaseTokenServiceTests {
     void areBoundToTheirNamespaceQueueAndId() {
         String text = signed(this.tokens);
 
-        assertRefused(this.tokens.verified(new QueueName("other"), "o-1", text));
-        assertRefused(this.tokens.verified(QUEUE, "o-2", text));
-        assertRefused(new LeaseTokenService(this.store, "shop2", this.nanos::get).verified(QUEUE, "o-1", text));
+        assertRejected(this.tokens.verified(new QueueName("other"), "o-1", text));
+        assertRejected(this.tokens.verified(QUEUE, "o-2", text));
+        assertRejected(new LeaseTokenService(this.store, "shop2", this.nanos::get).verified(QUEUE, "o-1", text));
     }
 
     /** For instance in a rolling update; the caller has to treat the lease as lost. */
@@ -68,7 +68,7 @@ class LeaseTokenServiceTests {
         String mac = ".AAAAAAAAAAAAAAAAAAAAAA";
         for (String fields : new String[] { "3.0.0.0.1", "2.0.0.0.1.7", "1.0.0.0.1" }) {
             String body = Base64.getUrlEncoder().withoutPadding().encodeToString(fields.getBytes());
-            assertRefused(this.tokens.verified(QUEUE, "o-1", body + mac), Problem.Kind.LEASE_LOST);
+            assertRejected(this.tokens.verified(QUEUE, "o-1", body + mac), Problem.Kind.LEASE_LOST);
         }
         assertThat(this.store.reads).isZero();
     }
@@ -76,7 +76,7 @@ class LeaseTokenServiceTests {
     @Test
     void aTokenOfAnotherFormIsRejectedUnread() {
         for (String text : new String[] { "", ".", "MS4wLjAuMC4x", "a.b", "\u00e9.\u00e9", "A".repeat(200), "=.=" }) {
-            assertRefused(this.tokens.verified(QUEUE, "o-1", text), Problem.Kind.INVALID);
+            assertRejected(this.tokens.verified(QUEUE, "o-1", text), Problem.Kind.INVALID);
         }
         assertThat(this.store.reads).isZero();
     }
@@ -89,7 +89,7 @@ class LeaseTokenServiceTests {
         String before = signed(this.tokens);
         pass(Duration.ofMillis(1));
 
-        assertRefused(this.tokens.verified(QUEUE, "o-1", before));
+        assertRejected(this.tokens.verified(QUEUE, "o-1", before));
         assertThat(node().verified(QUEUE, "o-1", signed(this.tokens))).isCompleted();
         assertThat(this.store.reads).isEqualTo(3);
     }
@@ -107,7 +107,7 @@ class LeaseTokenServiceTests {
     void forgedTokensCauseAtMostOneReadOfTheSecretPerSecond() {
         String forged = signed(new LeaseTokenService(SecretStore.inMemory(), "shop", this.nanos::get));
         for (int i = 0; i < 300; i++) {
-            assertRefused(this.tokens.verified(QUEUE, "o-1", forged));
+            assertRejected(this.tokens.verified(QUEUE, "o-1", forged));
             pass(Duration.ofMillis(10));
         }
         assertThat(this.store.reads).isEqualTo(3);
@@ -165,11 +165,11 @@ class LeaseTokenServiceTests {
         return node.seal().join().text(TOKEN);
     }
 
-    private static void assertRefused(CompletableFuture<LeaseToken> verified) {
-        assertRefused(verified, Problem.Kind.LEASE_LOST);
+    private static void assertRejected(CompletableFuture<LeaseToken> verified) {
+        assertRejected(verified, Problem.Kind.LEASE_LOST);
     }
 
-    private static void assertRefused(CompletableFuture<LeaseToken> verified, Problem.Kind kind) {
+    private static void assertRejected(CompletableFuture<LeaseToken> verified, Problem.Kind kind) {
         assertThatThrownBy(verified::join).cause()
             .isInstanceOfSatisfying(ProblemException.class,
                     (refusal) -> assertThat(refusal.problem().kind()).isEqualTo(kind));

@@ -57,7 +57,7 @@ class AlertEvaluatorTests {
     @Test
     void doesNotAlertForAHealthyQueue() {
         assertThat(find(queue(Duration.ofSeconds(1), 2, 0, false), node(true, false))).isEmpty();
-        assertThat(find(queue(null, 0, 0, false))).as("nobody need listen while nothing is due").isEmpty();
+        assertThat(find(queue(null, 0, 0, false))).as("no listener is needed while nothing is due").isEmpty();
     }
 
     @Test

@@ -19,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The dashboard ignores late responses for an earlier address. Skipped if there is no
- * Chromium.
+ * Checks that the dashboard ignores late responses for an earlier address. Skipped if
+ * there is no Chromium.
  */
 @Tag("server")
 class DashboardAddressTests {

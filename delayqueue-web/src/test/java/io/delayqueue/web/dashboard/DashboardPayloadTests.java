@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The dashboard shows payloads as they are stored, so that an id copied from one is
- * exact. Skipped if there is no Chromium.
+ * Checks that the dashboard shows payloads as they are stored, so that an id copied from
+ * one is exact. Skipped if there is no Chromium.
  */
 @Tag("server")
 class DashboardPayloadTests {

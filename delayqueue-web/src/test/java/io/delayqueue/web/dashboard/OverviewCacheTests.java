@@ -194,7 +194,7 @@ class OverviewCacheTests {
         String title = "Redis evicts messages when it is full";
         assertThat(this.cache.get().alerts()).extracting(Alert::title).contains(title);
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
-        assertThat(this.cache.get().alerts()).as("until the next look has ended")
+        assertThat(this.cache.get().alerts()).as("until the next check has ended")
             .extracting(Alert::title)
             .contains(title);
         verify(this.server, times(2)).look();
@@ -204,7 +204,7 @@ class OverviewCacheTests {
             .contains("The Redis user may not publish wake-ups")
             .doesNotContain(title);
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(20));
-        assertThat(this.cache.get().alerts()).as("after a look that failed")
+        assertThat(this.cache.get().alerts()).as("after a check that failed")
             .extracting(Alert::title)
             .containsExactly("The clock of Redis has jumped");
         verify(this.server, times(3)).look();

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The description lists exactly the existing routes. {@link ApiServer} checks the
- * responses to the requests of all other tests.
+ * Checks that the description lists exactly the existing routes. {@link ApiServer} checks
+ * the responses to the requests of all other tests.
  */
 @Tag("server")
 class ApiDescriptionTests {

@@ -11,7 +11,7 @@ import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** A cause does not expose the payload to callers that may not read it. */
+/** Checks that a cause does not expose the payload to callers that may not read it. */
 @Tag("server")
 class CausesTests {
 

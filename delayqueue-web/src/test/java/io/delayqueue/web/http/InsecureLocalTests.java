@@ -22,7 +22,10 @@ import org.springframework.web.filter.ForwardedHeaderFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The API is open to this machine, on a real server, but not to others through it. */
+/**
+ * Checks that the API is open to this machine, on a real server, but not to others
+ * through it.
+ */
 @Tag("server")
 class InsecureLocalTests {
 

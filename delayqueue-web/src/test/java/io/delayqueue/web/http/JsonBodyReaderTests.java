@@ -17,7 +17,10 @@ import tools.jackson.databind.node.POJONode;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** Bodies become trees, except for their payloads, which stay as they were sent. */
+/**
+ * Checks that bodies become trees, except for their payloads, which stay as they were
+ * sent.
+ */
 class JsonBodyReaderTests {
 
     private static JsonNode read(String body) {

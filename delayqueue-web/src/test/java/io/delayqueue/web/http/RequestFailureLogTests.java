@@ -18,7 +18,7 @@ import org.springframework.mock.web.MockHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Failures are logged, but an open page does not flood the log. */
+/** Checks that failures are logged, but an open page does not flood the log. */
 @ExtendWith(OutputCaptureExtension.class)
 class RequestFailureLogTests {
 
