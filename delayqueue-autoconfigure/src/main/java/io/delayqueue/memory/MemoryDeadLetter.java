@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.Map;
 
 import io.delayqueue.DeadLetter;
-import io.delayqueue.PayloadConversionException;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.envelope.Envelope;
@@ -52,7 +51,8 @@ record MemoryDeadLetter(String letterId, String id, long died, long due, int fai
         try {
             return codec.read(this.envelope);
         }
-        catch (PayloadConversionException ex) {
+        catch (RuntimeException | StackOverflowError | LinkageError ex) {
+            // A codec of the application may throw anything.
             return null;
         }
     }

@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.MessageState;
-import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.StoredMessage;
@@ -134,7 +133,8 @@ public final class RedisMessageInspector implements MessageInspector {
         try {
             return this.codec.read(ScriptCodec.envelopeOf(stamped));
         }
-        catch (PayloadConversionException ex) {
+        catch (RuntimeException | StackOverflowError | LinkageError ex) {
+            // A codec of the application may throw anything.
             return null;
         }
     }

@@ -24,6 +24,7 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -99,6 +100,23 @@ class RedisLargeDeadLettersTests {
         assertThat(letters).extracting(DeadLetter::id).hasSize(2 * EACH).doesNotHaveDuplicates();
         assertThat(letters).extracting(DeadLetter::deadLetteredAt)
             .isSortedAccordingTo((one, other) -> other.compareTo(one));
+    }
+
+    /** Otherwise it would hide all dead letters of its page. */
+    @Test
+    void aDeadLetterThatTheCodecFailsOnIsListedWithoutPayload() {
+        Partition partition = this.partitions.get(1);
+        addDeadLetters(partition);
+        EnvelopeCodec failing = new EnvelopeCodec(JsonMapper.builder().build()) {
+            @Override
+            public Envelope read(byte[] envelope) {
+                throw new StackOverflowError();
+            }
+        };
+
+        DeadLetterPage page = done(new RedisMessageInspector(this.redis, failing).deadLetters(partition, null, 100));
+
+        assertThat(page.deadLetters()).singleElement().extracting(DeadLetter::payload).isNull();
     }
 
     private void addDeadLetters(Partition partition) {

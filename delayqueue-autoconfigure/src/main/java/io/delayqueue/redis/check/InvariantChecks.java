@@ -196,6 +196,9 @@ final class InvariantChecks {
             catch (PayloadConversionException ex) {
                 reason = ex.getMessage();
             }
+            catch (RuntimeException | StackOverflowError | LinkageError ex) {
+                reason = "The codec fails with " + ex.getClass().getName();
+            }
         }
         if (reason != null) {
             add(Kind.UNREADABLE_MESSAGE, state.id(), reason + "; it becomes a dead letter when it is due",
