@@ -2,7 +2,6 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -142,7 +141,7 @@ final class JournalRelay implements SmartLifecycle {
             catch (InterruptedException ex) {
                 return;
             }
-            catch (RuntimeException ex) {
+            catch (RuntimeException | Error ex) {
                 failed(ex);
             }
         }
@@ -170,18 +169,21 @@ final class JournalRelay implements SmartLifecycle {
         try {
             long latest = System.nanoTime() - this.table.claim().dividedBy(2).toNanos();
             Map<Long, Submission> current = new LinkedHashMap<>();
-            batch.stream()
-                .filter((submission) -> submission.insertedAt() - latest > 0)
-                .forEach((submission) -> current.put(submission.revision(), submission));
             List<Long> left = new ArrayList<>();
-            if (!current.isEmpty()) {
-                List<JournalRow> rows = new ArrayList<>(this.table.read(current.keySet()));
-                rows.stream().filter(JournalRow::behind).map(JournalRow::revision).forEach(left::add);
-                rows.removeIf(JournalRow::behind);
-                apply(rows, current);
-                this.table.release(left, Duration.ofMillis(-1));
+            for (Submission submission : batch) {
+                if (submission.insertedAt() - latest > 0) {
+                    current.put(submission.revision(), submission);
+                }
+                else {
+                    left.add(submission.revision()); // of a long transaction: its claim
+                                                     // may end
+                }
             }
-            return !left.isEmpty() || current.size() < batch.size();
+            List<JournalRow> rows = current.isEmpty() ? List.of() : this.table.read(current.keySet());
+            rows.stream().filter(JournalRow::behind).map(JournalRow::revision).forEach(left::add);
+            apply(rows.stream().filter((row) -> !row.behind()).toList(), current);
+            this.table.release(left, Duration.ofMillis(-1));
+            return !left.isEmpty();
         }
         finally {
             batch.forEach((submission) -> submission.answer().complete(Optional.empty()));
@@ -198,27 +200,29 @@ final class JournalRelay implements SmartLifecycle {
 
     /** Returns whether the store answered all requests. */
     private boolean apply(List<JournalRow> rows, Map<Long, Submission> submissions) {
-        Map<JournalRow, CompletableFuture<?>> offers = new HashMap<>();
-        rows.forEach((row) -> offers.put(row, offer(row.request()).whenComplete((answer, failure) -> {
-            Submission submission = submissions.get(row.revision());
-            if (failure == null && submission != null) {
-                submission.answer().complete(Optional.of(answer));
-            }
-        })));
+        List<CompletableFuture<?>> offers = rows.stream()
+            .<CompletableFuture<?>>map((row) -> offer(row.request()).whenComplete((answer, failure) -> {
+                Submission submission = submissions.get(row.revision());
+                if (failure == null && submission != null) {
+                    submission.answer().complete(Optional.of(answer));
+                }
+            }))
+            .toList();
         List<Long> applied = new ArrayList<>();
         List<Long> unanswered = new ArrayList<>();
-        offers.forEach((row, offer) -> {
-            Throwable failure = failureOf(offer);
+        for (int i = 0; i < rows.size(); i++) {
+            JournalRow row = rows.get(i);
+            Throwable failure = failureOf(offers.get(i));
             if (failure instanceof GroupChangeException refused) {
                 refused(row.request(), refused, submissions.get(row.revision()));
             }
             else if (failure != null) {
                 failed(failure);
                 unanswered.add(row.revision());
-                return;
+                continue;
             }
             applied.add(row.revision());
-        });
+        }
         this.table.delete(applied);
         this.table.release(unanswered, RETRY_DELAY);
         if (unanswered.isEmpty() && !applied.isEmpty()) {
