@@ -68,12 +68,12 @@ public interface DeadLetterOperations {
     long purgeAll();
 
     /** Maximum number of dead letters that one step of a bulk operation examines. */
-    int MOST_OF_A_SWEEP = 500;
+    int MAX_PER_STEP = 500;
 
     /**
      * Counts the dead letters that match a filter, in steps of at most
-     * {@value #MOST_OF_A_SWEEP}, from the most recently dead-lettered to the oldest.
-     * Changes nothing.
+     * {@value #MAX_PER_STEP}, from the most recently dead-lettered to the oldest. Changes
+     * nothing.
      * @param filter selects the dead letters
      * @param cursor {@link DeadLetterBulkResult#nextCursor()} of the previous step;
      * {@code null} for the first one

@@ -32,7 +32,7 @@ import java.util.concurrent.CompletableFuture;
 public interface DelayQueueOperations {
 
     /** Maximum number of messages that one call cancels or reschedules. */
-    int MOST_IDS = 1_000;
+    int MAX_IDS = 1_000;
 
     /**
      * Stores a message that is due now, under a generated id.
@@ -182,7 +182,7 @@ public interface DelayQueueOperations {
     /**
      * Cancels many messages, each like {@link #cancel}, with concurrent calls.
      * @param queue the queue the messages were sent to
-     * @param ids their ids, at most {@value #MOST_IDS}; each counts once
+     * @param ids their ids, at most {@value #MAX_IDS}; each counts once
      * @return the result of each, in the order of {@code ids}
      * @throws IllegalArgumentException if an id is not valid, or there are too many;
      * nothing is cancelled
@@ -197,7 +197,7 @@ public interface DelayQueueOperations {
      * Changes the due time of many messages, each like
      * {@link #reschedule(String, String, Duration)}, with concurrent calls.
      * @param queue the queue the messages were sent to
-     * @param ids their ids, at most {@value #MOST_IDS}; each counts once
+     * @param ids their ids, at most {@value #MAX_IDS}; each counts once
      * @param delay time from now until they are due; zero for now
      * @return the result of each, in the order of {@code ids}; the exceptions are those
      * of {@link #cancelAll}

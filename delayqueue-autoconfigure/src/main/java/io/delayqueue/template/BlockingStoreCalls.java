@@ -95,9 +95,9 @@ final class BlockingStoreCalls {
     <T> Map<String, T> awaitEach(Collection<String> ids, String operation,
             Function<String, CompletableFuture<T>> call) {
         Set<String> each = new LinkedHashSet<>(ids);
-        if (each.size() > DelayQueueOperations.MOST_IDS) {
+        if (each.size() > DelayQueueOperations.MAX_IDS) {
             throw new IllegalArgumentException(
-                    "%d ids are too many: use at most %d".formatted(each.size(), DelayQueueOperations.MOST_IDS));
+                    "%d ids are too many: use at most %d".formatted(each.size(), DelayQueueOperations.MAX_IDS));
         }
         each.forEach(MessageLimits::requireId);
         Iterator<T> answers = awaitAll(each, operation, call).iterator();

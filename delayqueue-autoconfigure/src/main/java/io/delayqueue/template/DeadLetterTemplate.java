@@ -136,12 +136,12 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     @Override
     public DeadLetterBulkResult count(DeadLetterFilter filter, @Nullable String cursor) {
-        return new Scan(filter).run(cursor, MOST_OF_A_SWEEP, (matching) -> 0L);
+        return new Scan(filter).run(cursor, MAX_PER_STEP, (matching) -> 0L);
     }
 
     @Override
     public DeadLetterBulkResult redrive(DeadLetterFilter filter, @Nullable String cursor) {
-        return new Scan(filter).run(cursor, MOST_OF_A_SWEEP, this::redriveEach);
+        return new Scan(filter).run(cursor, MAX_PER_STEP, this::redriveEach);
     }
 
     private long redriveEach(List<DeadLetter> deadLetters) {
@@ -154,7 +154,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     @Override
     public DeadLetterBulkResult purge(DeadLetterFilter filter, @Nullable String cursor) {
-        return new Scan(filter).run(cursor, MOST_OF_A_SWEEP, this::purgeEach);
+        return new Scan(filter).run(cursor, MAX_PER_STEP, this::purgeEach);
     }
 
     private long purgeEach(List<DeadLetter> deadLetters) {

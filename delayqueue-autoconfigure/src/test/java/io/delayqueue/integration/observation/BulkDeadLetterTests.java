@@ -130,7 +130,7 @@ class BulkDeadLetterTests {
         queue.send(DelayedMessage.builder(QUEUE, new Order(1)).id("m-7").delay(Duration.ofHours(1)).build());
 
         DeadLetterBulkResult first = letters.redrive(DeadLetterFilter.ALL, null);
-        assertThat(first.examined()).isEqualTo(DeadLetterOperations.MOST_OF_A_SWEEP);
+        assertThat(first.examined()).isEqualTo(DeadLetterOperations.MAX_PER_STEP);
         assertThat(first.nextCursor()).isNotNull();
         assertThat(
                 all((cursor) -> letters.redrive(DeadLetterFilter.ALL, (cursor != null) ? cursor : first.nextCursor())))
