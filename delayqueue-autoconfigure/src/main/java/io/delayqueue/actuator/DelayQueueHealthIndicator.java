@@ -170,7 +170,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
                 problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
                     .formatted(listener.id(), loop.partition(), Texts.span(loop.sinceLastIteration())));
             }
-            if (!this.wakeUps.isHeard(loop.partition())) {
+            if (!this.wakeUps.isSubscribed(loop.partition())) {
                 problems
                     .add(("Listener '%s' hears no wake-ups of queue '%s': its messages are found by the safety poll, "
                             + "up to %s late")

@@ -115,7 +115,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
      * as known; {@code true} for stores without subscriptions.
      */
     public boolean isSubscribed(Partition partition) {
-        return this.store.wakeUps().isHeard(partition);
+        return this.store.wakeUps().isSubscribed(partition);
     }
 
     /** Allows a new run at once: a context may not wait for the end of this one. */

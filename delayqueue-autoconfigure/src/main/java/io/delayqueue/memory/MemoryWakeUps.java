@@ -53,7 +53,7 @@ final class MemoryWakeUps {
          */
         void notifyListeners() {
             try {
-                this.listener.heard(WakeUpSignal.POLL_NOW);
+                this.listener.onWakeUp(WakeUpSignal.POLL_NOW);
             }
             catch (RuntimeException ex) {
                 logger.warn("An alarm of queue '{}' failed; its worker finds messages by its safety poll", this.queue,

@@ -18,6 +18,6 @@ public interface ServerMonitor {
      * Returns the current problems; empty if none was found. A call during a running
      * check returns the result of that check.
      */
-    CompletableFuture<List<ServerIssue>> look();
+    CompletableFuture<List<ServerIssue>> check();
 
 }

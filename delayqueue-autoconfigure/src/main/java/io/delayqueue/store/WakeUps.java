@@ -26,7 +26,7 @@ public interface WakeUps {
      * Returns whether wake-ups of the partition are received, as far as is known: there
      * is a listener and the subscription is active, or no subscription is needed.
      */
-    default boolean isHeard(Partition partition) {
+    default boolean isSubscribed(Partition partition) {
         return true;
     }
 
@@ -38,7 +38,7 @@ public interface WakeUps {
          * Handles a wake-up on a thread of the store's connection. Must not block or
          * throw.
          */
-        void heard(WakeUpSignal signal);
+        void onWakeUp(WakeUpSignal signal);
 
     }
 

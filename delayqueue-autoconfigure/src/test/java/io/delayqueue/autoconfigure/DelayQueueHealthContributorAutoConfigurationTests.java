@@ -118,10 +118,10 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("bills"), new QueueName("orders")), Duration.ofMinutes(1),
                     System::nanoTime);
-            WakeUps heard = mock(WakeUps.class);
-            given(heard.isHeard(any())).willReturn(true);
+            WakeUps wakeUps = mock(WakeUps.class);
+            given(wakeUps.isSubscribed(any())).willReturn(true);
             DelayedListenerRegistry listeners = context.getBean(DelayedListenerRegistry.class);
-            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, heard,
+            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
                     new HealthSettings(null, Duration.ofMillis(100), Duration.ofSeconds(5)), Map::of);
 
             Health health = indicator.health();
@@ -147,10 +147,10 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("orders")), Duration.ofHours(1), now::get);
-            WakeUps heard = mock(WakeUps.class);
-            given(heard.isHeard(any())).willReturn(true);
+            WakeUps wakeUps = mock(WakeUps.class);
+            given(wakeUps.isSubscribed(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
-                    context.getBean(DelayedListenerRegistry.class), heard,
+                    context.getBean(DelayedListenerRegistry.class), wakeUps,
                     new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of);
 
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
@@ -173,10 +173,10 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("orders")), Duration.ofSeconds(10), now::get);
-            WakeUps heard = mock(WakeUps.class);
-            given(heard.isHeard(any())).willReturn(true);
+            WakeUps wakeUps = mock(WakeUps.class);
+            given(wakeUps.isSubscribed(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
-                    context.getBean(DelayedListenerRegistry.class), heard,
+                    context.getBean(DelayedListenerRegistry.class), wakeUps,
                     new HealthSettings(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(5)), Map::of);
 
             given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
@@ -258,7 +258,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         }
 
         @Override
-        public boolean isHeard(Partition partition) {
+        public boolean isSubscribed(Partition partition) {
             return false;
         }
 

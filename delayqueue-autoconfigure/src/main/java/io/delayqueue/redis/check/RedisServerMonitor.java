@@ -49,7 +49,7 @@ public final class RedisServerMonitor implements ServerMonitor {
     }
 
     @Override
-    public synchronized CompletableFuture<List<ServerIssue>> look() {
+    public synchronized CompletableFuture<List<ServerIssue>> check() {
         if (this.latest.isDone()) {
             this.latest = CompletableFuture.supplyAsync(this::ask, RedisServerMonitor::onThread)
                 .thenCompose(Function.identity());

@@ -126,7 +126,7 @@ final class PartitionSubscription {
     }
 
     private void publish(WakeUpSignal signal) {
-        this.listeners.forEach((listener) -> listener.heard(signal));
+        this.listeners.forEach((listener) -> listener.onWakeUp(signal));
     }
 
     /** Handles a message; called by the connection's threads. */

@@ -111,7 +111,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             ofQueue.cancelPendingEnd();
             if (ofQueue.isSubscribed()) {
                 // Others poll when the server confirms their subscription.
-                listener.heard(WakeUpSignal.POLL_NOW);
+                listener.onWakeUp(WakeUpSignal.POLL_NOW);
             }
             else {
                 subscribe(ofQueue);
@@ -126,7 +126,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     @Override
-    public boolean isHeard(Partition partition) {
+    public boolean isSubscribed(Partition partition) {
         PartitionSubscription listeners = this.subscriptions.get(partition);
         return this.mode == WakeUpMode.TIMER || (listeners != null && listeners.isConfirmed());
     }

@@ -43,36 +43,36 @@ class RedisServerMonitorTests {
 
     @Test
     void aHealthyServerHasNoIssues() {
-        assertThat(look(memory(50, 100, "noeviction"), "", 0)).isEmpty();
-        assertThat(look(memory(50, 100, "volatile-lru"), "", 0)).isEmpty();
-        assertThat(look("", "", 0)).isEmpty();
+        assertThat(check(memory(50, 100, "noeviction"), "", 0)).isEmpty();
+        assertThat(check(memory(50, 100, "volatile-lru"), "", 0)).isEmpty();
+        assertThat(check("", "", 0)).isEmpty();
     }
 
     @ParameterizedTest
     @CsvSource({ "50, 100, allkeys-lfu, EVICTS", "99, 100, allkeys-lfu, EVICTS", "90, 100, noeviction, NEARLY_FULL",
             "95, 100, volatile-ttl, NEARLY_FULL" })
     void aServerThatEvictsOrIsNearlyFullIsReported(long used, long most, String policy, Kind kind) {
-        assertThat(look(memory(used, most, policy), "", 0)).extracting(ServerIssue::kind).containsExactly(kind);
+        assertThat(check(memory(used, most, policy), "", 0)).extracting(ServerIssue::kind).containsExactly(kind);
     }
 
     @ParameterizedTest
     @CsvSource({ "99, 0, allkeys-lru", "99, 0, noeviction", "89, 100, noeviction" })
     void aServerWithoutAMemoryLimitOrWithRoomIsNotReported(long used, long most, String policy) {
-        assertThat(look(memory(used, most, policy), "", 0)).isEmpty();
+        assertThat(check(memory(used, most, policy), "", 0)).isEmpty();
     }
 
     @Test
     void temporaryRejectionsAreToldFromMissingPermissions() {
         String refused = "DEL: READONLY You can't write against a read only replica.";
-        assertThat(look("", refused, 0)).containsExactly(new ServerIssue(Kind.REFUSES, "", refused));
+        assertThat(check("", refused, 0)).containsExactly(new ServerIssue(Kind.REFUSES, "", refused));
         String denied = "ZREM: NOPERM this user has no permissions to run 'zrem'";
-        assertThat(look("", denied, 0)).containsExactly(new ServerIssue(Kind.FORBIDS, "", denied));
+        assertThat(check("", denied, 0)).containsExactly(new ServerIssue(Kind.FORBIDS, "", denied));
     }
 
     @ParameterizedTest
     @EnumSource
     void aMissingPublishPermissionIsReportedInChannelModeOnly(WakeUpMode mode) {
-        assertThat(look("", "", 1, mode)).extracting(ServerIssue::kind)
+        assertThat(check("", "", 1, mode)).extracting(ServerIssue::kind)
             .isEqualTo((mode == WakeUpMode.CHANNEL) ? List.of(Kind.MUTE) : List.of());
     }
 
@@ -86,7 +86,7 @@ class RedisServerMonitorTests {
                         new StoreRefusedException("Refused", Effect.NONE, new IOException("NOPERM no EVALSHA"))),
                 "d:4", CompletableFuture.failedFuture(new StoreUnavailableException("Not now", Effect.NONE,
                         new IOException("READONLY You can't write against a read only replica."))));
-        assertThat(watch(replies).look().join()).containsExactly(
+        assertThat(monitor(replies).check().join()).containsExactly(
                 new ServerIssue(Kind.SILENT, "a:1", "No connection to Redis: Connection refused; nothing was changed"),
                 new ServerIssue(Kind.EVICTS, "b:2", "allkeys-lru"),
                 new ServerIssue(Kind.FORBIDS, "c:3", "NOPERM no EVALSHA"),
@@ -97,19 +97,19 @@ class RedisServerMonitorTests {
     void checksRunOneAtATimeOnTheirOwnThread() throws Exception {
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
         CompletableFuture<List<Object>> answer = new CompletableFuture<List<Object>>().orTimeout(30, TimeUnit.SECONDS);
-        RedisServerMonitor watch = watch((keys) -> {
+        RedisServerMonitor monitor = monitor((keys) -> {
             threads.add(Thread.currentThread());
             return CompletableFuture.completedFuture(answer.join());
         }, new RedisTemplate<>(), WakeUpMode.CHANNEL);
 
-        CompletableFuture<List<ServerIssue>> first = watch.look();
+        CompletableFuture<List<ServerIssue>> first = monitor.check();
         assertThat(threads.poll(30, TimeUnit.SECONDS)).isNotNull()
             .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-server-watch"));
-        assertThat(watch.look()).isSameAs(first).isNotDone();
+        assertThat(monitor.check()).isSameAs(first).isNotDone();
         answer.complete(reply("", "", 1).join());
         assertThat(first.join()).extracting(ServerIssue::kind).containsExactly(Kind.MUTE);
         assertThat(threads).isEmpty();
-        assertThat(watch.look()).isNotSameAs(first);
+        assertThat(monitor.check()).isNotSameAs(first);
     }
 
     private static String memory(long used, long most, String policy) {
@@ -117,12 +117,12 @@ class RedisServerMonitorTests {
             .formatted(used, most, policy);
     }
 
-    private static List<ServerIssue> look(String memory, String denied, long refused) {
-        return look(memory, denied, refused, WakeUpMode.CHANNEL);
+    private static List<ServerIssue> check(String memory, String denied, long refused) {
+        return check(memory, denied, refused, WakeUpMode.CHANNEL);
     }
 
-    private static List<ServerIssue> look(String memory, String denied, long refused, WakeUpMode mode) {
-        return watch((keys) -> reply(memory, denied, refused), new RedisTemplate<>(), mode).look().join();
+    private static List<ServerIssue> check(String memory, String denied, long refused, WakeUpMode mode) {
+        return monitor((keys) -> reply(memory, denied, refused), new RedisTemplate<>(), mode).check().join();
     }
 
     private static CompletableFuture<List<Object>> reply(String memory, String denied, long refused) {
@@ -133,7 +133,7 @@ class RedisServerMonitorTests {
     /**
      * Monitors a cluster whose masters share the slots in the order of their addresses.
      */
-    private static RedisServerMonitor watch(Map<String, CompletableFuture<List<Object>>> masters) {
+    private static RedisServerMonitor monitor(Map<String, CompletableFuture<List<Object>>> masters) {
         List<String> addresses = masters.keySet().stream().sorted().toList();
         List<RedisClusterNode> nodes = new ArrayList<>();
         for (int i = 0; i < addresses.size(); i++) {
@@ -152,14 +152,14 @@ class RedisServerMonitorTests {
         RedisTemplate<String, byte[]> template = new RedisTemplate<>();
         template.setConnectionFactory(factory);
         template.afterPropertiesSet();
-        return watch((keys) -> {
+        return monitor((keys) -> {
             int slot = ClusterSlotHashUtil.calculateSlot(keys[0]);
             return masters
                 .get(nodes.stream().filter((node) -> node.servesSlot(slot)).findFirst().orElseThrow().asString());
         }, template, WakeUpMode.CHANNEL);
     }
 
-    private static RedisServerMonitor watch(Function<byte[][], CompletableFuture<List<Object>>> replies,
+    private static RedisServerMonitor monitor(Function<byte[][], CompletableFuture<List<Object>>> replies,
             RedisTemplate<String, byte[]> template, WakeUpMode mode) {
         ScriptRunner runner = new ScriptRunner() {
 

@@ -169,14 +169,14 @@ class ClusterSubscriptionTests {
         this.wakeUps.listen(queue("q"), (signal) -> notified.release());
         Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Cannot subscribe"));
         assertThat(strict.commands().pubsubNumpat()).isZero();
-        Awaitility.await().atMost(TIMEOUT).until(() -> !this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> !this.wakeUps.isSubscribed(queue("q")));
 
         strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
 
         awaitPatterns(1);
         Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Subscribed to all wake-ups again"));
         assertThat(notified.availablePermits()).isPositive();
-        assertThat(this.wakeUps.isHeard(queue("q"))).isTrue();
+        assertThat(this.wakeUps.isSubscribed(queue("q"))).isTrue();
     }
 
     @Test
@@ -215,7 +215,7 @@ class ClusterSubscriptionTests {
             Semaphore notified = new Semaphore(0);
             beating.listen(queue("q"), (signal) -> notified.release());
             awaitPatterns(1);
-            Awaitility.await().atMost(TIMEOUT).until(() -> beating.isHeard(queue("q")));
+            Awaitility.await().atMost(TIMEOUT).until(() -> beating.isSubscribed(queue("q")));
             for (RedisServer master : this.cluster.masters()) {
                 int noticed = output.getAll().split("Nothing is received", -1).length;
                 notified.drainPermits();
@@ -230,7 +230,7 @@ class ClusterSubscriptionTests {
                 Awaitility.await()
                     .atMost(TIMEOUT)
                     .until(() -> output.getAll().split("Nothing is received", -1).length == noticed + 1);
-                Awaitility.await().atMost(TIMEOUT).until(() -> beating.isHeard(queue("q")));
+                Awaitility.await().atMost(TIMEOUT).until(() -> beating.isSubscribed(queue("q")));
             }
             awaitPatterns(1);
         }
@@ -241,20 +241,20 @@ class ClusterSubscriptionTests {
         Semaphore notified = new Semaphore(0);
         this.wakeUps.listen(queue("q"), (signal) -> notified.release());
         awaitPatterns(1);
-        Awaitility.await().atMost(TIMEOUT).until(() -> this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> this.wakeUps.isSubscribed(queue("q")));
         RedisServer strict = this.cluster.masters().get(1);
         strict.commands()
             .aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.removeCommand(CommandType.PSUBSCRIBE));
         strict.commands().clientKill(KillArgs.Builder.typePubsub());
-        Awaitility.await().atMost(TIMEOUT).until(() -> !this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> !this.wakeUps.isSubscribed(queue("q")));
         notified.drainPermits();
 
         this.cluster.masters().get(0).commands().clientKill(KillArgs.Builder.typePubsub());
 
         assertThat(isNotified(notified)).isTrue();
-        assertThat(this.wakeUps.isHeard(queue("q"))).isFalse();
+        assertThat(this.wakeUps.isSubscribed(queue("q"))).isFalse();
         strict.commands().aclSetuser(RedisUser.underTest(), AclSetuserArgs.Builder.addCommand(CommandType.PSUBSCRIBE));
-        Awaitility.await().atMost(TIMEOUT).until(() -> this.wakeUps.isHeard(queue("q")));
+        Awaitility.await().atMost(TIMEOUT).until(() -> this.wakeUps.isSubscribed(queue("q")));
         awaitPatterns(1);
     }
 

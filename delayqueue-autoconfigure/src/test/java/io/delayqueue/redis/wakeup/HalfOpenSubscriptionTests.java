@@ -81,7 +81,7 @@ class HalfOpenSubscriptionTests {
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, mode)) {
             wakeUps.listen(QUEUE, (signal) -> this.notified.release());
-            awaitHeard(wakeUps, true);
+            awaitSubscribed(wakeUps, true);
             awaitBeats();
             assertThat(output).doesNotContain("Nothing is received");
             this.notified.drainPermits();
@@ -90,7 +90,7 @@ class HalfOpenSubscriptionTests {
 
             assertThat(isNotified()).as("to poll for missed messages").isTrue();
             Awaitility.await().atMost(TIMEOUT).until(() -> output.getAll().contains("Nothing is received"));
-            awaitHeard(wakeUps, true);
+            awaitSubscribed(wakeUps, true);
             this.notified.drainPermits();
             wake(redis, mode);
             assertThat(isNotified()).as("by a wake-up").isTrue();
@@ -108,16 +108,16 @@ class HalfOpenSubscriptionTests {
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
             wakeUps.listen(QUEUE, (signal) -> this.notified.release());
-            awaitHeard(wakeUps, true);
+            awaitSubscribed(wakeUps, true);
             this.proxy.swallowSubscriptions();
             RedisUser.set(this.server, USER, List.of("resetchannels"));
 
-            awaitHeard(wakeUps, false);
+            awaitSubscribed(wakeUps, false);
             Awaitility.await().atMost(TIMEOUT).until(() -> !this.server.commands().aclLog().isEmpty());
-            assertThat(wakeUps.isHeard(QUEUE)).as("of a rejected client").isFalse();
+            assertThat(wakeUps.isSubscribed(QUEUE)).as("of a rejected client").isFalse();
 
             RedisUser.set(this.server, USER, RULES);
-            awaitHeard(wakeUps, true);
+            awaitSubscribed(wakeUps, true);
         }
         finally {
             ((DisposableBean) connections).destroy();
@@ -136,7 +136,7 @@ class HalfOpenSubscriptionTests {
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
             wakeUps.listen(QUEUE, (signal) -> this.notified.release());
-            awaitHeard(wakeUps, true);
+            awaitSubscribed(wakeUps, true);
             RedisUser.set(this.server, USER, List.of("-ping", "-publish"));
             int refused = this.server.commands().aclLog().size();
             this.notified.drainPermits();
@@ -145,7 +145,7 @@ class HalfOpenSubscriptionTests {
             Awaitility.await().atMost(TIMEOUT).until(() -> rejections() > 1);
 
             assertThat(refused).isZero();
-            assertThat(wakeUps.isHeard(QUEUE)).isTrue();
+            assertThat(wakeUps.isSubscribed(QUEUE)).isTrue();
             assertThat(output).doesNotContain("Nothing is received");
             wake(redis, WakeUpMode.CHANNEL);
             assertThat(isNotified()).isTrue();
@@ -163,12 +163,12 @@ class HalfOpenSubscriptionTests {
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
                 RedisWakeUps wakeUps = wakeUps(connections, redis, WakeUpMode.CHANNEL)) {
             wakeUps.listen(QUEUE, (signal) -> this.notified.release());
-            awaitHeard(wakeUps, true);
+            awaitSubscribed(wakeUps, true);
             for (int i = 1; i <= 5; i++) {
                 this.notified.drainPermits();
                 this.proxy.swallowSubscriptions();
                 assertThat(isNotified()).as("to poll for missed messages").isTrue();
-                awaitHeard(wakeUps, true);
+                awaitSubscribed(wakeUps, true);
                 this.notified.drainPermits();
                 wake(redis, WakeUpMode.CHANNEL);
                 assertThat(isNotified()).as("by a wake-up").isTrue();
@@ -226,8 +226,8 @@ class HalfOpenSubscriptionTests {
         }
     }
 
-    private static void awaitHeard(RedisWakeUps wakeUps, boolean heard) {
-        Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isHeard(QUEUE) == heard);
+    private static void awaitSubscribed(RedisWakeUps wakeUps, boolean subscribed) {
+        Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isSubscribed(QUEUE) == subscribed);
     }
 
     private RedisConnectionFactory connections(String client) {

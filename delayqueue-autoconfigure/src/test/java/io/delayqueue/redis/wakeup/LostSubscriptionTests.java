@@ -31,7 +31,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * P3: {@code isHeard} is false from the loss of a subscription until it is confirmed.
+ * P3: {@code isSubscribed} is false from the loss of a subscription until it is
+ * confirmed.
  */
 @Tag("server")
 class LostSubscriptionTests {
@@ -57,16 +58,16 @@ class LostSubscriptionTests {
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                     RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
                 wakeUps.listen(QUEUE, (signal) -> this.notified.release());
-                awaitHeard(wakeUps, true);
+                awaitSubscribed(wakeUps, true);
 
                 RedisUser.set(server, USER, List.of("resetchannels"));
                 server.commands().clientKill(KillArgs.Builder.typePubsub());
-                awaitHeard(wakeUps, false);
+                awaitSubscribed(wakeUps, false);
                 Awaitility.await().atMost(TIMEOUT).until(() -> !server.commands().aclLog().isEmpty());
-                assertThat(wakeUps.isHeard(QUEUE)).as("of a rejected client").isFalse();
+                assertThat(wakeUps.isSubscribed(QUEUE)).as("of a rejected client").isFalse();
 
                 RedisUser.set(server, USER, RULES);
-                awaitHeard(wakeUps, true);
+                awaitSubscribed(wakeUps, true);
                 this.notified.drainPermits();
                 server.commands().publish(redis.keysOf(QUEUE).wake(), "+0");
                 assertThat(this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
@@ -90,15 +91,15 @@ class LostSubscriptionTests {
             try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
                     RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
                 wakeUps.listen(QUEUE, (signal) -> this.notified.release());
-                awaitHeard(wakeUps, true);
+                awaitSubscribed(wakeUps, true);
 
                 cluster.masters().forEach((master) -> {
                     RedisUser.set(master, USER, List.of("resetchannels"));
                     master.commands().clientKill(KillArgs.Builder.typePubsub());
                 });
-                awaitHeard(wakeUps, false);
+                awaitSubscribed(wakeUps, false);
                 cluster.masters().forEach((master) -> RedisUser.set(master, USER, RULES));
-                awaitHeard(wakeUps, true);
+                awaitSubscribed(wakeUps, true);
             }
             finally {
                 connections.destroy();
@@ -106,8 +107,8 @@ class LostSubscriptionTests {
         }
     }
 
-    private static void awaitHeard(RedisWakeUps wakeUps, boolean heard) {
-        Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isHeard(QUEUE) == heard);
+    private static void awaitSubscribed(RedisWakeUps wakeUps, boolean subscribed) {
+        Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isSubscribed(QUEUE) == subscribed);
     }
 
     private static RedisConnectionFactory connections(RedisServer server, boolean blocking) {

@@ -93,7 +93,7 @@ class RedisWakeUpsTests {
                 wakeUps.listen(queue, (signal) -> {
                 });
 
-                Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> wakeUps.isHeard(queue));
+                Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> wakeUps.isSubscribed(queue));
 
                 assertThat(attempts).hasValue(1);
             }
@@ -120,7 +120,7 @@ class RedisWakeUpsTests {
                 wakeUps.stop();
 
                 assertThat(answers.delivered.await(1, TimeUnit.MINUTES)).isTrue();
-                assertThat(wakeUps.isHeard(queue)).isFalse();
+                assertThat(wakeUps.isSubscribed(queue)).isFalse();
             }
             connections.destroy();
         }

@@ -179,7 +179,7 @@ final class OverviewCache {
         if (this.check.isDone() && nanos - this.checkedAt >= ISSUES_KEPT) {
             this.checkedAt = nanos;
             try {
-                this.check = this.server.look().exceptionally((ex) -> List.of());
+                this.check = this.server.check().exceptionally((ex) -> List.of());
             }
             catch (RuntimeException ex) {
                 // An unreachable server is reported elsewhere.

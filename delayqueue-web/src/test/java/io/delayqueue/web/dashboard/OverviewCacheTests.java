@@ -71,7 +71,7 @@ class OverviewCacheTests {
 
     @BeforeEach
     void nothingWrong() {
-        given(this.server.look()).willReturn(CompletableFuture.completedFuture(List.of()));
+        given(this.server.check()).willReturn(CompletableFuture.completedFuture(List.of()));
     }
 
     @AfterEach
@@ -183,13 +183,13 @@ class OverviewCacheTests {
 
     @Test
     void checksTheServerPeriodicallyWithoutWaiting() {
-        CompletableFuture<List<ServerIssue>> looked = new CompletableFuture<>();
-        CompletableFuture<List<ServerIssue>> lookedAgain = new CompletableFuture<>();
-        given(this.server.look()).willReturn(looked)
-            .willReturn(lookedAgain)
+        CompletableFuture<List<ServerIssue>> firstCheck = new CompletableFuture<>();
+        CompletableFuture<List<ServerIssue>> secondCheck = new CompletableFuture<>();
+        given(this.server.check()).willReturn(firstCheck)
+            .willReturn(secondCheck)
             .willThrow(new StoreUnavailableException("It is away", Effect.NONE, null));
         assertThat(this.cache.get().alerts()).isEmpty();
-        looked.complete(List.of(new ServerIssue(Kind.EVICTS, "", "allkeys-lru")));
+        firstCheck.complete(List.of(new ServerIssue(Kind.EVICTS, "", "allkeys-lru")));
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(19));
         String title = "Redis evicts messages when it is full";
         assertThat(this.cache.get().alerts()).extracting(Alert::title).contains(title);
@@ -197,8 +197,8 @@ class OverviewCacheTests {
         assertThat(this.cache.get().alerts()).as("until the next check has ended")
             .extracting(Alert::title)
             .contains(title);
-        verify(this.server, times(2)).look();
-        lookedAgain.complete(List.of(new ServerIssue(Kind.MUTE, "", "")));
+        verify(this.server, times(2)).check();
+        secondCheck.complete(List.of(new ServerIssue(Kind.MUTE, "", "")));
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
         assertThat(this.cache.get().alerts()).extracting(Alert::title)
             .contains("The Redis user may not publish wake-ups")
@@ -207,7 +207,7 @@ class OverviewCacheTests {
         assertThat(this.cache.get().alerts()).as("after a check that failed")
             .extracting(Alert::title)
             .containsExactly("The clock of Redis has jumped");
-        verify(this.server, times(3)).look();
+        verify(this.server, times(3)).check();
     }
 
 }
