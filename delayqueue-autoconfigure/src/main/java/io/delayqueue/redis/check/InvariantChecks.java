@@ -87,7 +87,7 @@ final class InvariantChecks {
             add(Kind.UNSCHEDULED_MESSAGE, state.id(),
                     "the message is stored, but waits nowhere and is not leased: "
                             + "it will never be handled, and find shows it as due in 1970",
-                    "send it again under its id, which then begins anew; or give it a place"
+                    "send it again under its id, as a new message; or give it a place"
                             + ((state.details() != null) ? "" : ", due now, as nothing else is known"),
                     scheduling(state));
         }
@@ -126,16 +126,16 @@ final class InvariantChecks {
             commands = List.of(this.keys.command("HSET", KeyKind.GROUP_HEADS, details.group(), state.id()));
         }
         else if (state.isLeased()) {
-            remedy = "none is needed if the other one waits or is leased: this one goes with its lease";
+            remedy = "none is needed if the other one waits or is leased: this one is removed when its lease ends";
         }
         else if (settled && details.due().length() <= DUE_DIGITS) {
-            remedy = "put it behind that one, which it then follows";
+            remedy = "move it behind the head, where it waits in its group";
             commands = List.of(this.keys.remove(KeyKind.ofLane(details.lane()), state.id()),
                     this.keys.command("ZADD", KeyKind.WAITING, "0", waitingMember(details, state.id())));
         }
         add(Kind.NOT_GROUP_HEAD, state.id(),
-                "it waits or is leased although the head of its group is %s: the group is not handled in order"
-                    .formatted((head != null) ? "'" + shown(head) + "'" : "nobody"),
+                "it waits or is leased although %s: the group is not handled in order".formatted(
+                        (head != null) ? "the head of its group is '" + shown(head) + "'" : "its group has no head"),
                 remedy, commands);
     }
 
@@ -229,7 +229,7 @@ final class InvariantChecks {
             add(Kind.MISSING_CONTENT, state.id(),
                     "it is in %s, but its message is gone".formatted(this.keys.lastPart(key))
                             + (leased ? "" : ": a claim makes it a dead letter with the cause 'missing'"),
-                    leased ? "none is needed: it goes with its lease" : "wait for that, or remove it",
+                    leased ? "none is needed: it is removed when its lease ends" : "wait for that, or remove it",
                     succeeded ? List.of() : List.of(this.keys.remove(key, state.id())));
         }
         else if (isImpossible(score, leased, state.now())) {
@@ -307,15 +307,15 @@ final class InvariantChecks {
         String problem = (placed ? "its head '%s' is not of this group" : "its head '%s' neither waits nor is leased")
             .formatted(shown(state.id()));
         if (state.stored() && own) {
-            add(Kind.GROUP_HEAD_MISSING, group, problem + ": what follows is never handled",
+            add(Kind.GROUP_HEAD_MISSING, group, problem + ": the messages that wait in the group are never handled",
                     "give it a place in its lane", state.waitsInGroup() ? promotion(state) : List.of());
         }
         else {
-            add(Kind.GROUP_HEAD_MISSING, group,
-                    problem + ((state.first() != null) ? ": what follows is never handled" : ""),
+            add(Kind.GROUP_HEAD_MISSING, group, problem
+                    + ((state.first() != null) ? ": the messages that wait in the group are never handled" : ""),
                     (state.first() != null)
-                            ? "send any message to the group, which then goes on; or remove the entry, "
-                                    + "and examine again: then the first follower can be made the head"
+                            ? "send any message to the group, which makes the group continue; or remove the entry, "
+                                    + "and check again: then the first waiting message can be made the head"
                             : "remove the entry",
                     List.of(this.keys.remove(KeyKind.GROUP_HEADS, group)));
         }
@@ -344,13 +344,13 @@ final class InvariantChecks {
             boolean elsewhere = state.places() > 0;
             add(Kind.STRANDED_IN_GROUP, state.id(),
                     "it waits behind a group as '%s', and its details say otherwise".formatted(shown(state.member())),
-                    elsewhere ? "remove it there" : "give it another place first, and examine again",
+                    elsewhere ? "remove it there" : "give it another place first, and check again",
                     elsewhere ? removal : List.of());
         }
         else if (state.head() == null) {
             boolean first = state.member().equals(state.first());
             add(Kind.STRANDED_IN_GROUP, state.id(), "it waits behind a group that has no head: it is never handled",
-                    "send any message to the group, which then goes on"
+                    "send any message to the group, which makes the group continue"
                             + (first ? "; or make this one its head, if none of the group waits or is leased"
                                     : "; it comes after others of its group"),
                     first ? promotion(state) : List.of());
