@@ -19,6 +19,7 @@ import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
@@ -80,6 +81,26 @@ final class JournalTable {
 
     Duration claim() {
         return this.claim;
+    }
+
+    /**
+     * Reads the table, without a row.
+     * @throws IllegalStateException if it is missing, or this user may not read it
+     */
+    void requireTable() {
+        try {
+            inOwnTransaction(() -> this.jdbc
+                .sql("SELECT " + COLUMNS + ", claimed_by, claimed_until FROM delayqueue_journal WHERE 1 = 0")
+                .query((row, number) -> row)
+                .list());
+        }
+        catch (DataAccessException ex) {
+            throw new IllegalStateException(
+                    "The table delayqueue_journal cannot be read, which a queue with delayqueue.journal.mode 'outbox' needs: "
+                            + "create it by the script of this version in io/delayqueue/journal, or set "
+                            + "delayqueue.journal.jdbc.initialize-schema to 'always'",
+                    ex);
+        }
     }
 
     /**

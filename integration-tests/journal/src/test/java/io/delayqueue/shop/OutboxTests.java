@@ -1,6 +1,7 @@
 package io.delayqueue.shop;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,11 +83,17 @@ class OutboxTests {
         redis.commands().flushall();
     }
 
-    private void start(ShopDatabase database) {
-        this.context = SpringApplication.run(Shop.class, "--spring.data.redis.port=" + redis.port(),
+    private void start(ShopDatabase database, String... settings) {
+        startWith("always", database, settings);
+    }
+
+    private void startWith(String initializeSchema, ShopDatabase database, String... settings) {
+        List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redis.port(),
                 "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=outbox",
-                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
-                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
+                "--delayqueue.journal.jdbc.initialize-schema=" + initializeSchema, "--delayqueue.command-timeout=2s",
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
+        arguments.addAll(List.of(settings));
+        this.context = SpringApplication.run(Shop.class, arguments.toArray(String[]::new));
         this.shop = this.context.getBean(Shop.class);
         this.queue = this.context.getBean(DelayQueueTemplate.class);
         this.transaction = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
@@ -314,6 +322,24 @@ class OutboxTests {
             .allSatisfy((result) -> assertThat(result.outcome()).isEqualTo(SendOutcome.SCHEDULED));
 
         await().untilAsserted(() -> assertThat(this.shop.handled).hasSize(250).doesNotHaveDuplicates());
+    }
+
+    @Test
+    void aMissingTableStopsTheStart() {
+        assertThatThrownBy(() -> startWith("never", ShopDatabase.POSTGRESQL))
+            .hasStackTraceContaining("The table delayqueue_journal cannot be read")
+            .hasStackTraceContaining("delayqueue.journal.jdbc.initialize-schema");
+    }
+
+    /** The mode of a queue overrides that of the application. */
+    @Test
+    void aQueueWithoutJournalIsSentToAtOnce() {
+        start(ShopDatabase.H2, "--delayqueue.queues.plain.journal-mode=off");
+
+        this.transaction.executeWithoutResult((status) -> {
+            assertThat(this.queue.send("plain", "1", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(rows()).isZero();
+        });
     }
 
     private long rows() {

@@ -1,0 +1,37 @@
+package io.delayqueue.autoconfigure;
+
+import io.delayqueue.journal.Journal;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests the journal in applications without a database. */
+class DelayQueueJournalAutoConfigurationTests {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+        .withConfiguration(
+                AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class))
+        .withPropertyValues("delayqueue.store=memory");
+
+    @Test
+    void thereIsNoJournalByDefault() {
+        this.runner.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(Journal.class));
+    }
+
+    /** P1: an application whose sends would bypass the journal does not start. */
+    @ParameterizedTest
+    @ValueSource(strings = { "delayqueue.journal.mode=outbox", "delayqueue.queues.orders.journal-mode=outbox" })
+    void aJournalWithoutADatabaseStopsTheStart(String mode) {
+        this.runner.withPropertyValues(mode)
+            .run((context) -> assertThat(context).hasFailed()
+                .getFailure()
+                .hasStackTraceContaining("needs spring-boot-jdbc and one DataSource bean")
+                .hasStackTraceContaining("Without it sends would bypass the journal"));
+    }
+
+}
