@@ -120,7 +120,7 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    DelayedListenerLifecycle delayQueueTransferWorker(StoreComponents components, DelayedListenerRegistry registry,
+    DelayedListenerLifecycle delayedListenerLifecycle(StoreComponents components, DelayedListenerRegistry registry,
             ApplicationEventPublisher events, NodeHeartbeat heartbeat, ListenerRuntimeSettings settings) {
         return new DelayedListenerLifecycle(components, registry, events, settings, heartbeat);
     }
