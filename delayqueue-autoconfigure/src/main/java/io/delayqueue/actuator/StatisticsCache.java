@@ -37,7 +37,7 @@ public final class StatisticsCache {
     private static final QueueName NONE = new QueueName("none");
 
     /** Older counts are discarded once a refresh takes longer than this. */
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Duration MAX_REFRESH_TIME = Duration.ofSeconds(30);
 
     /** Age limit if some queue did not answer, because it may answer by now. */
     static final Duration RETRY = Duration.ofSeconds(1);
@@ -95,7 +95,7 @@ public final class StatisticsCache {
      */
     @Nullable QueueOverview of(QueueName queue) {
         refresh();
-        return known(PATIENCE).get(queue);
+        return known(MAX_REFRESH_TIME).get(queue);
     }
 
     /** Runs {@link #refresh(Duration)} with the age limit of a scrape. */

@@ -73,7 +73,7 @@ class StatisticsCacheTests {
         this.inspector.answer = new CompletableFuture<>();
         advance(Duration.ofMinutes(1));
         assertThat(scheduled(ORDERS)).isEqualTo(7);
-        advance(StatisticsCache.PATIENCE);
+        advance(StatisticsCache.MAX_REFRESH_TIME);
         assertThat(scheduled(ORDERS)).as("while an answer is awaited").isEqualTo(7);
         advance(Duration.ofNanos(1));
         assertThat(this.statistics.of(ORDERS)).as("of a store that hangs").isNull();

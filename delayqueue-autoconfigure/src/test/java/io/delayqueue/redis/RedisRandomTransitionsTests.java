@@ -48,7 +48,7 @@ class RedisRandomTransitionsTests {
                 new PinnedTimeRunner(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)), this.clock),
                 namespace);
         InMemoryMessageStore memory = new InMemoryMessageStore(this.codec, this.clock);
-        RedisIntegrityChecker doctor = new RedisIntegrityChecker(redis, () -> factory, this.codec);
+        RedisIntegrityChecker checker = new RedisIntegrityChecker(redis, () -> factory, this.codec);
         AtomicInteger step = new AtomicInteger();
         KeyInvariants audit = new KeyInvariants(factory, namespace, RandomTransitions.QUEUE);
         RandomTransitions transitions = new RandomTransitions(RandomTransitions.seed(), this.clock,
@@ -58,7 +58,7 @@ class RedisRandomTransitionsTests {
                 new RandomTransitions.Checks(() -> {
                     audit.check();
                     if (step.incrementAndGet() % STEPS_PER_CHECK == 0) {
-                        assertThat(doctor.check(RandomTransitions.QUEUE.queue().value()).findings()).isEmpty();
+                        assertThat(checker.check(RandomTransitions.QUEUE.queue().value()).findings()).isEmpty();
                     }
                 }, audit::checkNothingLeft));
         try {

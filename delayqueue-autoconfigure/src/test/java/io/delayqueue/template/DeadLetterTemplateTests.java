@@ -81,7 +81,7 @@ class DeadLetterTemplateTests {
 
         assertThat(this.letters.redriveAll()).isEqualTo(248);
 
-        assertThat(this.store.letters()).extracting(DeadLetter::messageId).containsExactly("m1003", "m1249");
+        assertThat(this.store.deadLetters()).extracting(DeadLetter::messageId).containsExactly("m1003", "m1249");
         assertThat(this.store.ids("q")).hasSize(250);
     }
 
@@ -103,13 +103,13 @@ class DeadLetterTemplateTests {
         this.store.answers = (call, effect) -> {
             Object answer = effect.get();
             if (call.startsWith("redrive")) {
-                this.store.addLetter("q", "m2" + call.substring("redrive m1".length(), call.indexOf('~')));
+                this.store.addDeadLetter("q", "m2" + call.substring("redrive m1".length(), call.indexOf('~')));
             }
             return CompletableFuture.completedFuture(answer);
         };
 
         assertThat(this.letters.redriveAll()).isEqualTo(100);
-        assertThat(this.store.letters()).hasSize(100);
+        assertThat(this.store.deadLetters()).hasSize(100);
     }
 
     @Test
@@ -117,7 +117,7 @@ class DeadLetterTemplateTests {
         addLetters(250);
 
         assertThat(this.letters.purgeAll()).isEqualTo(250);
-        assertThat(this.store.letters()).isEmpty();
+        assertThat(this.store.deadLetters()).isEmpty();
         assertThat(this.store.calls).hasSize(3).allMatch("purgeOlderThan PT0S"::equals);
     }
 
@@ -133,7 +133,7 @@ class DeadLetterTemplateTests {
 
     private void addLetters(int count) {
         for (int i = 0; i < count; i++) {
-            this.store.addLetter("q", "m" + (1000 + i));
+            this.store.addDeadLetter("q", "m" + (1000 + i));
         }
     }
 

@@ -104,7 +104,7 @@ class LeasedReceivedMessageTests {
     void retryAfterTheLastAttemptMakesADeadLetter() {
         assertThat(received(2).retry(Duration.ofSeconds(1), "boom\n  at x")).isTrue();
 
-        DeadLetter letter = this.store.letters().get(0);
+        DeadLetter letter = this.store.deadLetters().get(0);
         assertThat(letter.failures()).isEqualTo(3);
         assertThat(letter.cause()).isEqualTo("boom\n  at x");
         assertThat(this.templates.events).containsExactly(new DeadLetterEvent("q", "a", letter.id(), 3, "boom   at x"));
@@ -121,7 +121,7 @@ class LeasedReceivedMessageTests {
     void deadLetterKeepsItsReasonWithinBounds() {
         assertThat(received(0).deadLetter("x".repeat(5000))).isTrue();
 
-        DeadLetter letter = this.store.letters().get(0);
+        DeadLetter letter = this.store.deadLetters().get(0);
         assertThat(letter.failures()).isZero();
         assertThat(letter.cause()).hasSize(4000).endsWith("...");
         assertThat(this.templates.events).singleElement()

@@ -71,7 +71,7 @@ class ManyCallsTests {
             .isThrownBy(() -> template.rescheduleAll("q", IDS, Duration.ZERO));
         assertThat(calls("reschedule")).isOne();
 
-        IDS.forEach((id) -> this.store.addLetter("q", id));
+        IDS.forEach((id) -> this.store.addDeadLetter("q", id));
         this.store.failOn("redrive", AWAY);
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> template.deadLetters("q").redriveAll());

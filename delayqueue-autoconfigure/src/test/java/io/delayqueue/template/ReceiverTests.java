@@ -381,7 +381,7 @@ class ReceiverTests {
 
         assertThat(this.template.receive("q", Duration.ZERO)).map(ReceivedMessage::id).hasValue("b");
 
-        assertThat(this.store.letters()).extracting(DeadLetter::cause)
+        assertThat(this.store.deadLetters()).extracting(DeadLetter::cause)
             .containsExactly("Its lease ran out 2 times after it had started (max-lapses is 2)");
         assertThat(this.store.calls).noneMatch((call) -> call.startsWith("start a"));
     }
@@ -403,7 +403,7 @@ class ReceiverTests {
         assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
 
         String cause = "It has failed 3 times (max-attempts is 3)";
-        DeadLetter letter = this.store.letters().get(0);
+        DeadLetter letter = this.store.deadLetters().get(0);
         assertThat(letter.cause()).isEqualTo(cause);
         assertThat(this.templates.events).containsExactly(new DeadLetterEvent("q", "a", letter.id(), 3, cause));
     }
@@ -415,7 +415,7 @@ class ReceiverTests {
 
         assertThat(this.template.receive("q", Duration.ZERO)).map(ReceivedMessage::id).hasValue("b");
 
-        assertThat(this.store.letters()).extracting(DeadLetter::cause)
+        assertThat(this.store.deadLetters()).extracting(DeadLetter::cause)
             .singleElement()
             .asString()
             .startsWith("The stored message is not readable")

@@ -65,7 +65,7 @@ class NodeFailureTests {
                 }
             }
             assertThat(deaths).isEqualTo(3);
-            assertThat(wellAtTheEnd(run, "poison").counts().get("LETTER")).isPositive();
+            assertThat(wellAtTheEnd(run, "poison").counts().get("DEAD_LETTER")).isPositive();
         }
     }
 
@@ -83,7 +83,7 @@ class NodeFailureTests {
                     }
                 }
             }
-            assertThat(wellAtTheEnd(run, fate.name()).counts().get("LETTER")).isGreaterThanOrEqualTo(4);
+            assertThat(wellAtTheEnd(run, fate.name()).counts().get("DEAD_LETTER")).isGreaterThanOrEqualTo(4);
         }
     }
 
@@ -92,7 +92,7 @@ class NodeFailureTests {
         try (RedisServer redis = redis(); FaultRun run = start(redis, TIMEOUT, NONE_SLOW)) {
             give(run, Fate.HANGS);
             FaultRun.pass(MOMENT);
-            assertThat(wellAtTheEnd(run, "HANGS with a timeout").counts().get("LETTER")).isGreaterThanOrEqualTo(4);
+            assertThat(wellAtTheEnd(run, "HANGS with a timeout").counts().get("DEAD_LETTER")).isGreaterThanOrEqualTo(4);
         }
     }
 

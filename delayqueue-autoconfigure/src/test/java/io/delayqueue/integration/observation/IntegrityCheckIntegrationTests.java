@@ -55,7 +55,7 @@ class IntegrityCheckIntegrationTests {
             }
         });
         Application other = this.applications.withoutHandler(this.redis);
-        DelayQueueIntegrityChecker doctor = other.context().getBean(DelayQueueIntegrityChecker.class);
+        DelayQueueIntegrityChecker checker = other.context().getBean(DelayQueueIntegrityChecker.class);
         AtomicBoolean over = new AtomicBoolean();
         AtomicInteger sent = new AtomicInteger();
         ExecutorService threads = Executors.newFixedThreadPool(SENDERS);
@@ -70,10 +70,10 @@ class IntegrityCheckIntegrationTests {
                 if (i % 4 == 3) {
                     other.queue().repartition(QUEUE, 1 + i / 2);
                 }
-                IntegrityReport examination = doctor.check(QUEUE);
+                IntegrityReport examination = checker.check(QUEUE);
                 assertThat(examination.findings()).as("examination %d", i).isEmpty();
                 assertThat(examination.isSound()).isTrue();
-                assertThat(doctor.checkKeys().findings()).isEmpty();
+                assertThat(checker.checkKeys().findings()).isEmpty();
             }
             over.set(true);
             for (Future<?> sender : senders) {
@@ -83,7 +83,7 @@ class IntegrityCheckIntegrationTests {
         finally {
             threads.shutdownNow();
         }
-        assertThat(doctor.check(QUEUE).examined()).as("letters and what waits").isPositive();
+        assertThat(checker.check(QUEUE).examined()).as("dead letters and waiting messages").isPositive();
     }
 
     private static Void send(DelayQueueOperations queue, Random random, AtomicInteger sent, AtomicBoolean over) {

@@ -93,7 +93,7 @@ class ReplayedScriptTests {
 
     private DelayQueueInspector inspector;
 
-    private DelayQueueIntegrityChecker doctor;
+    private DelayQueueIntegrityChecker checker;
 
     ReplayedScriptTests() {
         this.cases.put("send", this::aBatchOfSends);
@@ -142,7 +142,7 @@ class ReplayedScriptTests {
         this.store = application.context().getBean(MessageStore.class);
         this.secrets = application.context().getBean(SecretStore.class);
         this.inspector = application.context().getBean(DelayQueueInspector.class);
-        this.doctor = application.context().getBean(DelayQueueIntegrityChecker.class);
+        this.checker = application.context().getBean(DelayQueueIntegrityChecker.class);
     }
 
     @AfterEach
@@ -437,7 +437,7 @@ class ReplayedScriptTests {
 
     private void anExamination(String script) {
         this.queue.sendAll(grouped(3, FAR));
-        IntegrityReport examination = repeated(script, () -> this.doctor.check("orders"));
+        IntegrityReport examination = repeated(script, () -> this.checker.check("orders"));
 
         assertThat(examination.isSound()).as(examination::toString).isTrue();
         assertThat(examination.examined()).isGreaterThanOrEqualTo(3);

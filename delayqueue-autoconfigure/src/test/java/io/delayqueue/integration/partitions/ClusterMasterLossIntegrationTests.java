@@ -54,7 +54,7 @@ class ClusterMasterLossIntegrationTests {
 
     private LoadHandler handler;
 
-    private DelayQueueIntegrityChecker doctor;
+    private DelayQueueIntegrityChecker checker;
 
     @AfterEach
     void stop() {
@@ -79,7 +79,7 @@ class ClusterMasterLossIntegrationTests {
             awaitPromotion();
             load.awaitProgress(25);
 
-            assertThat(this.doctor.checkKeys().isSound()).as("the dead one is not asked").isTrue();
+            assertThat(this.checker.checkKeys().isSound()).as("the dead one is not asked").isTrue();
             assertLostOnly(load, mark, gone).isNotEmpty();
         }
     }
@@ -116,7 +116,7 @@ class ClusterMasterLossIntegrationTests {
         String[] asArray = all.toArray(String[]::new);
         Application worker = this.applications.start(ClusterLoad.LoadConfiguration.class, asArray);
         Application sender = this.applications.start(Applications.SenderConfiguration.class, asArray);
-        this.doctor = sender.context().getBean(DelayQueueIntegrityChecker.class);
+        this.checker = sender.context().getBean(DelayQueueIntegrityChecker.class);
         this.handler = worker.context().getBean(LoadHandler.class);
         ClusterLoad load = new ClusterLoad(sender.queue(), PARTITIONS);
         load.start();

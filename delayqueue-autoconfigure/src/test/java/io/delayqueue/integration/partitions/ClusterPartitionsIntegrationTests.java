@@ -161,10 +161,10 @@ class ClusterPartitionsIntegrationTests {
                 .mapToObj(
                         (number) -> DelayedMessage.builder(QUEUE, new Order(number)).delay(Duration.ofHours(1)).build())
                 .toList());
-        DelayQueueIntegrityChecker doctor = this.application.context().getBean(DelayQueueIntegrityChecker.class);
-        assertThat(doctor.check(QUEUE)).isEqualTo(new IntegrityReport(100, List.of(), true));
-        assertThat(doctor.checkKeys().findings()).isEmpty();
-        assertThat(doctor.checkKeys().examined()).as("messages and scheduled of each")
+        DelayQueueIntegrityChecker checker = this.application.context().getBean(DelayQueueIntegrityChecker.class);
+        assertThat(checker.check(QUEUE)).isEqualTo(new IntegrityReport(100, List.of(), true));
+        assertThat(checker.checkKeys().findings()).isEmpty();
+        assertThat(checker.checkKeys().examined()).as("messages and scheduled of each")
             .isGreaterThanOrEqualTo(2 * PARTITIONS);
 
         List<String> foreign = IntStream.range(0, PARTITIONS)
@@ -174,7 +174,7 @@ class ClusterPartitionsIntegrationTests {
             this.cluster.masterOf(tag(partition)).commands().set(foreign.get(partition), "1");
         }
 
-        assertThat(doctor.checkKeys().findings()).extracting(Finding::id).containsExactlyInAnyOrderElementsOf(foreign);
+        assertThat(checker.checkKeys().findings()).extracting(Finding::id).containsExactlyInAnyOrderElementsOf(foreign);
     }
 
     @Test

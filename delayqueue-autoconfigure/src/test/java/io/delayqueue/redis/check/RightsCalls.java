@@ -127,8 +127,8 @@ final class RightsCalls {
             this.calls.put("reschedule a to " + delay,
                     (own, stage) -> own.store().reschedule(HOME, "a", DueTime.after(delay)));
         }
-        this.calls.put("redrive", (own, stage) -> own.store().redrive(HOME, stage.letter()));
-        this.calls.put("purge a letter", (own, stage) -> own.store().purge(QUEUE, stage.letter()));
+        this.calls.put("redrive", (own, stage) -> own.store().redrive(HOME, stage.deadLetter()));
+        this.calls.put("purge a dead letter", (own, stage) -> own.store().purge(QUEUE, stage.deadLetter()));
         this.calls.put("purge all letters", (own, stage) -> own.store().purgeOlderThan(QUEUE, Duration.ZERO));
     }
 

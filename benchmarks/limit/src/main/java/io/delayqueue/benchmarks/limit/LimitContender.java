@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitContender implements Contender {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration WAIT_LIMIT = Duration.ofMinutes(1);
 
     /** Messages on their way to Redis at a time in bulk. */
     private static final int WINDOW = 500;
@@ -156,8 +156,8 @@ final class LimitContender implements Contender {
     }
 
     private static void await(List<RedisFuture<?>> answers) {
-        if (!LettuceFutures.awaitAll(PATIENCE, answers.toArray(RedisFuture[]::new))) {
-            throw new IllegalStateException("Redis did not answer within " + PATIENCE);
+        if (!LettuceFutures.awaitAll(WAIT_LIMIT, answers.toArray(RedisFuture[]::new))) {
+            throw new IllegalStateException("Redis did not answer within " + WAIT_LIMIT);
         }
     }
 

@@ -20,7 +20,7 @@ import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.keep;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.suspect;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -177,7 +177,7 @@ public abstract class ClaimCases extends StoreCases {
 
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.nothing(null));
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test

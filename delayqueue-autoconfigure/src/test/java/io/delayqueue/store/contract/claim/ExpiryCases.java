@@ -56,7 +56,7 @@ public abstract class ExpiryCases extends StoreCases {
         assertThat(this.dq.claim()).isEqualTo(new ClaimValues(List.of(), null, 1, List.of()));
 
         assertThat(this.dq.find()).isEmpty();
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
     }
 
     @Test
@@ -68,7 +68,7 @@ public abstract class ExpiryCases extends StoreCases {
                 List.of(new DeadLetterEvent(QUEUE.queue().value(), ID, lease(at(10)).deadLetterId(), 0, "expired"))));
 
         assertThat(this.dq.find()).isEmpty();
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(),
+        assertThat(this.dq.deadLetters()).containsExactly(new DeadLetter(QUEUE.queue().value(),
                 lease(at(10)).deadLetterId(), ID, null, at(0), at(10), 0, 0, "expired", null, "\"first\"", Map.of()));
     }
 

@@ -215,8 +215,8 @@ public abstract class GroupCases extends StoreCases {
         Lease lease = this.dq.claimOne();
 
         assertThat(this.dq.replay(() -> this.dq.deadLetter(lease))).isTrue();
-        assertThat(this.dq.letters())
-            .extracting((letter) -> letter.group() + " " + letter.messageId() + " " + letter.cause())
+        assertThat(this.dq.deadLetters())
+            .extracting((deadLetter) -> deadLetter.group() + " " + deadLetter.messageId() + " " + deadLetter.cause())
             .containsExactly("g x failure");
         assertThat(this.dq.redrive(lease)).isEqualTo(RedriveResult.REDRIVEN);
 
@@ -278,8 +278,8 @@ public abstract class GroupCases extends StoreCases {
         this.dq.claim(1, LEASE, ExpiryPolicy.DEAD_LETTER);
         this.dq.claim(1, LEASE, ExpiryPolicy.DEAD_LETTER);
 
-        assertThat(this.dq.letters())
-            .extracting((letter) -> letter.group() + " " + letter.messageId() + " " + letter.cause())
+        assertThat(this.dq.deadLetters())
+            .extracting((deadLetter) -> deadLetter.group() + " " + deadLetter.messageId() + " " + deadLetter.cause())
             .containsExactlyInAnyOrder("g x expired", "g y expired");
     }
 

@@ -179,7 +179,7 @@ public abstract class GroupMemberCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).extracting(DeadLetter::id).containsExactly(dead.deadLetterId());
+        assertThat(this.dq.deadLetters()).extracting(DeadLetter::id).containsExactly(dead.deadLetterId());
         assertThat(this.dq.acknowledge(lease)).isTrue();
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(this.dq.find("x")).map(StoredMessage::group).hasValue("g");

@@ -162,7 +162,7 @@ public abstract class PartitionCases extends StoreCases {
         raise();
 
         assertRefused(store().redrive(HOME, lease.deadLetterId()));
-        assertThat(this.dq.letters()).hasSize(1);
+        assertThat(this.dq.deadLetters()).hasSize(1);
         assertThat(store().redrive(NOW, lease.deadLetterId()).join()).isEqualTo(RedriveResult.REDRIVEN);
     }
 

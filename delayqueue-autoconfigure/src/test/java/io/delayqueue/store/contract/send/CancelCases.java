@@ -17,7 +17,7 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.envelope;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** {@code cancel}, in each state. */
@@ -117,7 +117,7 @@ public abstract class CancelCases extends StoreCases {
 
         assertThat(this.dq.cancel()).isEqualTo(CancelResult.NOT_FOUND);
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test

@@ -13,7 +13,7 @@ import static io.delayqueue.fixtures.store.StoreValues.DELAY;
 import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.held;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -112,7 +112,7 @@ public abstract class RescheduleCases extends StoreCases {
 
         assertThat(this.dq.reschedule(DELAY)).isEqualTo(RescheduleResult.NOT_FOUND);
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test

@@ -13,7 +13,7 @@ import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.result;
 import static io.delayqueue.fixtures.store.StoreValues.suspect;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
 import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.result;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -70,7 +70,7 @@ abstract class SendCases extends StoreCases {
         assertThat(this.dq.send(message("second", DELAY))).isEqualTo(result(SendOutcome.SCHEDULED, at(10)));
 
         assertThat(this.dq.find()).contains(waiting("second", at(10)));
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test

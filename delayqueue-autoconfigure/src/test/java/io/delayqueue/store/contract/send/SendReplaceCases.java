@@ -20,7 +20,7 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.envelope;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.result;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -22,7 +22,7 @@ import static io.delayqueue.fixtures.store.StoreValues.QUEUE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,7 +38,7 @@ public abstract class DeadLetterCases extends StoreCases {
     void isRefusedWhereTheQueueDoesNotHoldTheMessage() {
         assertThat(this.dq.deadLetter(neverGiven())).isFalse();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
     }
 
     @Test
@@ -47,7 +47,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(neverGiven())).isFalse();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
         assertThat(this.dq.find()).contains(waiting("first", at(10)));
     }
 
@@ -57,7 +57,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(neverGiven())).isFalse();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(firstAttempt("first", at(0))));
     }
 
@@ -69,7 +69,7 @@ public abstract class DeadLetterCases extends StoreCases {
         assertThat(this.dq.deadLetter(lease)).isTrue();
 
         assertThat(this.dq.find()).isEmpty();
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(10)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(10)));
     }
 
     @Test
@@ -78,7 +78,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(stale)).isFalse();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
         assertThat(this.dq.find()).contains(held("first", at(60)));
     }
 
@@ -88,7 +88,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(lease)).isTrue();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(30)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(30)));
     }
 
     @Test
@@ -97,7 +97,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(stale)).isFalse();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
         assertThat(this.dq.find()).contains(waiting("first", at(30)));
     }
 
@@ -107,7 +107,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(lease)).isTrue();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
         assertThat(this.dq.find()).contains(waiting("second", at(10)));
     }
 
@@ -117,7 +117,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(lease)).isTrue();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
         assertThat(this.dq.find()).isEmpty();
     }
 
@@ -128,7 +128,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.deadLetter(lease)).isTrue();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test
@@ -137,7 +137,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.replay(() -> this.dq.deadLetter(lease))).isTrue();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test
@@ -146,7 +146,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         assertThat(this.dq.replay(() -> this.dq.deadLetter(lease))).isTrue();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
         assertThat(this.dq.find()).contains(waiting("second", at(10)));
     }
 
@@ -159,10 +159,10 @@ public abstract class DeadLetterCases extends StoreCases {
         Lease other = this.dq.claimOne();
         this.dq.deadLetter(other);
 
-        assertThat(this.dq.letter(lease.deadLetterId())).contains(letter(lease, at(0)));
-        assertThat(this.dq.letter(other.deadLetterId())).contains(this.dq.letters().get(0));
-        assertThat(this.dq.letter("other~1")).isEmpty();
-        assertThat(this.dq.letter(ID)).isEmpty();
+        assertThat(this.dq.findDeadLetter(lease.deadLetterId())).contains(deadLetterOf(lease, at(0)));
+        assertThat(this.dq.findDeadLetter(other.deadLetterId())).contains(this.dq.deadLetters().get(0));
+        assertThat(this.dq.findDeadLetter("other~1")).isEmpty();
+        assertThat(this.dq.findDeadLetter(ID)).isEmpty();
     }
 
     @Test
@@ -172,7 +172,7 @@ public abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease, new DeadLetterRequest("last failure", true, at(0)));
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0), "last failure", "first failure"));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0), "last failure", "first failure"));
     }
 
     @Test
@@ -183,9 +183,9 @@ public abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease, new DeadLetterRequest("last failure", true, at(0)));
 
-        DeadLetter letter = this.dq.letters().get(0);
-        assertThat(letter.failures()).isEqualTo(3);
-        assertThat(letter.firstFailure()).isEqualTo("first failure");
+        DeadLetter deadLetter = this.dq.deadLetters().get(0);
+        assertThat(deadLetter.failures()).isEqualTo(3);
+        assertThat(deadLetter.firstFailure()).isEqualTo("first failure");
     }
 
     @Test
@@ -195,9 +195,9 @@ public abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease, new DeadLetterRequest("failure: ü 1:2:3", true, at(0)));
 
-        DeadLetter letter = this.dq.letters().get(0);
-        assertThat(letter.cause()).isEqualTo("failure: ü 1:2:3");
-        assertThat(letter.firstFailure()).isNull();
+        DeadLetter deadLetter = this.dq.deadLetters().get(0);
+        assertThat(deadLetter.cause()).isEqualTo("failure: ü 1:2:3");
+        assertThat(deadLetter.firstFailure()).isNull();
     }
 
     @Test
@@ -209,8 +209,8 @@ public abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease, new DeadLetterRequest("lapses", false, at(60)));
 
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.deadLetterId(), ID,
-                null, at(60), at(60), 0, 1, "lapses", null, "\"first\"", Map.of()));
+        assertThat(this.dq.deadLetters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.deadLetterId(),
+                ID, null, at(60), at(60), 0, 1, "lapses", null, "\"first\"", Map.of()));
     }
 
     @Test
@@ -220,8 +220,8 @@ public abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease);
 
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.deadLetterId(), ID,
-                null, at(0), at(0), 1, 0, "failure", null, null, Map.of()));
+        assertThat(this.dq.deadLetters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.deadLetterId(),
+                ID, null, at(0), at(0), 1, 0, "failure", null, null, Map.of()));
     }
 
     @Test
@@ -232,8 +232,8 @@ public abstract class DeadLetterCases extends StoreCases {
 
         this.dq.deadLetter(lease);
 
-        assertThat(this.dq.letters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.deadLetterId(), ID,
-                null, at(0), at(0), 1, 0, "failure", null, "2", Map.of("h", "1")));
+        assertThat(this.dq.deadLetters()).containsExactly(new DeadLetter(QUEUE.queue().value(), lease.deadLetterId(),
+                ID, null, at(0), at(0), 1, 0, "failure", null, "2", Map.of("h", "1")));
     }
 
 }

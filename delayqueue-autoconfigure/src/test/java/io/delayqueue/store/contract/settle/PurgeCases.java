@@ -65,7 +65,7 @@ public abstract class PurgeCases extends StoreCases {
 
         assertThat(this.dq.purge(dead)).isTrue();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
     }
 
     @Test
@@ -84,7 +84,7 @@ public abstract class PurgeCases extends StoreCases {
 
         assertThat(this.dq.replay(() -> this.dq.purge(dead))).isFalse();
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
     }
 
     @Test
@@ -94,7 +94,7 @@ public abstract class PurgeCases extends StoreCases {
 
         assertThat(this.dq.purgeOlderThan(Duration.ofSeconds(13))).isEqualTo(2);
 
-        assertThat(this.dq.letters()).extracting(DeadLetter::id)
+        assertThat(this.dq.deadLetters()).extracting(DeadLetter::id)
             .containsExactly(dead.get(3).deadLetterId(), dead.get(2).deadLetterId());
     }
 
@@ -117,9 +117,9 @@ public abstract class PurgeCases extends StoreCases {
     void showsTheLatestDeadLetterFirstPageByPage() {
         List<String> dead = deadOneByOne(5).stream().map(Lease::deadLetterId).toList();
 
-        DeadLetterPage first = this.dq.letters(null, 2);
-        DeadLetterPage second = this.dq.letters(first.nextCursor(), 2);
-        DeadLetterPage third = this.dq.letters(second.nextCursor(), 2);
+        DeadLetterPage first = this.dq.deadLetters(null, 2);
+        DeadLetterPage second = this.dq.deadLetters(first.nextCursor(), 2);
+        DeadLetterPage third = this.dq.deadLetters(second.nextCursor(), 2);
 
         assertThat(first.deadLetters()).extracting(DeadLetter::id).containsExactly(dead.get(4), dead.get(3));
         assertThat(second.deadLetters()).extracting(DeadLetter::id).containsExactly(dead.get(2), dead.get(1));
@@ -132,8 +132,8 @@ public abstract class PurgeCases extends StoreCases {
         this.dq.sendAll(List.of(called("x", Duration.ZERO), called("z", Duration.ZERO), called("y", Duration.ZERO)));
         this.dq.claim().leases().forEach(this.dq::deadLetter);
 
-        DeadLetterPage first = this.dq.letters(null, 1);
-        DeadLetterPage others = this.dq.letters(first.nextCursor(), 3);
+        DeadLetterPage first = this.dq.deadLetters(null, 1);
+        DeadLetterPage others = this.dq.deadLetters(first.nextCursor(), 3);
 
         assertThat(first.deadLetters()).extracting(DeadLetter::messageId).containsExactly("z");
         assertThat(others.deadLetters()).extracting(DeadLetter::messageId).containsExactly("y", "x");
@@ -142,10 +142,10 @@ public abstract class PurgeCases extends StoreCases {
     @Test
     void goesOnWithTheNextPageThoughItsCursorIsGone() {
         List<Lease> dead = deadOneByOne(4);
-        DeadLetterPage first = this.dq.letters(null, 2);
+        DeadLetterPage first = this.dq.deadLetters(null, 2);
         this.dq.purge(dead.get(2));
 
-        DeadLetterPage second = this.dq.letters(first.nextCursor(), 2);
+        DeadLetterPage second = this.dq.deadLetters(first.nextCursor(), 2);
 
         assertThat(second.deadLetters()).extracting(DeadLetter::id)
             .containsExactly(dead.get(1).deadLetterId(), dead.get(0).deadLetterId());
@@ -156,7 +156,7 @@ public abstract class PurgeCases extends StoreCases {
         this.dq.sendAll(List.of(called("x", Duration.ZERO), called("z", Duration.ZERO), called("y", Duration.ZERO)));
         List<Lease> leases = this.dq.claim().leases();
         leases.forEach(this.dq::deadLetter);
-        long died = this.dq.letters().get(0).deadLetteredAt().toEpochMilli();
+        long died = this.dq.deadLetters().get(0).deadLetteredAt().toEpochMilli();
 
         assertThat(behind(died, "~~1")).containsExactly("z", "y", "x");
         assertThat(behind(died, "z~0")).containsExactly("y", "x");
@@ -166,7 +166,7 @@ public abstract class PurgeCases extends StoreCases {
     }
 
     private List<String> behind(long died, String deadLetterId) {
-        return this.dq.letters(died + ":" + deadLetterId, 10)
+        return this.dq.deadLetters(died + ":" + deadLetterId, 10)
             .deadLetters()
             .stream()
             .map(DeadLetter::messageId)
@@ -175,7 +175,7 @@ public abstract class PurgeCases extends StoreCases {
 
     @Test
     void refusesACursorThatNoPageGave() {
-        assertThatIllegalArgumentException().isThrownBy(() -> this.dq.letters("nonsense", 1))
+        assertThatIllegalArgumentException().isThrownBy(() -> this.dq.deadLetters("nonsense", 1))
             .withMessageContaining("cursor");
     }
 

@@ -15,7 +15,7 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.keep;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -48,7 +48,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.REDRIVEN);
 
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(firstAttempt("first", at(10))));
     }
 
@@ -59,7 +59,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).containsExactly(letter(dead, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(dead, at(0)));
         assertThat(this.dq.find()).contains(waiting("second", at(10)));
     }
 
@@ -70,7 +70,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).containsExactly(letter(dead, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(dead, at(0)));
     }
 
     @Test
@@ -79,7 +79,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).containsExactly(letter(dead, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(dead, at(0)));
         assertThat(this.dq.find()).contains(held("first", at(31)));
     }
 
@@ -90,7 +90,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).containsExactly(letter(dead, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(dead, at(0)));
         assertThat(this.dq.find()).contains(waiting("first", at(31)));
     }
 
@@ -101,7 +101,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).containsExactly(letter(dead, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(dead, at(0)));
     }
 
     @Test
@@ -111,7 +111,7 @@ public abstract class RedriveCases extends StoreCases {
 
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.ID_IN_USE);
 
-        assertThat(this.dq.letters()).containsExactly(letter(dead, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(dead, at(0)));
     }
 
     @Test
@@ -123,7 +123,7 @@ public abstract class RedriveCases extends StoreCases {
         assertThat(this.dq.redrive(dead)).isEqualTo(RedriveResult.REDRIVEN);
 
         assertThat(this.dq.find()).contains(waiting("first", at(31)));
-        assertThat(this.dq.letters()).isEmpty();
+        assertThat(this.dq.deadLetters()).isEmpty();
     }
 
     @Test

@@ -16,7 +16,7 @@ import static io.delayqueue.fixtures.store.StoreValues.called;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
 import static io.delayqueue.fixtures.store.StoreValues.suspect;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
@@ -114,7 +114,7 @@ public abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.release(lease)).isFalse();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test

@@ -14,7 +14,7 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
-import static io.delayqueue.fixtures.store.StoreValues.letter;
+import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,7 +112,7 @@ public abstract class RetryCases extends StoreCases {
 
         assertThat(this.dq.retry(lease)).isFalse();
 
-        assertThat(this.dq.letters()).containsExactly(letter(lease, at(0)));
+        assertThat(this.dq.deadLetters()).containsExactly(deadLetterOf(lease, at(0)));
     }
 
     @Test

@@ -24,7 +24,7 @@ public final class ContenderProcess implements AutoCloseable {
     public static final List<String> FLAGS = List.of("-Xms512m", "-Xmx1g", "-XX:+UseParallelGC");
 
     /** A request that takes longer has hung; its process is killed. */
-    private static final int PATIENCE_MINUTES = 20;
+    private static final int WAIT_LIMIT_MINUTES = 20;
 
     private final Process process;
 
@@ -94,7 +94,7 @@ public final class ContenderProcess implements AutoCloseable {
      */
     public Reply call(String request) {
         CompletableFuture<?> watch = CompletableFuture.runAsync(this.process::destroyForcibly,
-                CompletableFuture.delayedExecutor(PATIENCE_MINUTES, TimeUnit.MINUTES));
+                CompletableFuture.delayedExecutor(WAIT_LIMIT_MINUTES, TimeUnit.MINUTES));
         this.requests.println(request);
         try {
             String answer = this.answers.readLine();

@@ -29,7 +29,7 @@ public final class RedisServer implements AutoCloseable {
             kill $reader
             """;
 
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long WAIT_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private final Process guard;
 
@@ -68,7 +68,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     private static RedisLink connect(Process guard, int port, Path directory) throws IOException {
-        long limit = System.nanoTime() + PATIENCE_NANOS;
+        long limit = System.nanoTime() + WAIT_LIMIT_NANOS;
         while (guard.isAlive() && System.nanoTime() < limit) {
             try {
                 RedisLink link = new RedisLink(port);
@@ -105,7 +105,7 @@ public final class RedisServer implements AutoCloseable {
         try {
             this.link.close();
             this.guard.getOutputStream().close();
-            if (!this.guard.waitFor(PATIENCE_NANOS, TimeUnit.NANOSECONDS)) {
+            if (!this.guard.waitFor(WAIT_LIMIT_NANOS, TimeUnit.NANOSECONDS)) {
                 throw new IllegalStateException("Redis outlived SIGKILL");
             }
         }
