@@ -55,8 +55,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Checks the packages and their arrows, and what main code may not do. A new arrow is a
- * line here.
+ * Checks the dependencies between packages, and that main code avoids forbidden calls and
+ * constructs. A new dependency is a line here.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 class ArchitectureTests {
@@ -104,7 +104,8 @@ class ArchitectureTests {
     static final String AUTOCONFIGURE = API + ".autoconfigure";
 
     /**
-     * Beans that applications inject or replace by their classes: aspects subclass them.
+     * Beans that applications inject or replace by class; aspects create subclasses of
+     * them.
      */
     private static final Set<String> OPEN_FOR_PROXIES = Set.of("DelayQueueTemplate", "DelayedListenerRegistry",
             "DelayedListenerLifecycle", "EnvelopeCodec", "InMemoryMessageStore", "DelayQueueEndpoint",
@@ -115,7 +116,7 @@ class ArchitectureTests {
         .withImportOption((location) -> !location.contains("-tests.jar"))
         .importPackages(API);
 
-    /** Returns the arrows of the packages of this module and of those that it uses. */
+    /** Returns the permitted dependencies of the packages of this module. */
     Stream<Arguments> arrows() {
         return Stream.of(from(API), //
                 from(ADMIN, API), //
@@ -146,7 +147,7 @@ class ArchitectureTests {
 
     @ParameterizedTest
     @MethodSource("arrows")
-    void packageUsesOnlyWhatItMay(String name, List<String> others) {
+    void packageUsesOnlyItsPermittedDependencies(String name, List<String> others) {
         String[] allowed = Stream.concat(Stream.of(name), others.stream()).toArray(String[]::new);
         classes().that()
             .resideInAPackage(name)
@@ -177,7 +178,7 @@ class ArchitectureTests {
     }
 
     @Test
-    void onlyTheWiringAndWhatOperatorsSeeKnowBoot() {
+    void onlyTheAutoConfigurationAndTheActuatorKnowBoot() {
         noClasses().that()
             .resideOutsideOfPackages(AUTOCONFIGURE, ACTUATOR, WEB + ".autoconfigure")
             .should()
@@ -250,9 +251,9 @@ class ArchitectureTests {
 
     /**
      * The store's clock is the one clock; spans are measured by the monotonic one.
-     * {@code MicrosClock} is the store's clock where there is no server. Traces are about
-     * what people see, and go by the clocks of machines anyway. H2 has no time of a
-     * statement, and usually runs in this process.
+     * {@code MicrosClock} is the store's clock where there is no server. Traces show
+     * wall-clock times, which come from the clocks of machines in any case. H2 has no
+     * statement timestamp, and usually runs in this process.
      */
     @Test
     void noClassReadsTheClockOfTheMachine() {
@@ -300,7 +301,10 @@ class ArchitectureTests {
             .flatMap(Collection::stream);
     }
 
-    /** Looked at with what it holds: a {@code Map} says nothing about itself. */
+    /**
+     * Checks the values of the fields: the type {@code Map} does not show whether it is
+     * immutable.
+     */
     @Test
     void noStaticFieldCanChange() {
         assertThat(main.stream()
@@ -319,7 +323,7 @@ class ArchitectureTests {
             return !value.getClass().getName().startsWith("java.util.ImmutableCollections");
         }
         if (value instanceof Object[] || value instanceof byte[]) {
-            // There are no others than arrays that can change; nobody else gets at these.
+            // Arrays are always mutable, so they must at least be private.
             return !Modifier.isPrivate(field.getModifiers());
         }
         return value != null && value.getClass().getPackageName().startsWith(AtomicBoolean.class.getPackageName());

@@ -75,7 +75,7 @@ public class DocumentationTests {
 
     private static final Pattern PROPERTY = Pattern.compile("(?<![\\w./])delayqueue(?:\\.(?:[a-z-]+|<name>))+");
 
-    /** Of the diagnostic context, which look like properties. */
+    /** Keys of the diagnostic context, which have the form of properties. */
     private static final Set<String> LOG_KEYS = Set.of("delayqueue.queue", "delayqueue.id", "delayqueue.attempt");
 
     private static final String PRELUDE = """
@@ -169,8 +169,8 @@ public class DocumentationTests {
     }
 
     /**
-     * What can be set for a queue can be set for all listeners, but for partitions and
-     * the journal.
+     * Maps a property of one queue to the property of all listeners. Only the number of
+     * partitions and the journal mode exist for a queue alone.
      */
     private static String ofAllListeners(String property) {
         return property.endsWith(".partitions") || property.endsWith(".journal-mode") ? "delayqueue.queues"

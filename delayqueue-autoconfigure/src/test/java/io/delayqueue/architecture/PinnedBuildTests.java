@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the build machine runs beside this repository is named by digest, as a tag may be
- * moved, and something proposes newer versions of all of it.
+ * Checks that the workflow names actions and images by digest, as a tag may be moved, and
+ * that Dependabot proposes newer versions of all of them.
  */
 class PinnedBuildTests {
 

@@ -17,9 +17,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How long files, methods and scripts may be. Goes by the layout that the formatter
- * guarantees: a block ends at the first line that closes it with the indentation of the
- * line that it began on.
+ * Limits the length of files, methods and scripts. Relies on the layout of the formatter:
+ * a block ends at the first closing line with the indentation of its first line.
  */
 class SizeBudgetTests {
 
@@ -29,7 +28,7 @@ class SizeBudgetTests {
 
     private static final int SCRIPT = 60;
 
-    /** Scripts that may be longer, and why. */
+    /** Scripts that may be longer, with the reason. */
     private static final Map<String, String> LONGER_SCRIPTS = Map.of("prelude-groups.lua",
             "the functions of a group are created together, and only for a message of a group", "claim.lua",
             "claims, returns leases and expires in one call, or a claim would cost three round trips", "schedule.lua",
@@ -61,7 +60,7 @@ class SizeBudgetTests {
         assertThat(tooLong).isEmpty();
     }
 
-    /** Lines of the block that begins here; zero if none does. */
+    /** Returns the number of lines of the block that begins here; zero if none begins. */
     private static int blockLength(List<String> lines, int start) {
         Matcher header = BLOCK.matcher(lines.get(start));
         if (!header.matches() || TYPE.matcher(lines.get(start)).matches() || !isMember(lines, start)) {

@@ -62,7 +62,7 @@ class TestSourcesTests {
         return lines.get(first).strip();
     }
 
-    /** Returns the sources, except this one, which names what it finds. */
+    /** Returns the sources, except this one, which contains the searched text. */
     private static List<Path> sources() throws IOException {
         List<Path> roots = new ArrayList<>();
         for (Path module : modules()) {

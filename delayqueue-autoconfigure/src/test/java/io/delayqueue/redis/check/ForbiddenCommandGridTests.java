@@ -143,8 +143,9 @@ class ForbiddenCommandGridTests {
     }
 
     private static RedisScriptExecutor access(LettuceConnectionFactory factory) {
-        return new RedisScriptExecutor(PinnedTimeRunner
-            .askingAllTheSame(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)), micros::get), NAMESPACE);
+        return new RedisScriptExecutor(
+                PinnedTimeRunner.callingTime(RedisScriptExecutor.runner(factory, Duration.ofSeconds(30)), micros::get),
+                NAMESPACE);
     }
 
     @AfterAll

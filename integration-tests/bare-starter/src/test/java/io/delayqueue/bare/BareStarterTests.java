@@ -71,7 +71,7 @@ class BareStarterTests {
     }
 
     @Test
-    void whatThisExecutionLeavesOutIsNotThere() {
+    void theExcludedDependencyOfThisExecutionIsAbsent() {
         String absent = System.getProperty("test.absent");
         assertThat(absent != null && ClassUtils.isPresent(absent, null)).isFalse();
     }

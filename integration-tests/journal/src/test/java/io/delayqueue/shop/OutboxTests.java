@@ -270,10 +270,13 @@ class OutboxTests {
         assertThat(stored.dueAt().toEpochMilli()).isGreaterThanOrEqualTo(inserted[0] + delay.toMillis());
     }
 
-    /** What Redis refuses for good is reported, and does not block the journal. */
+    /**
+     * A request that Redis rejects permanently is reported, and does not block the
+     * journal.
+     */
     @ParameterizedTest
     @EnumSource
-    void aRequestThatRedisRefusesForGoodIsReportedAndNotRepeated(ShopDatabase database) {
+    void aRequestThatRedisRejectsPermanentlyIsReportedAndNotRepeated(ShopDatabase database) {
         start(database);
         this.queue.send(DelayedMessage.builder(ORDERS, "a").id("1").group("a").delay(LATER).build());
         DelayedMessage other = DelayedMessage.builder(ORDERS, "b")
