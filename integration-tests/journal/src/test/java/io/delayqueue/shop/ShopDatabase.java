@@ -41,6 +41,17 @@ enum ShopDatabase {
             return postgres().getJdbcUrl("postgres", name);
         }
 
+    },
+
+    /** Skipped where MariaDB is not installed. */
+    MARIADB {
+
+        @Override
+        String url() {
+            assumeThat(MariaDbServer.isInstalled()).as("MariaDB is installed").isTrue();
+            return MariaDbServer.shared().createDatabase("shop" + next.incrementAndGet());
+        }
+
     };
 
     private static final AtomicInteger next = new AtomicInteger();
