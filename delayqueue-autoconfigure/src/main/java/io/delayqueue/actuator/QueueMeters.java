@@ -32,7 +32,7 @@ final class QueueMeters implements QueueEventListener {
 
     QueueMeters(MeterRegistry registry, String queue) {
         for (SendOutcome outcome : SendOutcome.values()) {
-            if (outcome != SendOutcome.DEFERRED) {
+            if (outcome != SendOutcome.DEFERRED && outcome != SendOutcome.RECORDED) {
                 this.sent.put(outcome,
                         DelayQueueMeter.SENT.counter(queue)
                             .tag(DelayQueueMeter.OUTCOME, DelayQueueMeter.tagOf(outcome))
