@@ -49,12 +49,12 @@ public record DeadLetterFilter(@Nullable String idPrefix, @Nullable String cause
     }
 
     /** Returns whether a dead letter matches. */
-    public boolean matches(DeadLetter letter) {
-        return (this.idPrefix == null || letter.messageId().startsWith(this.idPrefix))
-                && (this.causeContains == null || contains(letter.cause(), this.causeContains))
-                && (this.deadLetteredFrom == null || !letter.deadLetteredAt().isBefore(this.deadLetteredFrom))
-                && (this.deadLetteredBefore == null || letter.deadLetteredAt().isBefore(this.deadLetteredBefore))
-                && (this.group == null || this.group.equals(letter.group()));
+    public boolean matches(DeadLetter deadLetter) {
+        return (this.idPrefix == null || deadLetter.messageId().startsWith(this.idPrefix))
+                && (this.causeContains == null || contains(deadLetter.cause(), this.causeContains))
+                && (this.deadLetteredFrom == null || !deadLetter.deadLetteredAt().isBefore(this.deadLetteredFrom))
+                && (this.deadLetteredBefore == null || deadLetter.deadLetteredAt().isBefore(this.deadLetteredBefore))
+                && (this.group == null || this.group.equals(deadLetter.group()));
     }
 
     private static boolean contains(String text, String part) {

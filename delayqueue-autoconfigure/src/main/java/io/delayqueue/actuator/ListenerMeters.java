@@ -4,14 +4,14 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
 /**
  * Records the timers of one listener on one queue, and the queue's counters. Thread-safe.
  */
-final class ListenerMeters implements QueueEventListener {
+final class ListenerMeters implements MessageEventRecorder {
 
     private final QueueMeters queue;
 

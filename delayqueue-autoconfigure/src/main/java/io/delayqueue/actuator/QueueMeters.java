@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 import io.delayqueue.SendOutcome;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -12,7 +12,7 @@ import io.micrometer.core.instrument.MeterRegistry;
  * Counts the events of one queue. All counters exist from the first use on, so that their
  * absence never means zero. Thread-safe.
  */
-final class QueueMeters implements QueueEventListener {
+final class QueueMeters implements MessageEventRecorder {
 
     private final Map<SendOutcome, Counter> sent = new EnumMap<>(SendOutcome.class);
 

@@ -11,11 +11,11 @@ import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.QueueOverview;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +44,7 @@ public final class StatisticsCache {
 
     private final QueueInspector inspector;
 
-    private final PartitionLayoutCache partitions;
+    private final PartitionLayouts partitions;
 
     /** Whether calls block until they are answered. */
     private final boolean waits;
@@ -172,7 +172,7 @@ public final class StatisticsCache {
         if (failure == null) {
             this.answeredAt = this.nanoTime.getAsLong();
         }
-        this.lastFailure = (failure != null) ? FailureEffects.unwrap(failure) : null;
+        this.lastFailure = (failure != null) ? StoreFailures.unwrap(failure) : null;
     }
 
     /** Returns how long ago the store answered last; {@code null} if it never has. */

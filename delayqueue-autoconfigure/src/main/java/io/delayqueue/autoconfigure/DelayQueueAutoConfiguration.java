@@ -18,7 +18,7 @@ import io.delayqueue.redis.check.RedisIntegrityChecker;
 import io.delayqueue.redis.check.RedisServerCheck;
 import io.delayqueue.redis.check.RedisServerMonitor;
 import io.delayqueue.redis.wakeup.RedisWakeUps;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NodeRegistry;
@@ -29,7 +29,7 @@ import io.delayqueue.store.SecretStore;
 import io.delayqueue.store.ServerMonitor;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.InspectorTemplate;
@@ -95,7 +95,7 @@ public final class DelayQueueAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     StoreComponents delayQueueStoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionLayoutCache partitions, ObjectProvider<MessageEventListener> events,
+            PartitionLayouts partitions, ObjectProvider<MessageEventRecorderFactory> events,
             ObjectProvider<QueueRegistry> registry) {
         return new StoreComponents(messages, inspector, wakeUps, partitions, eventsOf(events),
                 new QueueRegistrar(registry.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
@@ -106,19 +106,19 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean(DelayQueueInspector.class)
     InspectorTemplate delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueRegistry> queues,
-            ObjectProvider<NodeRegistry> nodes, PartitionLayoutCache partitions, DelayQueueProperties properties) {
+            ObjectProvider<NodeRegistry> nodes, PartitionLayouts partitions, DelayQueueProperties properties) {
         return new InspectorTemplate(inspector, queues.getIfAvailable(() -> QueueRegistry.NONE),
                 nodes.getIfAvailable(() -> NodeRegistry.NONE), partitions, properties.answerLimit());
     }
 
     @Bean
     @ConditionalOnMissingBean
-    PartitionLayoutCache delayQueuePartitionLayoutCache(PartitionLayoutStore layouts, DelayQueueProperties properties) {
-        return new PartitionLayoutCache(layouts, properties::partitions, System::nanoTime);
+    PartitionLayouts delayQueuePartitionLayouts(PartitionLayoutStore layouts, DelayQueueProperties properties) {
+        return new PartitionLayouts(layouts, properties::partitions, System::nanoTime);
     }
 
-    static MessageEventListener eventsOf(ObjectProvider<MessageEventListener> events) {
-        return MessageEventListener.composed(events.orderedStream().toList());
+    static MessageEventRecorderFactory eventsOf(ObjectProvider<MessageEventRecorderFactory> events) {
+        return MessageEventRecorderFactory.composed(events.orderedStream().toList());
     }
 
     /** Fallback for a custom store without support for partitions. */
@@ -154,7 +154,7 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean
         RedisScriptExecutor delayQueueRedisScriptExecutor(
                 @Qualifier(REDIS_TEMPLATE) RedisTemplate<String, byte[]> template, DelayQueueProperties properties,
-                ObjectProvider<MessageEventListener> events) {
+                ObjectProvider<MessageEventRecorderFactory> events) {
             return RedisScriptExecutor.to(template.getRequiredConnectionFactory(), properties.namespace(),
                     properties.commandTimeout(), properties.replicaWait(), eventsOf(events));
         }
@@ -282,14 +282,14 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(QueueRegistry.class)
         QueueRegistry delayQueueQueueRegistry(InMemoryMessageStore store) {
-            return store.queueDirectory();
+            return store.queueRegistry();
         }
 
         @Bean
         @ConditionalOnBean(InMemoryMessageStore.class)
         @ConditionalOnMissingBean(NodeRegistry.class)
         NodeRegistry delayQueueNodeRegistry(InMemoryMessageStore store) {
-            return store.nodeDirectory();
+            return store.nodeRegistry();
         }
 
         @Bean

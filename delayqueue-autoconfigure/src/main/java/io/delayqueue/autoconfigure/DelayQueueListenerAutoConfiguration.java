@@ -9,9 +9,9 @@ import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
@@ -77,7 +77,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, HandlerMethodFactory handlers,
-            ObjectProvider<MessageEventListener> events) {
+            ObjectProvider<MessageEventRecorderFactory> events) {
         return new DelayedListenerRegistry(properties::listenerSettings, handlers,
                 DelayQueueAutoConfiguration.eventsOf(events));
     }
@@ -112,7 +112,7 @@ public final class DelayQueueListenerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ListenerRuntimeSettings delayQueueListenerRuntimeSettings(DelayQueueProperties properties, BeanFactory beans,
+    SharedListenerSettings delayQueueSharedListenerSettings(DelayQueueProperties properties, BeanFactory beans,
             ObjectProvider<TaskDecorator> decorators, Environment environment) {
         return properties.workerSettings(Threading.VIRTUAL.isActive(environment),
                 HandlerExecutorResolver.among(beans, properties.listener().executor(), decorators));
@@ -121,7 +121,7 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerLifecycle delayedListenerLifecycle(StoreComponents components, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, NodeHeartbeat heartbeat, ListenerRuntimeSettings settings) {
+            ApplicationEventPublisher events, NodeHeartbeat heartbeat, SharedListenerSettings settings) {
         return new DelayedListenerLifecycle(components, registry, events, settings, heartbeat);
     }
 

@@ -1,6 +1,6 @@
 package io.delayqueue.autoconfigure;
 
-import io.delayqueue.actuator.MicrometerEventListener;
+import io.delayqueue.actuator.MicrometerEventRecorderFactory;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.actuator.StatisticsCache;
 import io.delayqueue.listener.DelayedListenerLifecycle;
@@ -31,8 +31,9 @@ public final class DelayQueueMetricsAutoConfiguration {
     @Bean
     @Proxyable(ProxyType.INTERFACES)
     @ConditionalOnMissingBean
-    MicrometerEventListener delayQueueEvents(MeterRegistry registry, DelayQueueMetricsProperties properties) {
-        return new MicrometerEventListener(registry, properties.maxQueues());
+    MicrometerEventRecorderFactory delayQueueMicrometerEventRecorderFactory(MeterRegistry registry,
+            DelayQueueMetricsProperties properties) {
+        return new MicrometerEventRecorderFactory(registry, properties.maxQueues());
     }
 
     @Bean

@@ -9,10 +9,10 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.journal.JournalMode;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
-import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.BackoffPolicy;
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.replication.ReplicationRequirement;
@@ -158,9 +158,9 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** Returns the settings shared by all listeners of the process. */
-    ListenerRuntimeSettings workerSettings(boolean virtualThreads, HandlerExecutorSettings execution) {
+    SharedListenerSettings workerSettings(boolean virtualThreads, HandlerExecutorSettings execution) {
         Duration retention = this.deadLetters.retention();
-        return new ListenerRuntimeSettings(this.listener.shutdownTimeout(), this.safetyPoll,
+        return new SharedListenerSettings(this.listener.shutdownTimeout(), this.safetyPoll,
                 retention.isZero() ? null : retention, virtualThreads, execution);
     }
 

@@ -1,13 +1,13 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.redis.RedisScriptExecutor;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.Binder;
@@ -136,18 +136,18 @@ public class DelayQueueSystemBuilder {
         return this.context.getBeanProvider(MessageObservations.class).getIfAvailable(() -> MessageObservations.NONE);
     }
 
-    MessageEventListener events() {
-        return DelayQueueAutoConfiguration.eventsOf(this.context.getBeanProvider(MessageEventListener.class));
+    MessageEventRecorderFactory events() {
+        return DelayQueueAutoConfiguration.eventsOf(this.context.getBeanProvider(MessageEventRecorderFactory.class));
     }
 
-    ListenerRuntimeSettings runtimeSettings() {
+    SharedListenerSettings runtimeSettings() {
         return settings().workerSettings(Threading.VIRTUAL.isActive(this.context.getEnvironment()),
                 HandlerExecutorResolver.among(this.context, settings().listener().executor(),
                         this.context.getBeanProvider(TaskDecorator.class)));
     }
 
-    PartitionLayoutCache layouts(PartitionLayoutStore store) {
-        return new PartitionLayoutCache(store, settings()::partitions, System::nanoTime);
+    PartitionLayouts layouts(PartitionLayoutStore store) {
+        return new PartitionLayouts(store, settings()::partitions, System::nanoTime);
     }
 
     String application() {

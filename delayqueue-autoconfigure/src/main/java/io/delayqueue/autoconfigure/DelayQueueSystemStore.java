@@ -17,7 +17,7 @@ import io.delayqueue.redis.check.RedisServerCheck;
 import io.delayqueue.redis.wakeup.RedisWakeUps;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.QueueRegistry;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.InspectorTemplate;
@@ -47,12 +47,12 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
 
     static DelayQueueSystemStore inMemory(DelayQueueSystemBuilder builder) {
         InMemoryMessageStore store = new InMemoryMessageStore(builder.codec(), new MicrosClock());
-        PartitionLayoutCache layouts = builder.layouts(store.partitionRecords());
-        QueueRegistrar registrar = new QueueRegistrar(store.queueDirectory(), System::nanoTime);
+        PartitionLayouts layouts = builder.layouts(store.partitionRecords());
+        QueueRegistrar registrar = new QueueRegistrar(store.queueRegistry(), System::nanoTime);
         return new DelayQueueSystemStore(new StoreComponents(store, store, store, layouts, builder.events(), registrar),
-                new InspectorTemplate(store.queueInspector(), store.queueDirectory(), store.nodeDirectory(), layouts,
+                new InspectorTemplate(store.queueInspector(), store.queueRegistry(), store.nodeRegistry(), layouts,
                         builder.settings().answerLimit()),
-                new InMemoryIntegrityChecker(), store.nodeDirectory(), null, null, null);
+                new InMemoryIntegrityChecker(), store.nodeRegistry(), null, null, null);
     }
 
     static DelayQueueSystemStore onRedis(DelayQueueSystemBuilder builder, RedisConnectionFactory connections,
@@ -61,7 +61,7 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
         RedisScriptExecutor access = RedisScriptExecutor.to(connections, namespace, properties.commandTimeout(),
                 properties.replicaWait(), builder.events());
         RedisWakeUps wakeUps = new RedisWakeUps(connections, access, properties.wakeup());
-        PartitionLayoutCache layouts = builder.layouts(new RedisPartitionLayoutStore(access));
+        PartitionLayouts layouts = builder.layouts(new RedisPartitionLayoutStore(access));
         QueueRegistry queues = new RedisQueueRegistry(access);
         NodeRegistry nodes = new RedisNodeRegistry(access);
         return new DelayQueueSystemStore(

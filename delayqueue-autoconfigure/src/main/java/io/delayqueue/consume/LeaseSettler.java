@@ -15,14 +15,14 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.ExpiredMessagesLogs;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.Texts;
+import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.routing.StoreComponents;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +42,7 @@ public final class LeaseSettler {
 
     private final MessageStore store;
 
-    private final MessageEventListener events;
+    private final MessageEventRecorderFactory events;
 
     private final DeadLetterPublisher publisher;
 
@@ -81,7 +81,7 @@ public final class LeaseSettler {
             .toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).handle((done, failure) -> {
             if (failure != null) {
-                throw new CompletionException(FailureEffects.ofAll(answers, FailureEffects.unwrap(failure)));
+                throw new CompletionException(StoreFailures.ofAll(answers, StoreFailures.unwrap(failure)));
             }
             return settled;
         });
@@ -101,7 +101,7 @@ public final class LeaseSettler {
     }
 
     /** Releases a lease to the due time of its attempt. */
-    public CompletableFuture<Boolean> release(DueLease due) {
+    public CompletableFuture<Boolean> release(UnstartedLease due) {
         return first(due.lease(), this.store.release(due.lease().partition(), List.of(due)));
     }
 
@@ -144,7 +144,7 @@ public final class LeaseSettler {
             if (failure == null && settled) {
                 publish(message.lease(), request, message.failures(), "");
             }
-            else if (failure != null && FailureEffects.isIn(failure)) {
+            else if (failure != null && StoreFailures.mayHaveTakenEffect(failure)) {
                 publish(message.lease(), request, message.failures(), UNCONFIRMED);
             }
             else if (failure != null) {
@@ -190,7 +190,7 @@ public final class LeaseSettler {
      * Releases messages of one partition that no caller has seen.
      * @return completes when they are released; does not fail
      */
-    CompletableFuture<Void> releaseUnseen(List<DueLease> leases) {
+    CompletableFuture<Void> releaseUnseen(List<UnstartedLease> leases) {
         Lease first = leases.get(0).lease();
         return this.store.release(first.partition(), leases).handle((released, failure) -> {
             if (failure != null) {

@@ -17,10 +17,10 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DueLease;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
@@ -147,20 +147,20 @@ public final class MessageClaimer<M> {
      */
     private static <M> void complete(ClaimResult result, List<Outcome<M>> outcomes, CompletableFuture<Batch<M>> batch) {
         List<M> accepted = new ArrayList<>();
-        List<DueLease> leases = new ArrayList<>();
+        List<UnstartedLease> leases = new ArrayList<>();
         Throwable failure = null;
         for (int i = 0; i < outcomes.size(); i++) {
             Outcome<M> outcome = outcomes.get(i);
             if (outcome.message() != null) {
                 accepted.add(outcome.message());
-                leases.add(result.messages().get(i).dueLease());
+                leases.add(result.messages().get(i).unstartedLease());
             }
             else if (failure == null) {
                 failure = outcome.failure();
             }
         }
         if (accepted.isEmpty() && failure != null) {
-            batch.completeExceptionally(FailureEffects.unwrap(failure));
+            batch.completeExceptionally(StoreFailures.unwrap(failure));
         }
         else {
             batch.complete(new Batch<>(result, accepted, leases));
@@ -177,8 +177,8 @@ public final class MessageClaimer<M> {
         }
     }
 
-    private static List<DueLease> leases(ClaimResult result) {
-        return result.messages().stream().map(ClaimedMessage::dueLease).toList();
+    private static List<UnstartedLease> leases(ClaimResult result) {
+        return result.messages().stream().map(ClaimedMessage::unstartedLease).toList();
     }
 
     /**
@@ -225,7 +225,7 @@ public final class MessageClaimer<M> {
         }
         return this.settler.start(message.lease()).handle((started, failure) -> {
             if (failure != null) {
-                releaseUnseen(List.of(message.dueLease()), claim.thread());
+                releaseUnseen(List.of(message.unstartedLease()), claim.thread());
                 return new Outcome<>(null, failure);
             }
             return started ? inTime(message, read, now, claim) : Outcome.leftOut();
@@ -245,7 +245,7 @@ public final class MessageClaimer<M> {
         Instant expiresAt = message.expiresAt();
         boolean expired = expiresAt != null && !now.plusNanos(elapsed).isBefore(expiresAt);
         if (expired || claim.term().left(now()).toNanos() <= 0) {
-            releaseUnseen(List.of(message.dueLease()), claim.thread());
+            releaseUnseen(List.of(message.unstartedLease()), claim.thread());
             return Outcome.leftOut();
         }
         return new Outcome<>(read, null);
@@ -255,7 +255,7 @@ public final class MessageClaimer<M> {
      * Releases messages that their caller will not see, without counting an attempt.
      * @return completes when they are released; does not fail
      */
-    public CompletableFuture<Void> releaseUnseen(List<DueLease> leases, PollerExecutor thread) {
+    public CompletableFuture<Void> releaseUnseen(List<UnstartedLease> leases, PollerExecutor thread) {
         return CompletableFuture.allOf(leases.stream()
             .collect(Collectors.groupingBy((due) -> due.lease().partition()))
             .values()
@@ -328,7 +328,7 @@ public final class MessageClaimer<M> {
      * @param messages the messages for the caller
      * @param leases their leases
      */
-    record Batch<M>(ClaimResult claim, List<M> messages, List<DueLease> leases) {
+    record Batch<M>(ClaimResult claim, List<M> messages, List<UnstartedLease> leases) {
 
         /** Returns whether another claim of the partition may find something now. */
         boolean mayLeaveMore() {

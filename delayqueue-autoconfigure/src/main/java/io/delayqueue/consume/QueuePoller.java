@@ -19,8 +19,8 @@ import java.util.function.Function;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
@@ -291,7 +291,7 @@ public final class QueuePoller<M> {
 
     /** Fails all requests, or continues if the store is only unavailable. */
     private void failed(Throwable failure, Runnable continuation) {
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof StoreUnavailableException unavailable) {
             if (this.outage == null || this.outage.effect() != Effect.UNKNOWN) {
                 this.outage = unavailable;

@@ -15,10 +15,10 @@ import java.util.function.Consumer;
 import io.delayqueue.CancelResult;
 import io.delayqueue.JournalRequestRefusedEvent;
 import io.delayqueue.SendResult;
-import io.delayqueue.store.FailureEffects;
-import io.delayqueue.store.GroupChangeException;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionRouter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -48,7 +48,7 @@ final class JournalRelay implements SmartLifecycle {
 
     private final PartitionRouter router;
 
-    private final MessageEventListener events;
+    private final MessageEventRecorderFactory events;
 
     private final Consumer<Object> publisher;
 
@@ -60,7 +60,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private boolean failing;
 
-    JournalRelay(JournalTable table, PartitionRouter router, MessageEventListener events, Consumer<Object> publisher) {
+    JournalRelay(JournalTable table, PartitionRouter router, MessageEventRecorderFactory events,
+            Consumer<Object> publisher) {
         this.table = table;
         this.router = router;
         this.events = events;
@@ -214,7 +215,7 @@ final class JournalRelay implements SmartLifecycle {
         for (int i = 0; i < rows.size(); i++) {
             JournalRow row = rows.get(i);
             Throwable failure = failureOf(offers.get(i));
-            if (failure instanceof GroupChangeException refused) {
+            if (failure instanceof MessageGroupChangeException refused) {
                 refused(row.request(), refused, submissions.get(row.revision()));
             }
             else if (failure != null) {
@@ -254,10 +255,10 @@ final class JournalRelay implements SmartLifecycle {
     }
 
     private static @Nullable Throwable failureOf(CompletableFuture<?> offer) {
-        return offer.handle((answer, failure) -> (failure != null) ? FailureEffects.unwrap(failure) : null).join();
+        return offer.handle((answer, failure) -> (failure != null) ? StoreFailures.unwrap(failure) : null).join();
     }
 
-    private void refused(JournalRequest request, GroupChangeException failure, @Nullable Submission submission) {
+    private void refused(JournalRequest request, MessageGroupChangeException failure, @Nullable Submission submission) {
         logger.error("The store refused a request of the journal for good: {}", failure.getMessage());
         if (submission != null) {
             submission.answer().completeExceptionally(failure);

@@ -15,7 +15,7 @@ import io.delayqueue.listener.handler.HandlerMethodAdapter;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.listener.poll.ListenerCounters;
-import io.delayqueue.listener.poll.PartitionListener;
+import io.delayqueue.listener.poll.PartitionBinding;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
@@ -201,8 +201,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             MessageHandler handler, ListenerAnnotation annotation) {
         ListenerCounters counters = new ListenerCounters();
         MessageHandler observed = registry.handlers().observed(handler, id);
-        List<PartitionListener> listened = queues.stream()
-            .map((queue) -> new PartitionListener(id, Partition.first(queue),
+        List<PartitionBinding> listened = queues.stream()
+            .map((queue) -> new PartitionBinding(id, Partition.first(queue),
                     annotation.settings(registry.defaults(queue)), observed, counters, registry.events(queue, id)))
             .toList();
         return new QueueListenerContainer(id, listened, counters);

@@ -3,7 +3,7 @@ package io.delayqueue.listener;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.listener.poll.ClockJumpLog;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
 
     private final ApplicationEventPublisher events;
 
-    private final ListenerRuntimeSettings settings;
+    private final SharedListenerSettings settings;
 
     private final NodeHeartbeat heartbeat;
 
@@ -52,7 +52,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
      * @param heartbeat reports the status of this node
      */
     public DelayedListenerLifecycle(StoreComponents store, DelayedListenerRegistry registry,
-            ApplicationEventPublisher events, ListenerRuntimeSettings settings, NodeHeartbeat heartbeat) {
+            ApplicationEventPublisher events, SharedListenerSettings settings, NodeHeartbeat heartbeat) {
         this.heartbeat = heartbeat;
         this.store = store;
         this.registry = registry;

@@ -13,8 +13,8 @@ import java.util.function.Function;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.ListenerSettings;
-import io.delayqueue.store.MessageEventListener;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +30,7 @@ public class DelayedListenerRegistry {
 
     private final HandlerMethodFactory handlers;
 
-    private final MessageEventListener events;
+    private final MessageEventRecorderFactory events;
 
     private volatile Map<String, QueueListenerContainer> containers = Map.of();
 
@@ -45,7 +45,7 @@ public class DelayedListenerRegistry {
      * @param events receives the events of the listeners
      */
     public DelayedListenerRegistry(Function<QueueName, ListenerSettings> defaults, HandlerMethodFactory handlers,
-            MessageEventListener events) {
+            MessageEventRecorderFactory events) {
         this.events = events;
         this.defaults = defaults;
         this.handlers = handlers;
@@ -83,7 +83,7 @@ public class DelayedListenerRegistry {
         return this.defaults.apply(queue);
     }
 
-    QueueEventListener events(QueueName queue, String listenerId) {
+    MessageEventRecorder events(QueueName queue, String listenerId) {
         return this.events.of(queue, listenerId);
     }
 

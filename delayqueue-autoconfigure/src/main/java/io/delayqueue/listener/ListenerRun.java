@@ -15,11 +15,11 @@ import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.DeadLetterCleaner;
 import io.delayqueue.listener.poll.HandlerExecutor;
-import io.delayqueue.listener.poll.ListenerRuntime;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.Nanos;
 import io.delayqueue.listener.poll.PollLoop;
+import io.delayqueue.listener.poll.PollLoopContext;
 import io.delayqueue.listener.poll.PrimaryPartitions;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.StoreOutageLog;
 import io.delayqueue.listener.poll.TimerThread;
 import io.delayqueue.store.routing.StoreComponents;
@@ -43,7 +43,7 @@ final class ListenerRun {
 
     private final StoreComponents store;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final TimerThread timer = new TimerThread();
 
@@ -63,21 +63,21 @@ final class ListenerRun {
     private volatile boolean retired;
 
     ListenerRun(StoreComponents store, ApplicationEventPublisher events, ClockJumpLog clocks,
-            ListenerRuntimeSettings settings, NodeHeartbeat heartbeat) {
+            SharedListenerSettings settings, NodeHeartbeat heartbeat) {
         this.heartbeat = heartbeat;
         this.store = store;
         this.executor = new HandlerExecutor(settings.virtualThreads(), store.messages().isBlocking(),
                 settings.execution().executor());
-        this.runtime = new ListenerRuntime(store.messages(), events, this.executor, this.timer,
+        this.context = new PollLoopContext(store.messages(), events, this.executor, this.timer,
                 new StoreOutageLog(System::nanoTime, this.executor::log), clocks, store.partitions(),
                 store.wakeUps().announcesPrimaryPollers()
                         ? new PrimaryPartitions(settings.safetyPoll(), System::nanoTime) : null,
                 settings, System::nanoTime);
-        this.cleaner = new DeadLetterCleaner(this.runtime);
+        this.cleaner = new DeadLetterCleaner(this.context);
     }
 
-    ListenerRuntime runtime() {
-        return this.runtime;
+    PollLoopContext context() {
+        return this.context;
     }
 
     /** Starts a loop, whose end a stop awaits. */
@@ -111,7 +111,7 @@ final class ListenerRun {
 
     /** Also registers the queues: at launch, the store may have been unavailable. */
     private void report() {
-        this.runtime.runStoreTask(() -> {
+        this.context.runStoreTask(() -> {
             this.heartbeat.report();
             this.queues.forEach(this.store.registrar()::register);
         });
@@ -131,7 +131,7 @@ final class ListenerRun {
         boolean interrupted = false;
         try {
             CompletableFuture.allOf(this.ends.toArray(CompletableFuture<?>[]::new))
-                .get(Nanos.of(this.runtime.settings().shutdownTimeout().plus(GRACE)), TimeUnit.NANOSECONDS);
+                .get(Nanos.of(this.context.settings().shutdownTimeout().plus(GRACE)), TimeUnit.NANOSECONDS);
         }
         catch (TimeoutException | ExecutionException ex) {
             // Each loop that has not ended logs this.

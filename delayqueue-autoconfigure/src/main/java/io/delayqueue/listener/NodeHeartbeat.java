@@ -32,7 +32,7 @@ public final class NodeHeartbeat {
 
     private static final Logger logger = LoggerFactory.getLogger(NodeHeartbeat.class);
 
-    private final NodeRegistry directory;
+    private final NodeRegistry registry;
 
     private final NodeStatusCodec.Node node;
 
@@ -49,9 +49,9 @@ public final class NodeHeartbeat {
      * @param listeners returns the listeners of the node, called for each report
      * @param besides runs after each report, for other periodic checks; must not block
      */
-    public NodeHeartbeat(NodeRegistry directory, NodeStatusCodec.Node node,
+    public NodeHeartbeat(NodeRegistry registry, NodeStatusCodec.Node node,
             Supplier<Collection<ListenerContainer>> listeners, LongSupplier nanoTime, Runnable besides) {
-        this.directory = directory;
+        this.registry = registry;
         this.node = node;
         this.listeners = listeners;
         this.nanoTime = nanoTime;
@@ -93,7 +93,7 @@ public final class NodeHeartbeat {
         Duration uptime = Duration.ofNanos(this.nanoTime.getAsLong() - this.startedAt);
         List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeHeartbeat::status).toList();
         StoreFutures
-            .send(() -> this.directory.report(this.node.id(), NodeStatusCodec.write(this.node, uptime, listeners)))
+            .send(() -> this.registry.report(this.node.id(), NodeStatusCodec.write(this.node, uptime, listeners)))
             .whenComplete(NodeHeartbeat::complete);
         this.besides.run();
     }
@@ -106,7 +106,7 @@ public final class NodeHeartbeat {
 
     /** Removes the status of this node, as it stops. */
     void withdraw() {
-        StoreFutures.send(() -> this.directory.remove(this.node.id())).whenComplete(NodeHeartbeat::complete);
+        StoreFutures.send(() -> this.registry.remove(this.node.id())).whenComplete(NodeHeartbeat::complete);
     }
 
     private static void complete(Object done, Throwable failure) {

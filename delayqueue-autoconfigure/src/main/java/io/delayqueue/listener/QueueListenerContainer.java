@@ -9,13 +9,13 @@ import java.util.SortedMap;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.listener.poll.HandlerDispatcher;
+import io.delayqueue.listener.poll.HandlerConcurrencyLimiter;
 import io.delayqueue.listener.poll.ListenerCounters;
-import io.delayqueue.listener.poll.PartitionListener;
-import io.delayqueue.listener.poll.ListenerRuntime;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.ListenerStatistics;
+import io.delayqueue.listener.poll.PartitionBinding;
 import io.delayqueue.listener.poll.PollLoop;
+import io.delayqueue.listener.poll.PollLoopContext;
 import io.delayqueue.listener.poll.PollLoopStatus;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.Texts;
@@ -41,7 +41,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
     private final String id;
 
-    private final List<PartitionListener> endpoints;
+    private final List<PartitionBinding> bindings;
 
     private final ListenerCounters counters;
 
@@ -55,13 +55,13 @@ final class QueueListenerContainer implements ListenerContainer {
 
     /**
      * Creates a container that starts with the application if all its queues do.
-     * @param endpoints one for each queue, at least one
+     * @param bindings one for each queue, at least one
      */
-    QueueListenerContainer(String id, List<PartitionListener> endpoints, ListenerCounters counters) {
+    QueueListenerContainer(String id, List<PartitionBinding> bindings, ListenerCounters counters) {
         this.id = id;
-        this.endpoints = List.copyOf(endpoints);
+        this.bindings = List.copyOf(bindings);
         this.counters = counters;
-        this.wanted = endpoints.stream().allMatch((endpoint) -> endpoint.settings().autoStartup());
+        this.wanted = bindings.stream().allMatch((binding) -> binding.settings().autoStartup());
     }
 
     @Override
@@ -71,11 +71,11 @@ final class QueueListenerContainer implements ListenerContainer {
 
     @Override
     public List<String> queues() {
-        return this.endpoints.stream().map((endpoint) -> endpoint.queue().value()).toList();
+        return this.bindings.stream().map((binding) -> binding.queue().value()).toList();
     }
 
-    List<PartitionListener> endpoints() {
-        return this.endpoints;
+    List<PartitionBinding> bindings() {
+        return this.bindings;
     }
 
     /** Attaches the container to a run, and starts it unless it was stopped. */
@@ -105,7 +105,7 @@ final class QueueListenerContainer implements ListenerContainer {
         Loops started = new Loops(run, this.paused);
         this.loops = started;
         try {
-            this.endpoints.forEach(started::start);
+            this.bindings.forEach(started::start);
         }
         catch (Throwable ex) {
             stopLoops();
@@ -114,7 +114,7 @@ final class QueueListenerContainer implements ListenerContainer {
         if (this.loops != started) {
             return; // stopped meanwhile by a call on this thread
         }
-        ListenerSettings settings = this.endpoints.get(0).settings();
+        ListenerSettings settings = this.bindings.get(0).settings();
         logger.info("Listener '{}' started on queues {}: concurrency {}, lease {}, {}", this.id, queues(),
                 settings.concurrency(), Texts.span(settings.lease()), Texts.count(settings.maxAttempts(), "attempt"));
     }
@@ -172,7 +172,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
     @Override
     public int concurrency() {
-        return this.endpoints.get(0).settings().concurrency();
+        return this.bindings.get(0).settings().concurrency();
     }
 
     @Override
@@ -183,9 +183,9 @@ final class QueueListenerContainer implements ListenerContainer {
 
     @Override
     public Map<String, SortedMap<Long, Long>> lateness() {
-        return this.endpoints.stream()
-            .collect(Collectors.toMap((endpoint) -> endpoint.queue().value(),
-                    (endpoint) -> endpoint.lateness().byMicros()));
+        return this.bindings.stream()
+            .collect(
+                    Collectors.toMap((binding) -> binding.queue().value(), (binding) -> binding.lateness().byMicros()));
     }
 
     @Override
@@ -201,7 +201,7 @@ final class QueueListenerContainer implements ListenerContainer {
 
         private final ListenerRun run;
 
-        private final Map<QueueName, HandlerDispatcher> dispatchers = new HashMap<>();
+        private final Map<QueueName, HandlerConcurrencyLimiter> limiters = new HashMap<>();
 
         private final Map<Partition, PollLoop> byPartition = new LinkedHashMap<>();
 
@@ -217,25 +217,25 @@ final class QueueListenerContainer implements ListenerContainer {
         }
 
         /** Starts the loops of a queue, unless all were stopped meanwhile. */
-        void start(PartitionListener endpoint) {
-            QueueName queue = endpoint.queue();
-            ListenerRuntime runtime = this.run.runtime();
-            if (!add(queue,
-                    new HandlerDispatcher(endpoint.settings().concurrency(), runtime.executor(), runtime.nanoTime()))) {
+        void start(PartitionBinding binding) {
+            QueueName queue = binding.queue();
+            PollLoopContext context = this.run.context();
+            if (!add(queue, new HandlerConcurrencyLimiter(binding.settings().concurrency(), context.executor(),
+                    context.nanoTime()))) {
                 return;
             }
             this.run.add(queue);
-            cover(endpoint, List.of(Partition.first(queue)));
-            Runnable watch = runtime.partitions().watch(queue, (layout) -> cover(endpoint, layout.all(queue)));
+            cover(binding, List.of(Partition.first(queue)));
+            Runnable watch = context.partitions().watch(queue, (layout) -> cover(binding, layout.all(queue)));
             if (!add(watch)) {
                 watch.run();
             }
         }
 
         /** Returns {@code false} if the loops were stopped before. */
-        private synchronized boolean add(QueueName queue, HandlerDispatcher dispatcher) {
+        private synchronized boolean add(QueueName queue, HandlerConcurrencyLimiter limiter) {
             if (!this.stopped) {
-                this.dispatchers.put(queue, dispatcher);
+                this.limiters.put(queue, limiter);
             }
             return !this.stopped;
         }
@@ -246,9 +246,9 @@ final class QueueListenerContainer implements ListenerContainer {
         }
 
         /** Starts loops outside the lock, as their iterations would block others. */
-        private void cover(PartitionListener endpoint, List<Partition> partitions) {
+        private void cover(PartitionBinding binding, List<Partition> partitions) {
             for (Partition partition : partitions) {
-                PollLoop loop = add(endpoint, partition);
+                PollLoop loop = add(binding, partition);
                 if (loop != null) {
                     try {
                         this.run.start(loop);
@@ -262,12 +262,12 @@ final class QueueListenerContainer implements ListenerContainer {
             }
         }
 
-        private synchronized @Nullable PollLoop add(PartitionListener endpoint, Partition partition) {
-            HandlerDispatcher dispatcher = this.dispatchers.get(partition.queue());
-            if (dispatcher == null || this.stopped || this.byPartition.containsKey(partition)) {
+        private synchronized @Nullable PollLoop add(PartitionBinding binding, Partition partition) {
+            HandlerConcurrencyLimiter limiter = this.limiters.get(partition.queue());
+            if (limiter == null || this.stopped || this.byPartition.containsKey(partition)) {
                 return null;
             }
-            PollLoop loop = new PollLoop(endpoint.at(partition), this.run.runtime(), dispatcher);
+            PollLoop loop = new PollLoop(binding.at(partition), this.run.context(), limiter);
             // Runs no iteration, as the loop is not started.
             loop.pause(this.paused);
             this.byPartition.put(partition, loop);
@@ -276,9 +276,9 @@ final class QueueListenerContainer implements ListenerContainer {
 
         private synchronized void remove(Partition partition) {
             this.byPartition.remove(partition);
-            HandlerDispatcher dispatcher = this.dispatchers.get(partition.queue());
-            if (dispatcher != null) {
-                dispatcher.unregister();
+            HandlerConcurrencyLimiter limiter = this.limiters.get(partition.queue());
+            if (limiter != null) {
+                limiter.unregister();
             }
         }
 
@@ -287,7 +287,7 @@ final class QueueListenerContainer implements ListenerContainer {
         }
 
         synchronized Map<String, Integer> freeHandlers() {
-            return this.dispatchers.entrySet()
+            return this.limiters.entrySet()
                 .stream()
                 .collect(Collectors.toMap((entry) -> entry.getKey().value(), (entry) -> entry.getValue().idle()));
         }
@@ -307,12 +307,12 @@ final class QueueListenerContainer implements ListenerContainer {
             synchronized (this) {
                 this.stopped = true;
                 watches = List.copyOf(this.watches);
-                queues = List.copyOf(this.dispatchers.keySet());
+                queues = List.copyOf(this.limiters.keySet());
             }
             watches.forEach(Runnable::run);
             queues.forEach(this.run::remove);
             // None is added from here on.
-            all().forEach((loop) -> loop.stop(this.run.runtime().settings().shutdownTimeout()));
+            all().forEach((loop) -> loop.stop(this.run.context().settings().shutdownTimeout()));
         }
 
     }

@@ -7,9 +7,9 @@
  * handlers, {@code HandlerMethodAdapter} calls them.
  * <p>
  * Threads: loops have none, see {@code PollLoopScheduler}; handler threads, whose number
- * {@code HandlerDispatcher} limits; one timer for the process; and up to eight for
- * iterations and renewals where calls of the store block. Each class that several threads
- * use documents them under <strong>Threads</strong>. Time spans are measured by
+ * {@code HandlerConcurrencyLimiter} limits; one timer for the process; and up to eight
+ * for iterations and renewals where calls of the store block. Each class that several
+ * threads use documents them under <strong>Threads</strong>. Time spans are measured by
  * {@link java.lang.System#nanoTime()}; only the store knows the time of day.
  */
 @NullMarked

@@ -25,7 +25,6 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.ListedMessage;
@@ -42,6 +41,7 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -64,7 +64,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final MemoryPartitionLayoutStore records = new MemoryPartitionLayoutStore(this, this.wakeUps);
 
-    private final MemoryQueueRegistry directory = new MemoryQueueRegistry();
+    private final MemoryQueueRegistry registry = new MemoryQueueRegistry();
 
     private final MemoryNodeRegistry nodes;
 
@@ -89,18 +89,19 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (queue, now) -> {
             messages.forEach((message) -> queue.requireSameGroup(message, now));
             return each(messages, (message) -> queue.send(message, now));
         };
-        return messages.stream().allMatch(NewMessage::unique) ? in(home.partition(), transition) : in(home, transition);
+        return messages.stream().allMatch(NewMessage::unique) ? in(target.partition(), transition)
+                : in(target, transition);
     }
 
     @Override
-    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
-        return in(home, (queue, now) -> {
+        return in(target, (queue, now) -> {
             messages.forEach((message) -> queue.requireSameGroup(message, now));
             return each(messages,
                     (message) -> queue.holds(message, now) ? Optional.of(queue.send(message, now)) : Optional.empty());
@@ -156,7 +157,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<UnstartedLease> leases) {
         return in(partition, (queue, now) -> each(leases, (each) -> queue.release(each.lease(),
                 Math.min(each.dueAt().toEpochMilli(), Micros.ceilToMillis(now)))));
     }
@@ -167,23 +168,23 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
-        return in(home, (queue, now) -> queue.cancel(id, now));
+    public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
+        return in(target, (queue, now) -> queue.cancel(id, now));
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
-        return in(home, (queue, now) -> queue.reschedule(id, due, now));
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
+        return in(target, (queue, now) -> queue.reschedule(id, due, now));
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String letterId) {
-        return in(home, (queue, now) -> queue.redrive(letterId, now));
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId) {
+        return in(target, (queue, now) -> queue.redrive(deadLetterId, now));
     }
 
     @Override
-    public CompletableFuture<Boolean> purge(Partition partition, String letterId) {
-        return in(partition, (queue, now) -> queue.purge(letterId));
+    public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
+        return in(partition, (queue, now) -> queue.purge(deadLetterId));
     }
 
     @Override
@@ -192,9 +193,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id) {
-        return in(home, (queue, now) -> Optional.ofNullable(queue.find(id, now))
-            .map((message) -> stored(home.partition(), message, now)));
+    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget target, String id) {
+        return in(target, (queue, now) -> Optional.ofNullable(queue.find(id, now))
+            .map((message) -> stored(target.partition(), message, now)));
     }
 
     private StoredMessage stored(Partition partition, MemoryMessage message, long now) {
@@ -214,22 +215,22 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     public CompletableFuture<DeadLetterPage> deadLetters(Partition partition, @Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : null;
         return in(partition, (queue, now) -> {
-            List<DeadLetter> letters = each(queue.deadLetters(from, limit + 1),
-                    (letter) -> letter.toDeadLetter(partition.queue().value(), this.codec));
-            return DeadLetterCursor.page(letters, limit, letters.size() > limit);
+            List<DeadLetter> deadLetters = each(queue.deadLetters(from, limit + 1),
+                    (deadLetter) -> deadLetter.toDeadLetter(partition.queue().value(), this.codec));
+            return DeadLetterCursor.page(deadLetters, limit, deadLetters.size() > limit);
         });
     }
 
     @Override
-    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String letterId) {
-        return in(partition, (queue, now) -> Optional.ofNullable(queue.letter(letterId))
-            .map((letter) -> letter.toDeadLetter(partition.queue().value(), this.codec)));
+    public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String deadLetterId) {
+        return in(partition, (queue, now) -> Optional.ofNullable(queue.deadLetter(deadLetterId))
+            .map((deadLetter) -> deadLetter.toDeadLetter(partition.queue().value(), this.codec)));
     }
 
     @Override
-    public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String letterId) {
+    public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String deadLetterId) {
         return in(partition,
-                (queue, now) -> Optional.ofNullable(queue.letter(letterId)).map(MemoryDeadLetter::toMessage));
+                (queue, now) -> Optional.ofNullable(queue.deadLetter(deadLetterId)).map(MemoryDeadLetter::toMessage));
     }
 
     @Override
@@ -248,12 +249,12 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     /** Returns the list of its queues. */
-    public QueueRegistry queueDirectory() {
-        return this.directory;
+    public QueueRegistry queueRegistry() {
+        return this.registry;
     }
 
     /** Returns the reports of the nodes that use it. */
-    public NodeRegistry nodeDirectory() {
+    public NodeRegistry nodeRegistry() {
         return this.nodes;
     }
 
@@ -262,9 +263,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return this.queues.isEmpty();
     }
 
-    private <T> CompletableFuture<T> in(PartitionTarget home, Transition<T> transition) {
-        return in(home.partition(), (queue, now) -> {
-            this.records.requireUpToDate(home);
+    private <T> CompletableFuture<T> in(PartitionTarget target, Transition<T> transition) {
+        return in(target.partition(), (queue, now) -> {
+            this.records.requireUpToDate(target);
             return transition.apply(queue, now);
         });
     }

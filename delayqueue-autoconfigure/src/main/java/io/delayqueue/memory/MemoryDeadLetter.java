@@ -17,23 +17,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param timeToLive of its message, 0 for none
  */
-record MemoryDeadLetter(String letterId, String id, long died, long due, int failures, int lapses, long timeToLive,
+record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int failures, int lapses, long timeToLive,
         int lane, @Nullable String group, String cause, String firstFailure, byte[] envelope) {
 
     /** Orders dead letters by their time, the oldest first. */
     static final Comparator<MemoryDeadLetter> BY_DEATH = Comparator.comparingLong(MemoryDeadLetter::died)
-        .thenComparing(MemoryDeadLetter::letterId);
+        .thenComparing(MemoryDeadLetter::deadLetterId);
 
     /** Returns whether a page, the latest first, has it after the cursor. */
     boolean isBefore(DeadLetterCursor cursor) {
         return this.died < cursor.deadLetteredMillis()
-                || (this.died == cursor.deadLetteredMillis() && this.letterId.compareTo(cursor.deadLetterId()) < 0);
+                || (this.died == cursor.deadLetteredMillis() && this.deadLetterId.compareTo(cursor.deadLetterId()) < 0);
     }
 
     DeadLetter toDeadLetter(String queue, EnvelopeCodec codec) {
         Envelope content = readOrNull(codec);
         boolean repeated = this.firstFailure.isEmpty() || this.firstFailure.equals(this.cause);
-        return new DeadLetter(queue, this.letterId, this.id, this.group, Instant.ofEpochMilli(this.due),
+        return new DeadLetter(queue, this.deadLetterId, this.id, this.group, Instant.ofEpochMilli(this.due),
                 Instant.ofEpochMilli(this.died), this.failures, this.lapses, this.cause,
                 repeated ? null : this.firstFailure, (content != null) ? EnvelopeCodec.text(content) : null,
                 (content != null) ? content.headers() : Map.of());
@@ -41,7 +41,7 @@ record MemoryDeadLetter(String letterId, String id, long died, long due, int fai
 
     /** Returns its message, to be sent again. */
     NewMessage toMessage() {
-        return NewMessage.of(this.letterId, this.lane,
+        return NewMessage.of(this.deadLetterId, this.lane,
                 (this.timeToLive != MemoryMessage.NONE) ? Duration.ofMillis(this.timeToLive) : null, this.group,
                 this.envelope);
     }

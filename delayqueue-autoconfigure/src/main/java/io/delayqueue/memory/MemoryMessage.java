@@ -99,10 +99,11 @@ final class MemoryMessage {
         return message;
     }
 
-    static MemoryMessage of(MemoryDeadLetter letter, long due) {
-        MemoryMessage message = new MemoryMessage(letter.id(), letter.envelope(), letter.lane(), letter.group(), due);
-        if (letter.timeToLive() != NONE) {
-            message.expiry = due + letter.timeToLive();
+    static MemoryMessage of(MemoryDeadLetter deadLetter, long due) {
+        MemoryMessage message = new MemoryMessage(deadLetter.id(), deadLetter.envelope(), deadLetter.lane(),
+                deadLetter.group(), due);
+        if (deadLetter.timeToLive() != NONE) {
+            message.expiry = due + deadLetter.timeToLive();
         }
         return message;
     }

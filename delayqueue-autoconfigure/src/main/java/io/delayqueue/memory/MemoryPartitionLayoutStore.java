@@ -41,9 +41,9 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
         return this.records.getOrDefault(partition, PartitionLayout.ONE);
     }
 
-    void requireUpToDate(PartitionTarget home) {
-        PartitionLayout recorded = this.records.get(home.partition());
-        if (recorded != null && recorded.version() > home.version()) {
+    void requireUpToDate(PartitionTarget target) {
+        PartitionLayout recorded = this.records.get(target.partition());
+        if (recorded != null && recorded.version() > target.version()) {
             throw new StoreUnavailableException("The partitions of the queue were changed; nothing was changed",
                     Effect.NONE, new StaleLayoutException("version " + recorded.version(), recorded));
         }
@@ -55,7 +55,7 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
     }
 
     @Override
-    public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
+    public CompletableFuture<PartitionLayout> establish(QueueName queue, int count) {
         return this.store
             .in(Partition.first(queue), (content, now) -> this.records.computeIfAbsent(Partition.first(queue),
                     (key) -> content.isEmpty() ? PartitionLayout.founding(count) : PartitionLayout.ONE.next(count)));

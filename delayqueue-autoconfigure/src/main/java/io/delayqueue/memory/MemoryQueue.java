@@ -141,10 +141,10 @@ final class MemoryQueue {
     }
 
     private DeadLetterEvent deadLetterExpired(MemoryMessage message, long now) {
-        String letterId = new Lease(this.name, message.id, Long.toString(now)).deadLetterId();
-        addDeadLetter(message, letterId, new DeadLetterRequest("expired", false, Instant.ofEpochMilli(message.due)),
+        String deadLetterId = new Lease(this.name, message.id, Long.toString(now)).deadLetterId();
+        addDeadLetter(message, deadLetterId, new DeadLetterRequest("expired", false, Instant.ofEpochMilli(message.due)),
                 now);
-        return new DeadLetterEvent(this.name.queue().value(), message.id, letterId, message.failures, "expired");
+        return new DeadLetterEvent(this.name.queue().value(), message.id, deadLetterId, message.failures, "expired");
     }
 
     private void endLapsedLeases(long now, long usualLease) {
@@ -264,38 +264,38 @@ final class MemoryQueue {
         return RescheduleResult.RESCHEDULED;
     }
 
-    RedriveResult redrive(String letterId, long now) {
-        MemoryDeadLetter letter = this.dead.get(letterId);
-        if (letter == null) {
+    RedriveResult redrive(String deadLetterId, long now) {
+        MemoryDeadLetter deadLetter = this.dead.get(deadLetterId);
+        if (deadLetter == null) {
             return RedriveResult.NOT_FOUND;
         }
-        if (waitingOrLeased(letter.id(), now) != null) {
+        if (waitingOrLeased(deadLetter.id(), now) != null) {
             return RedriveResult.ID_IN_USE;
         }
-        this.dead.remove(letterId);
-        put(MemoryMessage.of(letter, Micros.ceilToMillis(now)));
+        this.dead.remove(deadLetterId);
+        put(MemoryMessage.of(deadLetter, Micros.ceilToMillis(now)));
         return RedriveResult.REDRIVEN;
     }
 
-    boolean purge(String letterId) {
-        return this.dead.remove(letterId) != null;
+    boolean purge(String deadLetterId) {
+        return this.dead.remove(deadLetterId) != null;
     }
 
     int purgeOlderThan(Duration age, long now) {
         long latest = Micros.floorToMillis(now) - age.toMillis();
         List<MemoryDeadLetter> old = this.dead.values()
             .stream()
-            .filter((letter) -> letter.died() <= latest)
+            .filter((deadLetter) -> deadLetter.died() <= latest)
             .sorted(MemoryDeadLetter.BY_DEATH)
             .limit(MessageStore.BATCH_LIMIT)
             .toList();
-        old.forEach((letter) -> this.dead.remove(letter.letterId()));
+        old.forEach((deadLetter) -> this.dead.remove(deadLetter.deadLetterId()));
         return old.size();
     }
 
-    private void addDeadLetter(MemoryMessage message, String letterId, DeadLetterRequest death, long now) {
-        this.dead.put(letterId,
-                new MemoryDeadLetter(letterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
+    private void addDeadLetter(MemoryMessage message, String deadLetterId, DeadLetterRequest death, long now) {
+        this.dead.put(deadLetterId,
+                new MemoryDeadLetter(deadLetterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
                         death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
                         message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
     }
@@ -374,15 +374,15 @@ final class MemoryQueue {
         return new MemoryQueueView(this.name.queue(), this.lanes, this.leased, this.dead.size(), now);
     }
 
-    @Nullable MemoryDeadLetter letter(String letterId) {
-        return this.dead.get(letterId);
+    @Nullable MemoryDeadLetter deadLetter(String deadLetterId) {
+        return this.dead.get(deadLetterId);
     }
 
     /** Returns the dead letters after the cursor, the latest first. */
     List<MemoryDeadLetter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {
         return this.dead.values()
             .stream()
-            .filter((letter) -> cursor == null || letter.isBefore(cursor))
+            .filter((deadLetter) -> cursor == null || deadLetter.isBefore(cursor))
             .sorted(MemoryDeadLetter.BY_DEATH.reversed())
             .limit(limit)
             .toList();

@@ -51,9 +51,10 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     @Override
-    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id) {
-        return this.redis.run(RedisScripts.FIND, home.partition(), bytesOfName(id), bytes(home.version()))
-            .thenApply((reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(home.queue(), id, reply)));
+    public CompletableFuture<Optional<StoredMessage>> find(PartitionTarget target, String id) {
+        return this.redis.run(RedisScripts.FIND, target.partition(), bytesOfName(id), bytes(target.version()))
+            .thenApply(
+                    (reply) -> reply.isEmpty() ? Optional.empty() : Optional.of(toMessage(target.queue(), id, reply)));
     }
 
     private StoredMessage toMessage(QueueName queue, String id, List<Object> reply) {
@@ -83,13 +84,13 @@ public final class RedisMessageInspector implements MessageInspector {
             .run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(from.deadLetterId()),
                     bytes(from.deadLetteredMillis()), bytes(limit + 1))
             .thenApply((reply) -> {
-                List<DeadLetter> letters = new ArrayList<>();
+                List<DeadLetter> deadLetters = new ArrayList<>();
                 for (int i = 0; i + LETTER_FIELDS <= reply.size(); i += LETTER_FIELDS) {
-                    letters.add(toLetter(partition, name(reply.get(i)), ScriptCodec.floor(reply.get(i + 1)),
+                    deadLetters.add(toLetter(partition, name(reply.get(i)), ScriptCodec.floor(reply.get(i + 1)),
                             DeadLetterContent.parse((byte[]) reply.get(i + 2))));
                 }
-                DeadLetterPage page = DeadLetterCursor.page(letters, limit,
-                        letters.size() > limit || reply.size() % LETTER_FIELDS != 0);
+                DeadLetterPage page = DeadLetterCursor.page(deadLetters, limit,
+                        deadLetters.size() > limit || reply.size() % LETTER_FIELDS != 0);
                 // Scores outside the range of a cursor would repeat the same page
                 // endlessly.
                 return (cursor != null && cursor.equals(page.nextCursor()))
@@ -99,14 +100,14 @@ public final class RedisMessageInspector implements MessageInspector {
 
     @Override
     public CompletableFuture<Optional<DeadLetter>> deadLetter(Partition partition, String deadLetterId) {
-        return content(partition, deadLetterId).thenApply(
-                (found) -> found.map((letter) -> toLetter(partition, deadLetterId, letter.deadLetteredAt(), letter)));
+        return content(partition, deadLetterId).thenApply((found) -> found
+            .map((deadLetter) -> toLetter(partition, deadLetterId, deadLetter.deadLetteredAt(), deadLetter)));
     }
 
     @Override
     public CompletableFuture<Optional<NewMessage>> deadLetteredMessage(Partition partition, String deadLetterId) {
         return content(partition, deadLetterId)
-            .thenApply((found) -> found.map((letter) -> letter.toMessage(deadLetterId)));
+            .thenApply((found) -> found.map((deadLetter) -> deadLetter.toMessage(deadLetterId)));
     }
 
     private CompletableFuture<Optional<DeadLetterContent>> content(Partition partition, String deadLetterId) {
@@ -116,11 +117,11 @@ public final class RedisMessageInspector implements MessageInspector {
     }
 
     private DeadLetter toLetter(Partition partition, String deadLetterId, long deadLetteredAt,
-            DeadLetterContent letter) {
-        Envelope envelope = readOrNull(letter.stamped());
-        return new DeadLetter(partition.queue().value(), deadLetterId, Lease.idOf(deadLetterId), letter.group(),
-                Instant.ofEpochMilli(letter.due()), Instant.ofEpochMilli(deadLetteredAt), letter.failures(),
-                letter.lapses(), letter.cause(), letter.firstFailureOrNull(),
+            DeadLetterContent deadLetter) {
+        Envelope envelope = readOrNull(deadLetter.stamped());
+        return new DeadLetter(partition.queue().value(), deadLetterId, Lease.idOf(deadLetterId), deadLetter.group(),
+                Instant.ofEpochMilli(deadLetter.due()), Instant.ofEpochMilli(deadLetteredAt), deadLetter.failures(),
+                deadLetter.lapses(), deadLetter.cause(), deadLetter.firstFailureOrNull(),
                 (envelope != null) ? EnvelopeCodec.text(envelope) : null,
                 (envelope != null) ? envelope.headers() : Map.of());
     }

@@ -27,13 +27,13 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.UnstartedLease;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,13 +86,13 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages) {
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         if (!messages.stream().allMatch(RedisMessageStore::isPlain)) {
-            return scheduleEach(home, messages);
+            return scheduleEach(target, messages);
         }
-        return this.redis.send(home.partition(), ScriptArguments.ofSend(home, messages))
-            .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(home, messages)
-                    : CompletableFuture.completedFuture(toResults(home, messages, reply)));
+        return this.redis.send(target.partition(), ScriptArguments.ofSend(target, messages))
+            .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(target, messages)
+                    : CompletableFuture.completedFuture(toResults(target, messages, reply)));
     }
 
     private static boolean isPlain(NewMessage message) {
@@ -100,45 +100,46 @@ public final class RedisMessageStore implements MessageStore {
                 && message.group() == null;
     }
 
-    private List<SendResult> toResults(PartitionTarget home, List<NewMessage> messages, List<Object> dues) {
+    private List<SendResult> toResults(PartitionTarget target, List<NewMessage> messages, List<Object> dues) {
         if (dues.size() > messages.size()) {
-            logRefusedWakeUp(home.partition());
+            logRefusedWakeUp(target.partition());
         }
         List<SendResult> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
-            results.add(toResult(home, messages.get(i), 0, number(dues.get(i))));
+            results.add(toResult(target, messages.get(i), 0, number(dues.get(i))));
         }
         return results;
     }
 
-    private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget home, List<NewMessage> messages) {
-        return this.redis.schedule(home.partition(), ScriptArguments.ofSchedule(home, messages, false))
-            .thenApply((reply) -> toResults(home, messages, reply, RedisMessageStore::toResult));
+    private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages) {
+        return this.redis.schedule(target.partition(), ScriptArguments.ofSchedule(target, messages, false))
+            .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
-    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home,
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
-        return this.redis.schedule(home.partition(), ScriptArguments.ofSchedule(home, messages, true))
-            .thenApply((reply) -> toResults(home, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
-                    ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
+        return this.redis.schedule(target.partition(), ScriptArguments.ofSchedule(target, messages, true))
+            .thenApply(
+                    (reply) -> toResults(target, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
+                            ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
     }
 
-    private <T> List<T> toResults(PartitionTarget home, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
+    private <T> List<T> toResults(PartitionTarget target, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
         if (number(reply.get(1)) == CHANGES_GROUP) {
-            throw messages.get((int) number(reply.get(2))).changesGroup(home.queue());
+            throw messages.get((int) number(reply.get(2))).changesGroup(target.queue());
         }
-        logRefusedWakeUp(home.partition(), reply.get(0));
+        logRefusedWakeUp(target.partition(), reply.get(0));
         List<T> results = new ArrayList<>(messages.size());
         for (int i = 0; i < messages.size(); i++) {
-            results
-                .add(form.of(home, messages.get(i), (int) number(reply.get(1 + 2 * i)), number(reply.get(2 + 2 * i))));
+            results.add(
+                    form.of(target, messages.get(i), (int) number(reply.get(1 + 2 * i)), number(reply.get(2 + 2 * i))));
         }
         return results;
     }
 
-    private static SendResult toResult(PartitionTarget home, NewMessage message, int outcome, long due) {
-        return new SendResult(home.queue().value(), message.id(), Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
+    private static SendResult toResult(PartitionTarget target, NewMessage message, int outcome, long due) {
+        return new SendResult(target.queue().value(), message.id(), Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
     }
 
     @Override
@@ -249,7 +250,7 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases) {
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<UnstartedLease> leases) {
         return release(partition, leases, ScriptArguments.ofRelease(leases), (rest) -> release(partition, rest));
     }
 
@@ -270,25 +271,25 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<CancelResult> cancel(PartitionTarget home, String id) {
-        return this.redis.run(RedisScripts.CANCEL, home.partition(), bytesOfName(id), bytes(home.version()))
-            .thenApply((reply) -> outcome(home.partition(), reply, CANCEL_RESULTS));
+    public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
+        return this.redis.run(RedisScripts.CANCEL, target.partition(), bytesOfName(id), bytes(target.version()))
+            .thenApply((reply) -> outcome(target.partition(), reply, CANCEL_RESULTS));
     }
 
     @Override
-    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due) {
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
         return this.redis
-            .run(RedisScripts.RESCHEDULE, home.partition(), bytesOfName(id), ScriptArguments.due(due),
-                    bytes(home.version()))
-            .thenApply((reply) -> outcome(home.partition(), reply, RESCHEDULE_RESULTS));
+            .run(RedisScripts.RESCHEDULE, target.partition(), bytesOfName(id), ScriptArguments.due(due),
+                    bytes(target.version()))
+            .thenApply((reply) -> outcome(target.partition(), reply, RESCHEDULE_RESULTS));
     }
 
     @Override
-    public CompletableFuture<RedriveResult> redrive(PartitionTarget home, String deadLetterId) {
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId) {
         byte[] stamp = ScriptArguments.stamped(ThreadLocalRandom.current().nextLong(), new byte[0]);
         return this.redis
-            .run(RedisScripts.REDRIVE, home.partition(), bytesOfName(deadLetterId), stamp, bytes(home.version()))
-            .thenApply((reply) -> outcome(home.partition(), reply, REDRIVE_RESULTS));
+            .run(RedisScripts.REDRIVE, target.partition(), bytesOfName(deadLetterId), stamp, bytes(target.version()))
+            .thenApply((reply) -> outcome(target.partition(), reply, REDRIVE_RESULTS));
     }
 
     @Override
@@ -334,7 +335,7 @@ public final class RedisMessageStore implements MessageStore {
     /** Creates the result for one message of a send. */
     private interface Sent<T> {
 
-        T of(PartitionTarget home, NewMessage message, int outcome, long due);
+        T of(PartitionTarget target, NewMessage message, int outcome, long due);
 
     }
 

@@ -32,7 +32,7 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
     }
 
     @Override
-    public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
+    public CompletableFuture<PartitionLayout> establish(QueueName queue, int count) {
         return run(Partition.first(queue), "", PartitionLayout.founding(count).text(),
                 PartitionLayout.ONE.next(count).text())
             .thenApply(Optional::orElseThrow);

@@ -16,12 +16,12 @@ import io.delayqueue.redis.script.LettuceScriptRunner;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.RedisScripts;
-import io.delayqueue.redis.script.ClusterRedirectScriptRunner;
 import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.redis.script.SlotMoveRetryingScriptRunner;
 import io.delayqueue.redis.script.SlowCallLog;
 import io.delayqueue.redis.script.TimedScriptRunner;
-import io.delayqueue.store.BackgroundLog;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.LogExecutor;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.Partition;
 
 import org.springframework.beans.DirectFieldAccessor;
@@ -55,13 +55,13 @@ public final class RedisScriptExecutor implements AutoCloseable {
 
     private final AtomicBoolean refused = new AtomicBoolean();
 
-    private final BackgroundLog log;
+    private final LogExecutor log;
 
     public RedisScriptExecutor(ScriptRunner runner, String namespace) {
-        this(runner, runner, namespace, new BackgroundLog());
+        this(runner, runner, namespace, new LogExecutor());
     }
 
-    private RedisScriptExecutor(ScriptRunner runner, ScriptRunner sends, String namespace, BackgroundLog log) {
+    private RedisScriptExecutor(ScriptRunner runner, ScriptRunner sends, String namespace, LogExecutor log) {
         this.log = log;
         this.runner = runner;
         this.sends = sends;
@@ -88,7 +88,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
      */
     public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
             ReplicationRequirement wait) {
-        return to(factory, namespace, limit, wait, MessageEventListener.NONE);
+        return to(factory, namespace, limit, wait, MessageEventRecorderFactory.NONE);
     }
 
     /**
@@ -96,11 +96,11 @@ public final class RedisScriptExecutor implements AutoCloseable {
      * @param events receive its duration
      */
     public static RedisScriptExecutor to(RedisConnectionFactory factory, String namespace, Duration limit,
-            ReplicationRequirement wait, MessageEventListener events) {
+            ReplicationRequirement wait, MessageEventRecorderFactory events) {
         boolean cluster = isLettuceCluster(factory);
-        BackgroundLog log = new BackgroundLog();
+        LogExecutor log = new LogExecutor();
         ScriptRunner runner = new TimedScriptRunner(
-                new ClusterRedirectScriptRunner(runner(factory, limit), limit, cluster), events,
+                new SlotMoveRetryingScriptRunner(runner(factory, limit), limit, cluster), events,
                 new SlowCallLog(SlowCallLog.LATE, System::nanoTime, log));
         if (wait.replicas() == 0) {
             return new RedisScriptExecutor(runner, runner, namespace, log);
@@ -120,7 +120,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
                             + "spring.data.redis.masterreplica.nodes, or set delayqueue.durability.wait-replicas to 0.");
         }
         ScriptRunner sends = new TimedScriptRunner(
-                new ClusterRedirectScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
+                new SlotMoveRetryingScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
                 events, new SlowCallLog(SlowCallLog.LATE.plus(wait.timeout()), System::nanoTime, log));
         return new RedisScriptExecutor(runner, sends, namespace, log);
     }

@@ -23,8 +23,8 @@ public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapse
     private static final byte[] NOTHING = new byte[0];
 
     /** Returns the data needed to release it if its attempt is not started. */
-    public DueLease dueLease() {
-        return new DueLease(this.lease, this.dueAt);
+    public UnstartedLease unstartedLease() {
+        return new UnstartedLease(this.lease, this.dueAt);
     }
 
     /** Returns a copy without the content, for callers that have read it. */

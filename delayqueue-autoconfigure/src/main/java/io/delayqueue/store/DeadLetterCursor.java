@@ -39,15 +39,15 @@ public record DeadLetterCursor(long deadLetteredMillis, String deadLetterId) {
 
     /**
      * Creates a page.
-     * @param letters the dead letters of the page, and possibly more
+     * @param deadLetters the dead letters of the page, and possibly more
      * @param limit maximum number of dead letters in the page
-     * @param more whether there are dead letters after {@code letters}
+     * @param more whether there are dead letters after {@code deadLetters}
      */
-    public static DeadLetterPage page(List<DeadLetter> letters, int limit, boolean more) {
-        if (!more || letters.isEmpty()) {
-            return new DeadLetterPage(letters, null);
+    public static DeadLetterPage page(List<DeadLetter> deadLetters, int limit, boolean more) {
+        if (!more || deadLetters.isEmpty()) {
+            return new DeadLetterPage(deadLetters, null);
         }
-        List<DeadLetter> page = letters.subList(0, Math.min(limit, letters.size()));
+        List<DeadLetter> page = deadLetters.subList(0, Math.min(limit, deadLetters.size()));
         DeadLetter last = page.get(page.size() - 1);
         return new DeadLetterPage(page, last.deadLetteredAt().toEpochMilli() + ":" + last.id());
     }
@@ -66,26 +66,26 @@ public record DeadLetterCursor(long deadLetteredMillis, String deadLetterId) {
             .filter((page) -> page.nextCursor() != null)
             .map((page) -> page.deadLetters().get(page.deadLetters().size() - 1))
             .min(LATEST_FIRST);
-        List<DeadLetter> letters = pages.stream()
+        List<DeadLetter> deadLetters = pages.stream()
             .flatMap((page) -> page.deadLetters().stream())
-            .filter((letter) -> end.isEmpty() || LATEST_FIRST.compare(letter, end.get()) <= 0)
+            .filter((deadLetter) -> end.isEmpty() || LATEST_FIRST.compare(deadLetter, end.get()) <= 0)
             .sorted(LATEST_FIRST)
             .toList();
-        int most = Math.min(limit, within(letters));
-        return page(letters, most, letters.size() > most || end.isPresent());
+        int most = Math.min(limit, within(deadLetters));
+        return page(deadLetters, most, deadLetters.size() > most || end.isPresent());
     }
 
     /** Returns how many of them fit into a page; at least one. */
-    private static int within(List<DeadLetter> letters) {
+    private static int within(List<DeadLetter> deadLetters) {
         long size = 0;
-        for (int i = 0; i < letters.size(); i++) {
-            String payload = letters.get(i).payload();
+        for (int i = 0; i < deadLetters.size(); i++) {
+            String payload = deadLetters.get(i).payload();
             size += (payload != null) ? payload.length() : 0;
             if (i > 0 && size > MAX_SIZE) {
                 return i;
             }
         }
-        return letters.size();
+        return deadLetters.size();
     }
 
     /**

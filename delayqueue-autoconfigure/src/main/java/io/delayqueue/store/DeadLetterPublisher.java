@@ -19,7 +19,7 @@ public final class DeadLetterPublisher {
 
     private static final int MAX_LINE = 500;
 
-    private final MessageEventListener counters;
+    private final MessageEventRecorderFactory counters;
 
     private final Consumer<DeadLetterEvent> events;
 
@@ -31,7 +31,7 @@ public final class DeadLetterPublisher {
      * @param events publishes an event, in the calling thread or another one
      * @param log writes log lines, in the calling thread or another one
      */
-    public DeadLetterPublisher(MessageEventListener counters, Consumer<DeadLetterEvent> events, Executor log) {
+    public DeadLetterPublisher(MessageEventRecorderFactory counters, Consumer<DeadLetterEvent> events, Executor log) {
         this.counters = counters;
         this.events = events;
         this.log = log;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public interface MessageInspector {
 
     /** Returns the message with that id, waiting or leased. */
-    CompletableFuture<Optional<StoredMessage>> find(PartitionTarget home, String id);
+    CompletableFuture<Optional<StoredMessage>> find(PartitionTarget target, String id);
 
     /** Returns the counts, in time at most logarithmic in the number of messages. */
     CompletableFuture<QueueStatistics> statistics(Partition partition);

@@ -63,14 +63,14 @@ public interface MessageStore {
      * @param messages at most {@link #BATCH_LIMIT}, with distinct ids
      * @return the answers in the order of {@code messages}
      */
-    CompletableFuture<List<SendResult>> schedule(PartitionTarget home, List<NewMessage> messages);
+    CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages);
 
     /**
      * Works like {@link #schedule}, but skips messages whose ids the partition does not
      * hold, unless it holds other messages of their groups. The answers of skipped
      * messages are empty.
      */
-    CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget home, List<NewMessage> messages);
+    CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target, List<NewMessage> messages);
 
     /**
      * Leases due messages, by lane from the highest priority, then by due time, after
@@ -121,7 +121,7 @@ public interface MessageStore {
      * Releases messages whose attempts were not started. Each keeps the due time of its
      * attempt, now at the latest, so that it precedes messages that became due later.
      */
-    CompletableFuture<List<Boolean>> release(Partition partition, List<DueLease> leases);
+    CompletableFuture<List<Boolean>> release(Partition partition, List<UnstartedLease> leases);
 
     /**
      * Ends a lease by dead-lettering the message. The id of the dead letter is
@@ -130,17 +130,17 @@ public interface MessageStore {
     CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request);
 
     /** Removes a waiting message, or prevents the retry of a leased one. */
-    CompletableFuture<CancelResult> cancel(PartitionTarget home, String id);
+    CompletableFuture<CancelResult> cancel(PartitionTarget target, String id);
 
     /** Changes the due time of a waiting message. */
-    CompletableFuture<RescheduleResult> reschedule(PartitionTarget home, String id, DueTime due);
+    CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due);
 
     /**
      * Makes the message of a dead letter due now, with all its attempts, in a queue that
      * was never partitioned. In other queues the message may belong to another partition
      * now, and is sent there instead.
      */
-    CompletableFuture<RedriveResult> redrive(PartitionTarget home, String deadLetterId);
+    CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId);
 
     /** Removes a dead letter; returns {@code false} if there is none with that id. */
     CompletableFuture<Boolean> purge(Partition partition, String deadLetterId);

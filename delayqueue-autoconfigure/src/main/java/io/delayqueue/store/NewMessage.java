@@ -72,8 +72,8 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
      * Returns the exception for a send that would change the group of an existing
      * message.
      */
-    public GroupChangeException changesGroup(QueueName queue) {
-        return new GroupChangeException(
+    public MessageGroupChangeException changesGroup(QueueName queue) {
+        return new MessageGroupChangeException(
                 ("Message '%s' of queue '%s' cannot be replaced or followed by one of %s, as it is not held in that: send "
                         + "an id always with the same group. Nothing was stored")
                     .formatted(this.id, queue, (this.group != null) ? "group '" + this.group + "'" : "no group"));

@@ -25,7 +25,7 @@ public interface PartitionLayoutStore {
         }
 
         @Override
-        public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
+        public CompletableFuture<PartitionLayout> establish(QueueName queue, int count) {
             return refused();
         }
 
@@ -62,7 +62,7 @@ public interface PartitionLayoutStore {
      * no record. If it holds messages, the layout includes the previous number, one.
      * @return the layout that is recorded now
      */
-    CompletableFuture<PartitionLayout> found(QueueName queue, int count);
+    CompletableFuture<PartitionLayout> establish(QueueName queue, int count);
 
     /**
      * Records {@code next} in the first partition if it has {@code expected}, and

@@ -20,10 +20,10 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.QueueEventListener;
 import io.delayqueue.store.routing.PartitionRoute;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.RoutedSendResult;
@@ -45,11 +45,12 @@ final class BatchSender {
 
     private final BlockingStoreCalls calls;
 
-    private final MessageEventListener events;
+    private final MessageEventRecorderFactory events;
 
     private final OwnIdSendCheck ownIds;
 
-    BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventListener events, OwnIdSendCheck ownIds) {
+    BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventRecorderFactory events,
+            OwnIdSendCheck ownIds) {
         this.ownIds = ownIds;
         this.router = router;
         this.calls = calls;
@@ -230,7 +231,7 @@ final class BatchSender {
             }
         }
 
-        private QueueEventListener eventsOf(int position) {
+        private MessageEventRecorder eventsOf(int position) {
             return BatchSender.this.events.of(this.messages.get(position).queue());
         }
 

@@ -25,7 +25,7 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 
 /**
  * Waits for the store's answers, and converts its failures into exceptions with the stack
@@ -119,7 +119,7 @@ final class BlockingStoreCalls {
             return answers.stream().map((answer) -> await(answer, operation)).toList();
         }
         catch (StoreUnavailableException | StoreRefusedException ex) {
-            throw (RuntimeException) FailureEffects.ofAll(answers, ex);
+            throw (RuntimeException) StoreFailures.ofAll(answers, ex);
         }
     }
 
@@ -143,7 +143,7 @@ final class BlockingStoreCalls {
 
     /** Returns the failure of a future for the caller, without its wrappers. */
     static RuntimeException unwrap(Throwable failure, String operation) {
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof DelayQueueException || cause instanceof IllegalArgumentException) {
             return (RuntimeException) cause;
         }
@@ -158,16 +158,16 @@ final class BlockingStoreCalls {
         RuntimeException cause = unwrap(failure, operation);
         String message = String.valueOf(cause.getMessage());
         if (cause instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), FailureEffects.beneath(cause));
+            return new StoreUnavailableException(message, unavailable.effect(), StoreFailures.beneath(cause));
         }
         if (cause instanceof StoreRefusedException refused) {
-            return new StoreRefusedException(message, refused.effect(), FailureEffects.beneath(cause));
+            return new StoreRefusedException(message, refused.effect(), StoreFailures.beneath(cause));
         }
         if (cause instanceof NotReplicatedException) {
-            return new NotReplicatedException(message, FailureEffects.beneath(cause));
+            return new NotReplicatedException(message, StoreFailures.beneath(cause));
         }
         if (cause instanceof PayloadConversionException) {
-            return new PayloadConversionException(message, FailureEffects.beneath(cause));
+            return new PayloadConversionException(message, StoreFailures.beneath(cause));
         }
         return (cause instanceof IllegalArgumentException) ? new IllegalArgumentException(message, cause) : cause;
     }

@@ -18,10 +18,10 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +106,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
             return redriven;
         }
         catch (DelayQueueException ex) {
-            throw (redriven > 0) ? FailureEffects.partly(ex) : ex;
+            throw (redriven > 0) ? StoreFailures.partly(ex) : ex;
         }
     }
 
@@ -130,7 +130,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
             return purged;
         }
         catch (DelayQueueException ex) {
-            throw (purged > 0) ? FailureEffects.partly(ex) : ex;
+            throw (purged > 0) ? StoreFailures.partly(ex) : ex;
         }
     }
 
@@ -195,7 +195,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
                 return process(from, most, act);
             }
             catch (DelayQueueException ex) {
-                throw (this.changed > 0) ? FailureEffects.partly(ex) : ex;
+                throw (this.changed > 0) ? StoreFailures.partly(ex) : ex;
             }
         }
 

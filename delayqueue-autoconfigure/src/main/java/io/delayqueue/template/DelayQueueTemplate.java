@@ -35,8 +35,8 @@ import io.delayqueue.journal.Journal;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.PartitionLayout;
-import io.delayqueue.store.QueueEventListener;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.PartitionRouter;
@@ -133,21 +133,21 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return prepared.deferred();
         }
-        QueueEventListener listener = this.components.events().of(prepared.queue());
+        MessageEventRecorder eventRecorder = this.components.events().of(prepared.queue());
         try {
             SendResult result = this.calls.await(schedule(prepared), "schedule");
-            listener.sent(result.outcome());
+            eventRecorder.sent(result.outcome());
             if (OwnIdSendCheck.isOwn(prepared)) {
                 this.ownIds.answered(prepared, result);
             }
             return result;
         }
         catch (StoreUnavailableException | NotReplicatedException ex) {
-            listener.sendFailed();
+            eventRecorder.sendFailed();
             throw prepared.named(ex);
         }
         catch (RuntimeException ex) {
-            listener.sendFailed();
+            eventRecorder.sendFailed();
             throw ex;
         }
     }
@@ -167,17 +167,17 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             this.afterCommitSends.add(prepared);
             return CompletableFuture.completedFuture(prepared.deferred());
         }
-        QueueEventListener listener = this.components.events().of(prepared.queue());
+        MessageEventRecorder eventRecorder = this.components.events().of(prepared.queue());
         boolean own = OwnIdSendCheck.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for code that uses the future.
         schedule(prepared).whenComplete((stored, failure) -> {
             if (failure != null) {
-                listener.sendFailed();
+                eventRecorder.sendFailed();
                 result.completeExceptionally(prepared.named(BlockingStoreCalls.unwrap(failure, "schedule")));
             }
             else {
-                listener.sent(stored.outcome());
+                eventRecorder.sent(stored.outcome());
                 if (own) {
                     this.ownIds.answered(prepared, stored);
                 }
@@ -334,10 +334,11 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         if (recorder != null) {
             return this.calls.awaitEach(ids, "cancel", (id) -> recorder.cancel(name, id));
         }
-        QueueEventListener listener = this.components.events().of(name);
+        MessageEventRecorder eventRecorder = this.components.events().of(name);
         return this.calls.awaitEach(ids, "cancel", (id) -> this.router.cancel(name, id).thenApply((result) -> {
             if (result == CancelResult.CANCELLED) {
-                listener.cancelled(); // immediately, as another answer may be missing
+                eventRecorder.cancelled(); // immediately, as another answer may be
+                                           // missing
             }
             return result;
         }));

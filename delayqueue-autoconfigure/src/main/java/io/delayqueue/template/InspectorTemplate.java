@@ -32,7 +32,7 @@ import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +50,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     private final NodeRegistry nodes;
 
-    private final PartitionLayoutCache layouts;
+    private final PartitionLayouts layouts;
 
     private final BlockingStoreCalls calls;
 
@@ -70,7 +70,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
      * @param waitLimit longest time to wait for the answers of one call
      */
     public InspectorTemplate(QueueInspector inspector, QueueRegistry registry, NodeRegistry nodes,
-            PartitionLayoutCache layouts, Duration waitLimit) {
+            PartitionLayouts layouts, Duration waitLimit) {
         this.inspector = inspector;
         this.registry = registry;
         this.nodes = nodes;

@@ -110,9 +110,9 @@ final class LeasedReceivedMessage implements ReceivedMessage {
     @Override
     public boolean release(Duration delay) {
         Duration wait = MessageWriter.wholeMillis(MessageLimits.requireDelay(delay));
-        return ended(
-                await(wait.isZero() ? settler().release(this.claimed.dueLease()) : settler().release(lease(), wait),
-                        "release"));
+        return ended(await(
+                wait.isZero() ? settler().release(this.claimed.unstartedLease()) : settler().release(lease(), wait),
+                "release"));
     }
 
     @Override

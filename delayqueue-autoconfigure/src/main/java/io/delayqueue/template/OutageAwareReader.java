@@ -10,7 +10,7 @@ import java.util.function.Supplier;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.BackgroundLog;
+import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +34,7 @@ final class OutageAwareReader {
     /** Age at which a known failure is too old to be returned. */
     private static final long STALE = TimeUnit.SECONDS.toNanos(10);
 
-    private final BackgroundLog log = new BackgroundLog();
+    private final LogExecutor log = new LogExecutor();
 
     private final LongSupplier nanoTime;
 

@@ -6,8 +6,8 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.StoreFailures;
 
 /**
  * Holds a message that was checked and written, so that only the store can reject it.
@@ -48,10 +48,10 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
     RuntimeException named(RuntimeException failure) {
         String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());
         if (failure instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), FailureEffects.beneath(failure));
+            return new StoreUnavailableException(message, unavailable.effect(), StoreFailures.beneath(failure));
         }
         return (failure instanceof NotReplicatedException)
-                ? new NotReplicatedException(message, FailureEffects.beneath(failure)) : failure;
+                ? new NotReplicatedException(message, StoreFailures.beneath(failure)) : failure;
     }
 
 }

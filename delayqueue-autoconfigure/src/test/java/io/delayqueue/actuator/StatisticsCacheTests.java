@@ -23,7 +23,7 @@ import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -45,7 +45,7 @@ class StatisticsCacheTests {
 
     private final StatisticsCache statistics = new StatisticsCache(this.inspector,
             new StoreComponents(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
-                    new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
+                    new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
             () -> List.of(ORDERS, BILLS, ORDERS), Duration.ofSeconds(10), this.now::get);
 
     @Test
@@ -140,7 +140,7 @@ class StatisticsCacheTests {
         });
         StatisticsCache blocking = new StatisticsCache(hanging,
                 new StoreComponents(store, mock(MessageInspector.class), mock(WakeUps.class),
-                        new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
+                        new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
                 () -> List.of(ORDERS), Duration.ofSeconds(10), this.now::get);
 
         CompletableFuture<?> first = blocking.reach();

@@ -17,7 +17,7 @@ import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.observation.MessageObservations;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
@@ -236,7 +236,7 @@ class DelayQueueListenerAutoConfigurationTests {
         @Bean
         DelayedListenerRegistry own(DelayQueueProperties properties, EnvelopeCodec codec) {
             return new DelayedListenerRegistry(properties::listenerSettings,
-                    new HandlerMethodFactory(codec, null, MessageObservations.NONE), MessageEventListener.NONE);
+                    new HandlerMethodFactory(codec, null, MessageObservations.NONE), MessageEventRecorderFactory.NONE);
         }
 
     }

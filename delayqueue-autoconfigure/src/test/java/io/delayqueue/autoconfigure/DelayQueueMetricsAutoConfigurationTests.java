@@ -8,10 +8,10 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
-import io.delayqueue.actuator.MicrometerEventListener;
+import io.delayqueue.actuator.MicrometerEventRecorderFactory;
 import io.delayqueue.actuator.QueueGauges;
-import io.delayqueue.store.MessageEventListener;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.routing.StoreComponents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -82,9 +82,9 @@ class DelayQueueMetricsAutoConfigurationTests {
 
     private static void assertNothingIsPublished(AssertableApplicationContext context) {
         assertThat(context).hasNotFailed()
-            .doesNotHaveBean(MicrometerEventListener.class)
+            .doesNotHaveBean(MicrometerEventRecorderFactory.class)
             .doesNotHaveBean(QueueGauges.class);
-        assertThat(context.getBean(StoreComponents.class).events()).isSameAs(MessageEventListener.NONE);
+        assertThat(context.getBean(StoreComponents.class).events()).isSameAs(MessageEventRecorderFactory.NONE);
     }
 
     @Test
@@ -104,9 +104,10 @@ class DelayQueueMetricsAutoConfigurationTests {
     @Test
     void backsOffFromMetersOfTheApplication() {
         this.application
-            .withBean("mine", MicrometerEventListener.class,
-                    () -> new MicrometerEventListener(new SimpleMeterRegistry(), 1))
-            .run((context) -> assertThat(context).getBeanNames(MicrometerEventListener.class).containsExactly("mine"));
+            .withBean("mine", MicrometerEventRecorderFactory.class,
+                    () -> new MicrometerEventRecorderFactory(new SimpleMeterRegistry(), 1))
+            .run((context) -> assertThat(context).getBeanNames(MicrometerEventRecorderFactory.class)
+                .containsExactly("mine"));
     }
 
     /** Senders may invent names; a tag must not have unlimited values. */
@@ -145,13 +146,13 @@ class DelayQueueMetricsAutoConfigurationTests {
 
         @Bean
         @Order(3)
-        MessageEventListener last(@Qualifier("order") List<String> order) {
+        MessageEventRecorderFactory last(@Qualifier("order") List<String> order) {
             return onSend(() -> order.add("last"));
         }
 
         @Bean
         @Order(2)
-        MessageEventListener broken(@Qualifier("order") List<String> order) {
+        MessageEventRecorderFactory broken(@Qualifier("order") List<String> order) {
             return onSend(() -> {
                 order.add("broken");
                 throw new IllegalStateException("broken");
@@ -160,12 +161,12 @@ class DelayQueueMetricsAutoConfigurationTests {
 
         @Bean
         @Order(1)
-        MessageEventListener first(@Qualifier("order") List<String> order) {
+        MessageEventRecorderFactory first(@Qualifier("order") List<String> order) {
             return onSend(() -> order.add("first"));
         }
 
-        private static MessageEventListener onSend(Runnable action) {
-            QueueEventListener events = new QueueEventListener() {
+        private static MessageEventRecorderFactory onSend(Runnable action) {
+            MessageEventRecorder events = new MessageEventRecorder() {
 
                 @Override
                 public void sent(SendOutcome outcome) {
@@ -173,15 +174,15 @@ class DelayQueueMetricsAutoConfigurationTests {
                 }
 
             };
-            return new MessageEventListener() {
+            return new MessageEventRecorderFactory() {
 
                 @Override
-                public QueueEventListener of(QueueName queue) {
+                public MessageEventRecorder of(QueueName queue) {
                     return events;
                 }
 
                 @Override
-                public QueueEventListener of(QueueName queue, String listenerId) {
+                public MessageEventRecorder of(QueueName queue, String listenerId) {
                     return events;
                 }
 

@@ -7,10 +7,10 @@ import java.util.Set;
 import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.fixtures.application.StartupFailures;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
-import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.BackoffPolicy;
+import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.store.ExpiryPolicy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,7 +50,7 @@ class DelayQueuePropertiesTests {
             .isEqualTo(new ConsumeSettings(Duration.ofSeconds(30), 5, 3, ExpiryPolicy.DROP, Duration.ofSeconds(5),
                     (failures) -> Duration.ZERO));
         assertThat(properties.workerSettings(true, HandlerExecutorSettings.DEFAULT))
-            .isEqualTo(new ListenerRuntimeSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30),
+            .isEqualTo(new SharedListenerSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30),
                     true, HandlerExecutorSettings.DEFAULT));
     }
 
@@ -76,7 +76,7 @@ class DelayQueuePropertiesTests {
             .isEqualTo(new ConsumeSettings(Duration.ofMinutes(1), 7, 2, ExpiryPolicy.DEAD_LETTER, Duration.ofSeconds(1),
                     (failures) -> Duration.ZERO));
         assertThat(properties.workerSettings(false, HandlerExecutorSettings.DEFAULT))
-            .isEqualTo(new ListenerRuntimeSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false,
+            .isEqualTo(new SharedListenerSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false,
                     HandlerExecutorSettings.DEFAULT));
     }
 

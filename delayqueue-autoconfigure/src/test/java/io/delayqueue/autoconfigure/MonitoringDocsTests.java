@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -137,7 +137,7 @@ class MonitoringDocsTests {
             .run((context) -> {
                 context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
                 // This store has no scripts.
-                context.getBean(MessageEventListener.class).called("send", 1, true);
+                context.getBean(MessageEventRecorderFactory.class).called("send", 1, true);
                 test.accept(context.getBean(PrometheusMeterRegistry.class));
             });
     }

@@ -23,16 +23,16 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,12 +59,12 @@ class LeaseSettlerTests {
     private final MessageStore store = mock(MessageStore.class);
 
     private final StoreComponents components = new StoreComponents(this.store, mock(MessageInspector.class),
-            mock(WakeUps.class), new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 2, System::nanoTime));
+            mock(WakeUps.class), new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 2, System::nanoTime));
 
     private final List<DeadLetterEvent> events = new ArrayList<>();
 
     private final LeaseSettler settler = new LeaseSettler(this.components,
-            new DeadLetterPublisher(MessageEventListener.NONE, this.events::add, Runnable::run));
+            new DeadLetterPublisher(MessageEventRecorderFactory.NONE, this.events::add, Runnable::run));
 
     private final List<String> lines = new CopyOnWriteArrayList<>();
 
@@ -117,14 +117,14 @@ class LeaseSettlerTests {
         ExecutorService log = Executors.newSingleThreadExecutor((task) -> new Thread(task, "log"));
         try {
             LeaseSettler settling = new LeaseSettler(this.components,
-                    new DeadLetterPublisher(MessageEventListener.NONE, this.events::add, log));
+                    new DeadLetterPublisher(MessageEventRecorderFactory.NONE, this.events::add, log));
             given(this.store.deadLetter(any(), any()))
                 .willReturn(CompletableFuture.supplyAsync(() -> true, connection));
             given(this.store.release(any(), any())).willReturn(CompletableFuture.supplyAsync(() -> {
                 throw NOTHING;
             }, connection));
             settling.deadLetter(claimed("a"), "r", Runnable::run).join();
-            settling.releaseUnseen(List.of(new DueLease(lease("b"), Instant.EPOCH))).join();
+            settling.releaseUnseen(List.of(new UnstartedLease(lease("b"), Instant.EPOCH))).join();
             await().until(() -> this.threads.size() == 2);
         }
         finally {

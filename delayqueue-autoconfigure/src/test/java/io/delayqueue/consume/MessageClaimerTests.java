@@ -17,13 +17,13 @@ import io.delayqueue.store.CauseMasking;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,8 +48,8 @@ class MessageClaimerTests {
     private static final ConsumeSettings SETTINGS = new ConsumeSettings(LEASE, 3, 2, ExpiryPolicy.DROP, LEASE,
             (failures) -> Duration.ZERO);
 
-    private static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE,
-            (queue) -> 0, () -> 0);
+    private static final PartitionLayouts PARTITIONS = new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0,
+            () -> 0);
 
     private static final Reader<String> IDS = (message, term) -> message.lease().id();
 
@@ -205,7 +205,7 @@ class MessageClaimerTests {
     private static CompletableFuture<Batch<String>> claim(StoreComponents components, Reader<String> reader,
             PollerExecutor thread) {
         LeaseSettler settler = new LeaseSettler(components,
-                new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
+                new DeadLetterPublisher(MessageEventRecorderFactory.NONE, (event) -> {
                 }, Runnable::run));
         MessageClaimer<String> claimer = new MessageClaimer<>(components, settler,
                 () -> CompletableFuture.completedFuture(reader), LEASE, () -> 0);

@@ -14,10 +14,10 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -184,9 +184,9 @@ class QueuePollerTests {
 
     private QueuePoller<String> poller(WakeUps wakeUps, MessageClaimer.Reader<String> reader) {
         StoreComponents components = new StoreComponents(this.store, this.store, wakeUps,
-                new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0));
+                new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0));
         LeaseSettler settler = new LeaseSettler(components,
-                new DeadLetterPublisher(MessageEventListener.NONE, (event) -> {
+                new DeadLetterPublisher(MessageEventRecorderFactory.NONE, (event) -> {
                 }, Runnable::run));
         MessageClaimer<String> claimer = new MessageClaimer<>(components, settler,
                 () -> CompletableFuture.completedFuture(reader), LONG, () -> 0);

@@ -15,12 +15,12 @@ import io.delayqueue.DelayedListener;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import io.delayqueue.listener.handler.MessageHandler;
-import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.BackoffPolicy;
+import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
@@ -75,7 +75,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
             return new DelayedListenerRegistry((queue) -> DEFAULTS,
                     new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null,
                             MessageObservations.NONE),
-                    MessageEventListener.NONE);
+                    MessageEventRecorderFactory.NONE);
         });
         this.context.registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(
@@ -86,7 +86,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     }
 
     private static ListenerSettings settings(DelayedListenerRegistry registry, String id) {
-        return ((QueueListenerContainer) registry.require(id)).endpoints().get(0).settings();
+        return ((QueueListenerContainer) registry.require(id)).bindings().get(0).settings();
     }
 
     private static List<String> queues(DelayedListenerRegistry registry, String id) {
@@ -207,7 +207,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     }
 
     private static void call(DelayedListenerRegistry registry, String id) throws Throwable {
-        MessageHandler handler = ((QueueListenerContainer) registry.require(id)).endpoints().get(0).handler();
+        MessageHandler handler = ((QueueListenerContainer) registry.require(id)).bindings().get(0).handler();
         TestBed bed = new TestBed();
         bed.store.add("m", Duration.ZERO, "{\"v\":1,\"headers\":{\"h\":\"text\"},\"payload\":\"m\"}");
         bed.handler = handler;

@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
-import io.delayqueue.listener.poll.PartitionListener;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.PartitionBinding;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.observation.MessageObservations;
-import io.delayqueue.store.MessageEventListener;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.QueueRegistrar;
@@ -41,13 +41,13 @@ class DelayedListenerLifecycleTests {
 
     private final DelayedListenerRegistry registry = new DelayedListenerRegistry((queue) -> TestBed.settings(),
             new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null, MessageObservations.NONE),
-            MessageEventListener.NONE);
+            MessageEventRecorderFactory.NONE);
 
     private DelayedListenerLifecycle worker = worker(Duration.ofSeconds(LIMIT));
 
     private DelayedListenerLifecycle worker(Duration shutdownTimeout) {
         return new DelayedListenerLifecycle(this.bed.components(), this.registry, (event) -> {
-        }, new ListenerRuntimeSettings(shutdownTimeout, Duration.ofMillis(100), null, false,
+        }, new SharedListenerSettings(shutdownTimeout, Duration.ofMillis(100), null, false,
                 HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
     }
 
@@ -70,8 +70,8 @@ class DelayedListenerLifecycleTests {
         ListenerSettings all = this.bed.listenerSettings();
         ListenerSettings settings = new ListenerSettings(all.concurrency(), lease, all.timeout(), all.maxAttempts(),
                 all.maxLapses(), all.backoff(), all.expiryPolicy(), autoStartup, all.noRetryFor());
-        QueueListenerContainer container = new QueueListenerContainer(id, List.of(new PartitionListener(id,
-                TestBed.QUEUE, settings, this.bed.handler, this.bed.counters, QueueEventListener.NONE)),
+        QueueListenerContainer container = new QueueListenerContainer(id, List.of(new PartitionBinding(id,
+                TestBed.QUEUE, settings, this.bed.handler, this.bed.counters, MessageEventRecorder.NONE)),
                 this.bed.counters);
         assertThat(this.registry.register(container)).isTrue();
         return container;
@@ -110,8 +110,8 @@ class DelayedListenerLifecycleTests {
     @Test
     void aQueueThatCouldNotBeRegisteredAtTheStartIsRegisteredLater() throws Exception {
         CountDownLatch noted = new CountDownLatch(2);
-        QueueRegistry directory = mock(QueueRegistry.class);
-        when(directory.add(TestBed.QUEUE.queue())).thenAnswer((call) -> {
+        QueueRegistry registry = mock(QueueRegistry.class);
+        when(registry.add(TestBed.QUEUE.queue())).thenAnswer((call) -> {
             noted.countDown();
             return CompletableFuture.failedFuture(new IllegalStateException("away"));
         });
@@ -120,9 +120,9 @@ class DelayedListenerLifecycleTests {
         this.worker = new DelayedListenerLifecycle(
                 new StoreComponents(components.messages(), components.inspector(), components.wakeUps(),
                         components.partitions(), components.events(),
-                        new QueueRegistrar(directory, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
+                        new QueueRegistrar(registry, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
                 this.registry, (event) -> {
-                }, new ListenerRuntimeSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false,
+                }, new SharedListenerSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false,
                         HandlerExecutorSettings.DEFAULT),
                 NodeHeartbeat.none());
         register("a");
@@ -407,8 +407,8 @@ class DelayedListenerLifecycleTests {
         assertThat(
                 this.registry.register(
                         new QueueListenerContainer("late",
-                                List.of(new PartitionListener("late", TestBed.QUEUE, TestBed.settings(),
-                                        this.bed.handler, this.bed.counters, QueueEventListener.NONE)),
+                                List.of(new PartitionBinding("late", TestBed.QUEUE, TestBed.settings(),
+                                        this.bed.handler, this.bed.counters, MessageEventRecorder.NONE)),
                                 this.bed.counters)))
             .isFalse();
     }
@@ -468,7 +468,7 @@ class DelayedListenerLifecycleTests {
         this.worker = new DelayedListenerLifecycle(this.bed.components((queue, scheduler) -> {
             throw new IllegalStateException("no");
         }), this.registry, (event) -> {
-        }, new ListenerRuntimeSettings(Duration.ZERO, Duration.ofSeconds(5), null, false,
+        }, new SharedListenerSettings(Duration.ZERO, Duration.ofSeconds(5), null, false,
                 HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
 
         assertThatIllegalStateException().isThrownBy(this.worker::start);

@@ -16,19 +16,19 @@ import io.delayqueue.DelayQueueHeaders;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.HandlerDispatcher;
+import io.delayqueue.listener.poll.BackoffPolicy;
+import io.delayqueue.listener.poll.HandlerConcurrencyLimiter;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.ListenerStatistics;
-import io.delayqueue.listener.poll.BackoffPolicy;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.MicrosClock;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
@@ -62,16 +62,18 @@ class ListenerApplicationTests {
 
     private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
-    private HandlerDispatcher dispatcher;
+    private HandlerConcurrencyLimiter limiter;
 
     @BeforeEach
     void start() {
         ListenerSettings settings = new ListenerSettings(4, Duration.ofSeconds(30), null, 2, 3,
                 new BackoffPolicy(Duration.ofMillis(20), 2, Duration.ofSeconds(1), 0.1), ExpiryPolicy.DROP, true,
                 Set.of());
-        this.context.registerBean(HandlerDispatcher.class);
-        this.context.registerBean(DelayedListenerRegistry.class, () -> new DelayedListenerRegistry((queue) -> settings,
-                new HandlerMethodFactory(this.codec, null, MessageObservations.NONE), MessageEventListener.NONE));
+        this.context.registerBean(HandlerConcurrencyLimiter.class);
+        this.context.registerBean(DelayedListenerRegistry.class,
+                () -> new DelayedListenerRegistry((queue) -> settings,
+                        new HandlerMethodFactory(this.codec, null, MessageObservations.NONE),
+                        MessageEventRecorderFactory.NONE));
         this.context.registerBean(DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(
                         this.context.getBeanProvider(DelayedListenerRegistry.class), (system) -> null));
@@ -79,11 +81,11 @@ class ListenerApplicationTests {
                 () -> new DelayedListenerLifecycle(
                         new StoreComponents(this.store, this.store, this.store, TestBed.PARTITIONS),
                         this.context.getBean(DelayedListenerRegistry.class), this.context,
-                        new ListenerRuntimeSettings(Duration.ofSeconds(30), Duration.ofSeconds(60), null, false,
+                        new SharedListenerSettings(Duration.ofSeconds(30), Duration.ofSeconds(60), null, false,
                                 HandlerExecutorSettings.DEFAULT),
                         NodeHeartbeat.none()));
         this.context.refresh();
-        this.dispatcher = this.context.getBean(HandlerDispatcher.class);
+        this.limiter = this.context.getBean(HandlerConcurrencyLimiter.class);
     }
 
     @AfterEach
@@ -109,7 +111,7 @@ class ListenerApplicationTests {
         long sent = System.nanoTime();
         send(ORDERS, "m", new Order(42), Duration.ofMillis(200));
 
-        Handled handled = next(this.dispatcher.handled);
+        Handled handled = next(this.limiter.handled);
         assertThat(handled.order()).isEqualTo(new Order(42));
         assertThat(handled.id()).isEqualTo("m");
         assertThat(handled.source()).isEqualTo("test");
@@ -124,7 +126,7 @@ class ListenerApplicationTests {
         }
         Set<Integer> seen = new HashSet<>();
         for (int i = 0; i < 500; i++) {
-            assertThat(seen.add(next(this.dispatcher.handled).order().number())).isTrue();
+            assertThat(seen.add(next(this.limiter.handled).order().number())).isTrue();
         }
         this.context.getBean(DelayedListenerLifecycle.class).stop();
         assertThat(this.store.statistics(ORDERS).join().leased()).isZero();
@@ -136,12 +138,12 @@ class ListenerApplicationTests {
     void publishesOneDeadLetterAfterTheLastAttempt() throws Exception {
         send(FAILING, "m", new Order(1), Duration.ZERO);
 
-        DeadLetterEvent event = next(this.dispatcher.deadLetters);
+        DeadLetterEvent event = next(this.limiter.deadLetters);
         assertThat(event.failures()).isEqualTo(2);
         assertThat(event.reason()).isEqualTo("java.lang.IllegalStateException: boom");
         assertThat(this.store.deadLetters(FAILING, null, 10).join().deadLetters()).hasSize(1)
             .first()
-            .satisfies((letter) -> assertThat(letter.id()).isEqualTo(event.deadLetterId()));
+            .satisfies((deadLetter) -> assertThat(deadLetter.id()).isEqualTo(event.deadLetterId()));
     }
 
     @Test
@@ -149,9 +151,9 @@ class ListenerApplicationTests {
         for (int i = 0; i < 3; i++) {
             this.context.stop();
             send(ORDERS, "m" + i, new Order(i), Duration.ZERO);
-            assertThat(this.dispatcher.handled).isEmpty();
+            assertThat(this.limiter.handled).isEmpty();
             this.context.start();
-            assertThat(next(this.dispatcher.handled).order()).isEqualTo(new Order(i));
+            assertThat(next(this.limiter.handled).order()).isEqualTo(new Order(i));
         }
     }
 
@@ -161,7 +163,7 @@ class ListenerApplicationTests {
     record Handled(Order order, String id, String source, Instant dueAt, long at) {
     }
 
-    static class HandlerDispatcher {
+    static class HandlerConcurrencyLimiter {
 
         final BlockingQueue<Handled> handled = new LinkedBlockingQueue<>();
 

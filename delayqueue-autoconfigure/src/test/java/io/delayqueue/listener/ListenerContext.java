@@ -4,7 +4,7 @@ import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.observation.MessageObservations;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -24,7 +24,7 @@ public final class ListenerContext extends AnnotationConfigApplicationContext {
                 () -> new DelayedListenerRegistry((queue) -> TestBed.settings(),
                         new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), validator,
                                 MessageObservations.NONE),
-                        MessageEventListener.NONE));
+                        MessageEventRecorderFactory.NONE));
         registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(getBeanProvider(DelayedListenerRegistry.class),
                         (system) -> null));

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Set;
 
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.store.ExpiryPolicy;
 import org.junit.jupiter.api.Test;
@@ -40,11 +40,11 @@ class ListenerSettingsTests {
     @Test
     void refusesASafetyPollThatWouldSpin() {
         assertThatIllegalArgumentException()
-            .isThrownBy(() -> new ListenerRuntimeSettings(Duration.ZERO, Duration.ofMillis(1), null, false,
+            .isThrownBy(() -> new SharedListenerSettings(Duration.ZERO, Duration.ofMillis(1), null, false,
                     HandlerExecutorSettings.DEFAULT))
             .withMessageStartingWith("safetyPoll must be at least 10ms");
         assertThatIllegalArgumentException()
-            .isThrownBy(() -> new ListenerRuntimeSettings(Duration.ofSeconds(-1), Duration.ofSeconds(5), null, false,
+            .isThrownBy(() -> new SharedListenerSettings(Duration.ofSeconds(-1), Duration.ofSeconds(5), null, false,
                     HandlerExecutorSettings.DEFAULT))
             .withMessageStartingWith("shutdownTimeout must be zero to");
     }

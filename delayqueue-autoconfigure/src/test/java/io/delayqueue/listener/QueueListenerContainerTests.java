@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
-import io.delayqueue.listener.poll.ListenerRuntimeSettings;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +43,7 @@ class QueueListenerContainerTests {
     private final QueueListenerContainer container = new QueueListenerContainer("l", List.of(this.bed.queue()),
             this.bed.counters);
 
-    private final PartitionLayoutCache partitions = mock(PartitionLayoutCache.class);
+    private final PartitionLayouts partitions = mock(PartitionLayouts.class);
 
     private final List<Partition> started = new ArrayList<>();
 
@@ -64,8 +64,8 @@ class QueueListenerContainerTests {
     private final ListenerRun run = new ListenerRun(
             new StoreComponents(this.bed.store, mock(MessageInspector.class), this.wakeUps, this.partitions),
             (event) -> {
-            }, new ClockJumpLog(), new ListenerRuntimeSettings(Duration.ZERO, Duration.ofDays(1), null, false,
-                    HandlerExecutorSettings.DEFAULT),
+            }, new ClockJumpLog(),
+            new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false, HandlerExecutorSettings.DEFAULT),
             NodeHeartbeat.none());
 
     private void attach(Runnable whileItStarts) {

@@ -42,13 +42,13 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     }
 
     @Override
-    public QueueRegistry directory() {
-        return this.store.queueDirectory();
+    public QueueRegistry registry() {
+        return this.store.queueRegistry();
     }
 
     @Override
     public NodeRegistry nodes() {
-        return this.store.nodeDirectory();
+        return this.store.nodeRegistry();
     }
 
     @Override

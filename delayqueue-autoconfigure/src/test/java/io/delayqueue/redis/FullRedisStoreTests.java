@@ -20,7 +20,6 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -32,6 +31,7 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.PrimaryPollerBid.Kind;
+import io.delayqueue.store.UnstartedLease;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -141,7 +141,9 @@ class FullRedisStoreTests {
             done.put("release",
                     store.release(QUEUE, redelivered.subList(1, 3), LEASE).join().equals(List.of(true, true)));
             done.put("release unbegun",
-                    store.release(QUEUE, List.of(new DueLease(redelivered.get(3), this.clock.now()))).join().get(0));
+                    store.release(QUEUE, List.of(new UnstartedLease(redelivered.get(3), this.clock.now())))
+                        .join()
+                        .get(0));
             done.put("dead-letter",
                     store.deadLetter(redelivered.get(4), new DeadLetterRequest("enough", true, Instant.EPOCH)).join());
             done.put("acknowledge one", store.acknowledge(QUEUE, redelivered.subList(5, 6)).join().get(0));

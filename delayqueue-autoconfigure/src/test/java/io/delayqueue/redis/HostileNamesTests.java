@@ -151,23 +151,23 @@ class HostileNamesTests {
         LettuceConnectionFactory connections = ConnectionFactories.lettuce(server);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, namespace, Duration.ofSeconds(30))) {
             RedisMessageStore store = new RedisMessageStore(redis);
-            PartitionTarget home = PartitionTarget.first(new QueueName("orders"));
+            PartitionTarget target = PartitionTarget.first(new QueueName("orders"));
             Set<String> held = new TreeSet<>();
             for (int i = 0; i < ids.size(); i++) {
                 String id = ids.get(i);
-                done(store.schedule(home, List.of(new NewMessage(id, false, DueTime.NOW, OnDuplicate.KEEP, i % 10, null,
-                        (i % 2 == 0) ? groups.get(i % groups.size()) : null, new byte[] { '{', '}' }))));
+                done(store.schedule(target, List.of(new NewMessage(id, false, DueTime.NOW, OnDuplicate.KEEP, i % 10,
+                        null, (i % 2 == 0) ? groups.get(i % groups.size()) : null, new byte[] { '{', '}' }))));
                 held.add(id);
                 assertThat(server.commands().hkeys(namespace + ":{orders}:messages")).as("-Ddq.seed=%d", SEED)
                     .containsExactlyInAnyOrderElementsOf(held);
             }
             List<Lease> leases = new ArrayList<>();
-            done(store.claim(home.partition(), new ClaimRequest(100, Duration.ofMinutes(1), ExpiryPolicy.DROP)))
+            done(store.claim(target.partition(), new ClaimRequest(100, Duration.ofMinutes(1), ExpiryPolicy.DROP)))
                 .messages()
                 .forEach((message) -> leases.add(message.lease()));
-            assertThat(done(store.acknowledge(home.partition(), leases))).doesNotContain(false);
+            assertThat(done(store.acknowledge(target.partition(), leases))).doesNotContain(false);
             leases.forEach((lease) -> held.remove(lease.id()));
-            held.forEach((id) -> assertThat(done(store.cancel(home, id))).isEqualTo(CancelResult.CANCELLED));
+            held.forEach((id) -> assertThat(done(store.cancel(target, id))).isEqualTo(CancelResult.CANCELLED));
             assertThat(server.commands().keys(namespace + "*")).isEmpty();
         }
         finally {

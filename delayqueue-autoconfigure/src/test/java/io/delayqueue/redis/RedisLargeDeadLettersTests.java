@@ -83,7 +83,7 @@ class RedisLargeDeadLettersTests {
             this.clock.advance(Duration.ofMillis(1));
         }
 
-        List<DeadLetter> letters = new ArrayList<>();
+        List<DeadLetter> deadLetters = new ArrayList<>();
         String cursor = null;
         do {
             String from = cursor;
@@ -92,13 +92,13 @@ class RedisLargeDeadLettersTests {
                 .toList();
             assertThat(pages.get(0).deadLetters()).hasSize(1);
             DeadLetterPage page = DeadLetterCursor.merge(pages, 100);
-            letters.addAll(page.deadLetters());
+            deadLetters.addAll(page.deadLetters());
             cursor = page.nextCursor();
         }
         while (cursor != null);
 
-        assertThat(letters).extracting(DeadLetter::id).hasSize(2 * EACH).doesNotHaveDuplicates();
-        assertThat(letters).extracting(DeadLetter::deadLetteredAt)
+        assertThat(deadLetters).extracting(DeadLetter::id).hasSize(2 * EACH).doesNotHaveDuplicates();
+        assertThat(deadLetters).extracting(DeadLetter::deadLetteredAt)
             .isSortedAccordingTo((one, other) -> other.compareTo(one));
     }
 

@@ -20,7 +20,6 @@ import io.delayqueue.redis.wakeup.RedisWakeUps;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -29,6 +28,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.PrimaryPollerBid.Kind;
+import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
@@ -162,7 +162,8 @@ class RedisPrimaryPollerTests {
         ClaimResult first = claim("a", Kind.ACQUIRE, 0);
         Lease lease = first.messages().get(0).lease();
         this.clock.advance(PrimaryPollerBid.GRACE);
-        assertThat(this.store.release(QUEUE, List.of(new DueLease(lease, first.now()))).join()).containsOnly(true);
+        assertThat(this.store.release(QUEUE, List.of(new UnstartedLease(lease, first.now()))).join())
+            .containsOnly(true);
 
         ClaimResult claim = claim("b", Kind.ACQUIRE, 0);
         assertThat(claim.messages()).hasSize(1);

@@ -20,7 +20,7 @@ class RedisQueueRegistryTests {
 
     private final TreeSet<String> members = new TreeSet<>(List.of("a", "b", "c"));
 
-    private final RedisQueueRegistry directory = new RedisQueueRegistry(new RedisScriptExecutor(runner(), "n"));
+    private final RedisQueueRegistry registry = new RedisQueueRegistry(new RedisScriptExecutor(runner(), "n"));
 
     /** Returns a runner that lists like {@code queues.lua}. */
     private ScriptRunner runner() {
@@ -39,7 +39,7 @@ class RedisQueueRegistryTests {
     }
 
     private List<String> listed(String after, int limit) {
-        return this.directory.list(after, limit).join().stream().map(QueueName::value).toList();
+        return this.registry.list(after, limit).join().stream().map(QueueName::value).toList();
     }
 
     @Test

@@ -23,7 +23,7 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -136,9 +136,9 @@ class RedisWakeMarkTests {
     void aClaimOfAPausedQueueLeavesTheMark() {
         send("late", Duration.ofSeconds(60));
         claim();
-        PartitionLayoutCache table = new PartitionLayoutCache(new RedisPartitionLayoutStore(this.redis), (queue) -> 0,
+        PartitionLayouts layouts = new PartitionLayouts(new RedisPartitionLayoutStore(this.redis), (queue) -> 0,
                 System::nanoTime);
-        done(table.pause(QUEUE.queue(), null));
+        done(layouts.pause(QUEUE.queue(), null));
 
         claim();
 

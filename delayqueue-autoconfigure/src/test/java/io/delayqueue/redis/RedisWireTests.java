@@ -205,26 +205,26 @@ class RedisWireTests {
         List<String> inspect() {
             List<String> seen = new ArrayList<>();
             for (String id : List.of("a", "b")) {
-                seen.add(String.valueOf(done(this.inspector.find(home(), id))));
+                seen.add(String.valueOf(done(this.inspector.find(target(), id))));
             }
-            seen.add(String.valueOf(letters()));
+            seen.add(String.valueOf(deadLetters()));
             seen.add(String.valueOf(done(this.inspector.statistics(QUEUE))));
             seen.add(String.valueOf(done(this.stage.records().read(QUEUE))));
             return seen;
         }
 
-        private List<DeadLetter> letters() {
+        private List<DeadLetter> deadLetters() {
             return done(this.inspector.deadLetters(QUEUE, null, 100)).deadLetters();
         }
 
         /** Returns the partition with the recorded version of the layout. */
-        private io.delayqueue.store.PartitionTarget home() {
+        private io.delayqueue.store.PartitionTarget target() {
             int version = done(this.stage.records().read(QUEUE)).map((partitions) -> partitions.version()).orElse(0);
             return new io.delayqueue.store.PartitionTarget(HOME.partition(), version);
         }
 
         List<String> cancel() {
-            return Stream.of("a", "b").map((id) -> done(this.store.cancel(home(), id)).toString()).toList();
+            return Stream.of("a", "b").map((id) -> done(this.store.cancel(target(), id)).toString()).toList();
         }
 
         /** Handles due messages, redrives dead letters and handles these, to the end. */
@@ -241,8 +241,8 @@ class RedisWireTests {
                     happened.add("acknowledged " + done(this.store.acknowledge(QUEUE, leases)));
                 }
                 if (round > 2) {
-                    letters()
-                        .forEach((letter) -> happened.add("redriven " + done(this.store.redrive(home(), letter.id()))));
+                    deadLetters().forEach((deadLetter) -> happened
+                        .add("redriven " + done(this.store.redrive(target(), deadLetter.id()))));
                 }
                 this.clock.advance(Duration.ofSeconds(9));
                 if (round > 0) {

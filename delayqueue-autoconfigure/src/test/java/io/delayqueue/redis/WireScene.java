@@ -192,7 +192,7 @@ enum WireScene {
         @Override
         void play(Stage stage) {
             stage.send("a", TEN);
-            done(stage.records().found(QUEUE.queue(), 4));
+            done(stage.records().establish(QUEUE.queue(), 4));
             done(stage.records().raise(QUEUE, new PartitionLayout(3, List.of(1, 4), true)));
         }
     };

@@ -127,7 +127,7 @@ class LinearizabilityTests {
 
         private final Partition queue;
 
-        private final PartitionTarget home;
+        private final PartitionTarget target;
 
         private final Queue<Heard> heard = new ConcurrentLinkedQueue<>();
 
@@ -139,7 +139,7 @@ class LinearizabilityTests {
         Round(MessageStore store, Partition queue) {
             this.store = store;
             this.queue = queue;
-            this.home = PartitionTarget.first(queue.queue());
+            this.target = PartitionTarget.first(queue.queue());
         }
 
         void run(Random seeds) throws Exception {
@@ -177,11 +177,11 @@ class LinearizabilityTests {
             }
             else if (dice < 7) {
                 note(random, id, "", Call.byId(Operation.CANCEL, 0),
-                        () -> ModelReply.of(Code.valueOf(this.store.cancel(this.home, id).join().name())));
+                        () -> ModelReply.of(Code.valueOf(this.store.cancel(this.target, id).join().name())));
             }
             else if (dice < 8) {
                 note(random, id, "", Call.byId(Operation.RESCHEDULE, time), () -> ModelReply
-                    .of(Code.valueOf(this.store.reschedule(this.home, id, DueTime.after(of(time))).join().name())));
+                    .of(Code.valueOf(this.store.reschedule(this.target, id, DueTime.after(of(time))).join().name())));
             }
             else if (dice < 13 || known.isEmpty()) {
                 claim(random);
@@ -197,7 +197,7 @@ class LinearizabilityTests {
                     MessageLimits.NORMAL_PRIORITY, null, null,
                     "{\"payload\":%d}".formatted(content).getBytes(StandardCharsets.UTF_8));
             note(random, id, "", Call.send(op, content, time), () -> ModelReply
-                .of(Code.valueOf(this.store.schedule(this.home, List.of(message)).join().get(0).outcome().name())));
+                .of(Code.valueOf(this.store.schedule(this.target, List.of(message)).join().get(0).outcome().name())));
         }
 
         private void claim(Random random) {
@@ -239,7 +239,7 @@ class LinearizabilityTests {
         }
 
         private CompletableFuture<List<Boolean>> release(Lease lease, int time) {
-            return (time == 0) ? this.store.release(this.queue, List.of(new DueLease(lease, Instant.EPOCH)))
+            return (time == 0) ? this.store.release(this.queue, List.of(new UnstartedLease(lease, Instant.EPOCH)))
                     : this.store.release(this.queue, List.of(lease), LONG);
         }
 

@@ -164,7 +164,7 @@ class RandomTransitionsTests {
             @Override
             Object answer(MessageStore store, Object[] arguments) {
                 List<Lease> leases = ((List<?>) arguments[1]).stream()
-                    .map((each) -> (each instanceof DueLease due) ? due.lease() : (Lease) each)
+                    .map((each) -> (each instanceof UnstartedLease due) ? due.lease() : (Lease) each)
                     .toList();
                 return store.release((Partition) arguments[0], leases,
                         (arguments.length > 2) ? (Duration) arguments[2] : Duration.ZERO);

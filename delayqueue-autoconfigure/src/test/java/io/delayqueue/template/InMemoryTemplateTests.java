@@ -137,9 +137,9 @@ class InMemoryTemplateTests {
         assertThat(last.attempt()).isEqualTo(2);
         assertThat(last.retry(MINUTE, "boom again")).isTrue();
 
-        DeadLetterOperations letters = this.template.deadLetters("q");
-        String deadLetterId = letters.list(null, 1).deadLetters().get(0).id();
-        assertThat(letters.redrive(deadLetterId)).isEqualTo(RedriveResult.REDRIVEN);
+        DeadLetterOperations deadLetters = this.template.deadLetters("q");
+        String deadLetterId = deadLetters.list(null, 1).deadLetters().get(0).id();
+        assertThat(deadLetters.redrive(deadLetterId)).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(receive().attempt()).isEqualTo(1);
     }
 

@@ -14,8 +14,8 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.MessageEventListener;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 
@@ -39,8 +39,8 @@ class ManyCallsTests {
     private final AtomicInteger cancelled = new AtomicInteger();
 
     private DelayQueueTemplate template(Duration waitLimit) {
-        MessageEventListener events = mock(MessageEventListener.class);
-        when(events.of(any())).thenReturn(new QueueEventListener() {
+        MessageEventRecorderFactory events = mock(MessageEventRecorderFactory.class);
+        when(events.of(any())).thenReturn(new MessageEventRecorder() {
             @Override
             public void cancelled() {
                 ManyCallsTests.this.cancelled.incrementAndGet();

@@ -25,7 +25,7 @@ import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -88,7 +88,7 @@ class ReceiverTests {
         PartitionLayoutStore records = mock(PartitionLayoutStore.class);
         when(records.read(any()))
             .thenReturn(CompletableFuture.completedFuture(Optional.of(new PartitionLayout(1, List.of(4), true))));
-        DelayQueueTemplate four = this.templates.template(new PartitionLayoutCache(records, (queue) -> 0, () -> 0));
+        DelayQueueTemplate four = this.templates.template(new PartitionLayouts(records, (queue) -> 0, () -> 0));
 
         assertThat(four.receive("q", Duration.ZERO)).isEmpty();
         assertThat(this.store.calls).hasSize(4).allMatch((call) -> call.startsWith("claim"));
@@ -104,7 +104,7 @@ class ReceiverTests {
         PartitionLayoutStore records = mock(PartitionLayoutStore.class);
         when(records.read(any()))
             .thenReturn(CompletableFuture.completedFuture(Optional.of(new PartitionLayout(1, List.of(4), true))));
-        DelayQueueTemplate four = this.templates.template(new PartitionLayoutCache(records, (queue) -> 0, () -> 0));
+        DelayQueueTemplate four = this.templates.template(new PartitionLayouts(records, (queue) -> 0, () -> 0));
         this.store.put("q", "a", 0, 0, false, ENVELOPE);
         AtomicInteger claims = new AtomicInteger();
         this.store.answers = (call, effect) -> (call.startsWith("claim") && claims.incrementAndGet() < 4)

@@ -10,7 +10,7 @@ import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,8 +27,7 @@ final class TemplateFixture {
     static final Duration AGES = Duration.ofSeconds(20);
 
     /** For queues that have always had one partition. */
-    static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0,
-            () -> 0);
+    static final PartitionLayouts PARTITIONS = new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0);
 
     final List<Object> events = new CopyOnWriteArrayList<>();
 
@@ -42,7 +41,7 @@ final class TemplateFixture {
         return template(false, AGES, System::nanoTime);
     }
 
-    DelayQueueTemplate template(PartitionLayoutCache partitions) {
+    DelayQueueTemplate template(PartitionLayouts partitions) {
         return template(partitions, false, AGES, System::nanoTime);
     }
 
@@ -50,7 +49,7 @@ final class TemplateFixture {
         return template(PARTITIONS, afterCommit, waitLimit, nanoTime);
     }
 
-    private DelayQueueTemplate template(PartitionLayoutCache partitions, boolean afterCommit, Duration waitLimit,
+    private DelayQueueTemplate template(PartitionLayouts partitions, boolean afterCommit, Duration waitLimit,
             LongSupplier nanoTime) {
         ConsumeSettings receive = new ConsumeSettings(LEASE, 3, 2, ExpiryPolicy.DROP, AGES,
                 (failures) -> Duration.ZERO);

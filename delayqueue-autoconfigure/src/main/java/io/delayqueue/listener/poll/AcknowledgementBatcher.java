@@ -9,9 +9,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,9 +31,9 @@ final class AcknowledgementBatcher {
     /** How long a finished message waits for others to share a call with. */
     private static final long LINGER = Nanos.of(Duration.ofMillis(5));
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final LeaseRenewer leaseRenewer;
 
@@ -53,11 +53,11 @@ final class AcknowledgementBatcher {
 
     private long since;
 
-    AcknowledgementBatcher(PartitionListener endpoint, ListenerRuntime runtime, LeaseRenewer leaseRenewer) {
-        this.endpoint = endpoint;
-        this.runtime = runtime;
+    AcknowledgementBatcher(PartitionBinding binding, PollLoopContext context, LeaseRenewer leaseRenewer) {
+        this.binding = binding;
+        this.context = context;
         this.leaseRenewer = leaseRenewer;
-        this.log = new PollLoopLog(endpoint, runtime);
+        this.log = new PollLoopLog(binding, context);
     }
 
     /**
@@ -117,8 +117,8 @@ final class AcknowledgementBatcher {
 
     private Sent send(List<InFlightMessage> batch) {
         List<Lease> ids = batch.stream().map(InFlightMessage::lease).toList();
-        MessageStore store = this.runtime.store();
-        return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.endpoint.partition(), ids)));
+        MessageStore store = this.context.store();
+        return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.binding.partition(), ids)));
     }
 
     /**
@@ -132,13 +132,13 @@ final class AcknowledgementBatcher {
                 settled(batch.leases(), batch.answers().join());
             }
             catch (RuntimeException ex) {
-                failed(batch.leases(), FailureEffects.unwrap(ex));
+                failed(batch.leases(), StoreFailures.unwrap(ex));
                 answered = false;
             }
         }
         if (answered && !sent.isEmpty()) {
             this.failing = false;
-            this.runtime.outage().recovered(StoreOutageLog.ACKNOWLEDGE, this.endpoint.partition());
+            this.context.outage().recovered(StoreOutageLog.ACKNOWLEDGE, this.binding.partition());
         }
         return answered;
     }
@@ -158,10 +158,10 @@ final class AcknowledgementBatcher {
      * retries only until the leases run out, as it may reject every retry.
      */
     private void failed(List<InFlightMessage> leases, Throwable cause) {
-        this.runtime.outage().failed(StoreOutageLog.ACKNOWLEDGE, this.endpoint.partition(), cause);
+        this.context.outage().failed(StoreOutageLog.ACKNOWLEDGE, this.binding.partition(), cause);
         boolean rejected = !(cause instanceof StoreUnavailableException);
         this.failing |= !rejected;
-        long now = this.runtime.now();
+        long now = this.context.now();
         for (InFlightMessage lease : leases) {
             if (rejected) {
                 lease.stopRenewing();

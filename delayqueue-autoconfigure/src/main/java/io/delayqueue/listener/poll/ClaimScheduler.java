@@ -8,9 +8,9 @@ import java.util.function.Consumer;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.WakeUpSignal;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides when one loop claims and how many messages: at the times that its
  * {@link PollSchedule} plans, limited by the free permits of its
- * {@link HandlerDispatcher}. If messages are due but no permits are free, and this node
- * is the primary poller of the partition, it resigns in favor of other nodes.
+ * {@link HandlerConcurrencyLimiter}. If messages are due but no permits are free, and
+ * this node is the primary poller of the partition, it resigns in favor of other nodes.
  * <p>
  * A failed claim may still have leased messages that never arrived. Therefore the next
  * claim asks for a single message, and each success doubles the limit; otherwise each
@@ -38,7 +38,7 @@ final class ClaimScheduler {
 
     private static final Logger logger = LoggerFactory.getLogger(ClaimScheduler.class);
 
-    private static final Duration PREFETCH_PAUSE = HandlerDispatcher.PREFETCH_TIME.multipliedBy(2);
+    private static final Duration PREFETCH_PAUSE = HandlerConcurrencyLimiter.PREFETCH_TIME.multipliedBy(2);
 
     /** How long a primary poller may have no free permits before it resigns. */
     private static final long FULL = Nanos.of(Duration.ofMillis(5));
@@ -50,11 +50,11 @@ final class ClaimScheduler {
 
     private static final long NOT_FULL = Long.MAX_VALUE;
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
-    private final HandlerDispatcher dispatcher;
+    private final HandlerConcurrencyLimiter limiter;
 
     private final PollLoopScheduler scheduler;
 
@@ -95,21 +95,21 @@ final class ClaimScheduler {
      * Creates a scheduler whose first claim is due now.
      * @param onJump receives the upper bound of each forward jump of the store's clock
      */
-    ClaimScheduler(PartitionListener endpoint, ListenerRuntime runtime, HandlerDispatcher dispatcher,
+    ClaimScheduler(PartitionBinding binding, PollLoopContext context, HandlerConcurrencyLimiter limiter,
             PollLoopScheduler scheduler, Consumer<Duration> onJump) {
         this.onJump = onJump;
-        this.endpoint = endpoint;
-        this.runtime = runtime;
-        this.dispatcher = dispatcher;
+        this.binding = binding;
+        this.context = context;
+        this.limiter = limiter;
         this.scheduler = scheduler;
-        this.schedule = new PollSchedule(endpoint.partition(), runtime.settings().safetyPoll(),
-                runtime.primaryPartitions(), runtime::random);
-        this.start = runtime.now();
+        this.schedule = new PollSchedule(binding.partition(), context.settings().safetyPoll(),
+                context.primaryPartitions(), context::random);
+        this.start = context.now();
     }
 
     /** Returns the time since this scheduler was created. */
     private long time() {
-        return this.runtime.now() - this.start;
+        return this.context.now() - this.start;
     }
 
     /** Returns whether the signal makes the next claim earlier. */
@@ -130,14 +130,14 @@ final class ClaimScheduler {
 
     void release(int permits) {
         this.inFlight.addAndGet(-permits);
-        this.dispatcher.release(permits);
+        this.limiter.release(permits);
     }
 
     /** Records a finished message; returns whether the loop waits for permits. */
     boolean finished(InFlightMessage message) {
         this.inFlight.decrementAndGet();
-        this.dispatcher.finished(message);
-        return this.waitingForCapacity && this.dispatcher.needsMore();
+        this.limiter.finished(message);
+        return this.waitingForCapacity && this.limiter.needsMore();
     }
 
     /** Sends a claim if one is due and permits are free, else returns {@code null}. */
@@ -147,21 +147,21 @@ final class ClaimScheduler {
             stopWaiting();
             return null;
         }
-        boolean shared = this.dispatcher.isShared();
-        int permits = (shared || this.dispatcher.hasCapacity())
-                ? this.dispatcher.reserve(this.claimLimit, this.scheduler) : 0;
+        boolean shared = this.limiter.isShared();
+        int permits = (shared || this.limiter.hasCapacity()) ? this.limiter.reserve(this.claimLimit, this.scheduler)
+                : 0;
         this.queued = shared && permits == 0;
         if (permits == 0) {
             return null;
         }
         this.inFlight.addAndGet(permits);
         PrimaryPollerBid bid = this.schedule.poll(time());
-        ListenerSettings settings = this.endpoint.settings();
+        ListenerSettings settings = this.binding.settings();
         ClaimRequest request = new ClaimRequest(permits, settings.lease(), settings.expiryPolicy(), bid);
-        long sentAt = this.runtime.now();
+        long sentAt = this.context.now();
         return new Sent(permits, bid, sentAt,
-                StoreFutures.send(() -> this.runtime.store().claim(this.endpoint.partition(), request))
-                    .thenApply((claim) -> new Answer(claim, this.runtime.now())));
+                StoreFutures.send(() -> this.context.store().claim(this.binding.partition(), request))
+                    .thenApply((claim) -> new Answer(claim, this.context.now())));
     }
 
     private long nextAt() {
@@ -171,13 +171,13 @@ final class ClaimScheduler {
     private void stopWaiting() {
         if (this.queued) {
             this.queued = false;
-            this.dispatcher.leave(this.scheduler);
+            this.limiter.leave(this.scheduler);
         }
     }
 
     /** Records that calls were sent whose answers are pending. */
     void answersPending() {
-        this.sentSince = this.dispatcher.isShared() ? time() : NOT_WAITING;
+        this.sentSince = this.limiter.isShared() ? time() : NOT_WAITING;
     }
 
     /**
@@ -198,7 +198,7 @@ final class ClaimScheduler {
         stopWaiting();
         if (sent != null) {
             this.capacityReturned = true;
-            this.dispatcher.release(sent.permits());
+            this.limiter.release(sent.permits());
         }
         return null;
     }
@@ -206,7 +206,7 @@ final class ClaimScheduler {
     /** Keeps permits for the claimed messages and returns the rest. */
     private void keepPermits(Sent sent, int messages) {
         this.inFlight.addAndGet(messages - sent.permits());
-        this.dispatcher.release(this.capacityReturned ? -messages : sent.permits() - messages);
+        this.limiter.release(this.capacityReturned ? -messages : sent.permits() - messages);
         this.capacityReturned = false;
     }
 
@@ -219,11 +219,11 @@ final class ClaimScheduler {
         catch (RuntimeException ex) {
             keepPermits(sent, 0);
             this.schedule.failed();
-            Throwable cause = FailureEffects.unwrap(ex);
+            Throwable cause = StoreFailures.unwrap(ex);
             if (!changedNothing(cause)) {
                 this.claimLimit = 1;
             }
-            this.runtime.outage().failed(StoreOutageLog.CLAIM, this.endpoint.partition(), cause);
+            this.context.outage().failed(StoreOutageLog.CLAIM, this.binding.partition(), cause);
             return null;
         }
         keepPermits(sent, answer.claim().messages().size());
@@ -232,9 +232,9 @@ final class ClaimScheduler {
             if (jump.isForward()) {
                 this.onJump.accept(jump.most());
             }
-            this.runtime.clocks()
-                .jumped(this.endpoint.partition(), new ClockJumpLog.Sample(jump, this.clockSampledAt, answer.at()),
-                        this.runtime::log);
+            this.context.clocks()
+                .jumped(this.binding.partition(), new ClockJumpLog.Sample(jump, this.clockSampledAt, answer.at()),
+                        this.context::log);
         }
         this.clockSampledAt = (jump != null) ? answer.at() : sent.sentAt();
         this.claimLimit = Math.min(2 * this.claimLimit, MessageStore.BATCH_LIMIT);
@@ -255,8 +255,8 @@ final class ClaimScheduler {
     Duration untilNext() {
         this.waitingForCapacity = true;
         long now = time();
-        boolean waiting = this.dispatcher.hasWaiting();
-        if (!this.queued && this.dispatcher.hasCapacity()) {
+        boolean waiting = this.limiter.hasWaiting();
+        if (!this.queued && this.limiter.hasCapacity()) {
             this.waitingForCapacity = false;
             this.fullSince = NOT_FULL;
             long left = Math.max(0, nextAt() - now);
@@ -272,7 +272,7 @@ final class ClaimScheduler {
      * Returns the time until an iteration should check for stalled messages of this loop.
      */
     private Duration stallPause() {
-        Duration left = this.dispatcher.untilStalled();
+        Duration left = this.limiter.untilStalled();
         return (left.compareTo(PREFETCH_PAUSE) > 0) ? left : PREFETCH_PAUSE;
     }
 
@@ -282,7 +282,7 @@ final class ClaimScheduler {
 
     /** Resigns if permits have been missing for too long; returns how long to wait. */
     private Duration untilResigned(long now, boolean waiting) {
-        long wait = Nanos.of(this.runtime.settings().safetyPoll());
+        long wait = Nanos.of(this.context.settings().safetyPoll());
         if (this.schedule.isPrimary()) {
             long full = waiting ? Nanos.of(PREFETCH_PAUSE) : FULL;
             long left = Math.max(this.fullSince, this.schedule.nextAt()) + full - now;
@@ -295,22 +295,22 @@ final class ClaimScheduler {
         }
         long due = nextAt() - now;
         // Only waiters are woken when other loops return permits.
-        boolean joins = !this.queued && this.dispatcher.isShared();
+        boolean joins = !this.queued && this.limiter.isShared();
         return joins ? shorter(wait, Math.max(0, due)) : Duration.ofNanos(wait);
     }
 
     /** Resigns as primary poller of the partition, if this node is that. */
     void resign() {
-        PrimaryPartitions primaryPartitions = this.runtime.primaryPartitions();
+        PrimaryPartitions primaryPartitions = this.context.primaryPartitions();
         if (primaryPartitions == null || !this.schedule.isPrimary()) {
             return;
         }
         this.schedule.resign();
-        StoreFutures.send(() -> this.runtime.store().resign(this.endpoint.partition(), primaryPartitions.node()))
+        StoreFutures.send(() -> this.context.store().resign(this.binding.partition(), primaryPartitions.node()))
             .whenComplete((done, failure) -> {
                 if (failure != null) {
                     logger.debug("Cannot resign as primary poller of queue '{}'; other nodes poll a little later",
-                            this.endpoint.queue(), failure);
+                            this.binding.queue(), failure);
                 }
             });
     }

@@ -5,9 +5,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,16 +27,16 @@ public final class DeadLetterCleaner {
 
     private static final Duration PERIOD = Duration.ofHours(1);
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
 
-    public DeadLetterCleaner(ListenerRuntime runtime) {
-        this.runtime = runtime;
+    public DeadLetterCleaner(PollLoopContext context) {
+        this.context = context;
     }
 
     public void add(QueueName queue) {
-        Duration retention = this.runtime.settings().deadLetterRetention();
+        Duration retention = this.context.settings().deadLetterRetention();
         if (retention != null && this.queues.add(queue)) {
             later(FIRST, queue, retention);
         }
@@ -44,18 +44,18 @@ public final class DeadLetterCleaner {
 
     /** Varies the delay by a fifth, so that processes do not clean at the same time. */
     private void later(Duration delay, QueueName queue, Duration retention) {
-        Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.runtime.random())));
-        this.runtime.timer().after(jittered, () -> {
+        Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
+        this.context.timer().after(jittered, () -> {
             later(PERIOD, queue, retention);
-            this.runtime.runStoreTask(() -> purge(queue, retention));
+            this.context.runStoreTask(() -> purge(queue, retention));
         });
     }
 
     private void purge(QueueName queue, Duration retention) {
-        this.runtime.partitions().of(queue).whenComplete((partitions, ex) -> {
+        this.context.partitions().of(queue).whenComplete((partitions, ex) -> {
             if (ex != null) {
                 logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
-                        FailureEffects.unwrap(ex).toString());
+                        StoreFailures.unwrap(ex).toString());
             }
             else {
                 partitions.all(queue).forEach((partition) -> purge(partition, retention));
@@ -64,14 +64,14 @@ public final class DeadLetterCleaner {
     }
 
     private void purge(Partition queue, Duration retention) {
-        StoreFutures.send(() -> this.runtime.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
+        StoreFutures.send(() -> this.context.store().purgeOlderThan(queue, retention)).whenComplete((removed, ex) -> {
             if (ex != null) {
                 logger.debug("Cannot remove old dead letters of queue '{}'; tried again in an hour: {}", queue,
-                        FailureEffects.unwrap(ex).toString());
+                        StoreFailures.unwrap(ex).toString());
             }
             else if (removed >= MessageStore.BATCH_LIMIT) {
-                this.runtime.timer()
-                    .after(Duration.ZERO, () -> this.runtime.runStoreTask(() -> purge(queue, retention)));
+                this.context.timer()
+                    .after(Duration.ZERO, () -> this.context.runStoreTask(() -> purge(queue, retention)));
             }
         });
     }

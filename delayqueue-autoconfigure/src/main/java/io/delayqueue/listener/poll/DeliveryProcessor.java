@@ -15,9 +15,9 @@ import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
-import io.delayqueue.store.QueueEventListener.HandlerOutcome;
+import io.delayqueue.store.MessageEventRecorder.HandlerOutcome;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +37,9 @@ final class DeliveryProcessor {
 
     private static final Logger logger = LoggerFactory.getLogger(DeliveryProcessor.class);
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final PollLoopLog log;
 
@@ -52,19 +52,19 @@ final class DeliveryProcessor {
      * @param onEnd receives each message once, when it is settled or, if the value is
      * {@code true}, ready to be acknowledged
      */
-    DeliveryProcessor(PartitionListener endpoint, ListenerRuntime runtime, BiConsumer<InFlightMessage, Boolean> onEnd) {
-        this.endpoint = endpoint;
-        this.runtime = runtime;
-        this.log = new PollLoopLog(endpoint, runtime);
+    DeliveryProcessor(PartitionBinding binding, PollLoopContext context, BiConsumer<InFlightMessage, Boolean> onEnd) {
+        this.binding = binding;
+        this.context = context;
+        this.log = new PollLoopLog(binding, context);
         this.onEnd = onEnd;
-        this.decorator = runtime.decorator();
+        this.decorator = context.decorator();
     }
 
     /** Handles and settles a message. */
     void process(InFlightMessage inFlight) {
-        this.endpoint.counters().running.incrementAndGet();
+        this.binding.counters().running.incrementAndGet();
         if (inFlight.message().redelivered()) {
-            this.endpoint.redelivered();
+            this.binding.redelivered();
         }
         runAndFinish(inFlight, () -> decorated(inFlight));
     }
@@ -85,8 +85,8 @@ final class DeliveryProcessor {
             logContext.leave();
         }
         if (end != End.ASYNC) {
-            this.runtime.executor().handlerEnded(inFlight);
-            this.endpoint.counters().running.decrementAndGet();
+            this.context.executor().handlerEnded(inFlight);
+            this.binding.counters().running.decrementAndGet();
             this.onEnd.accept(inFlight, end == End.ACKNOWLEDGE);
         }
     }
@@ -104,14 +104,14 @@ final class DeliveryProcessor {
 
     private End checkPreconditions(InFlightMessage inFlight) {
         ClaimedMessage message = inFlight.message();
-        if (!inFlight.isLive(this.runtime.now())) {
+        if (!inFlight.isLive(this.context.now())) {
             return releaseLate(inFlight);
         }
         Instant expiresAt = message.expiresAt();
-        if (expiresAt != null && !inFlight.storeTime(this.runtime.now()).isBefore(expiresAt)) {
+        if (expiresAt != null && !inFlight.storeTime(this.context.now()).isBefore(expiresAt)) {
             return expired(inFlight);
         }
-        ListenerSettings settings = this.endpoint.settings();
+        ListenerSettings settings = this.binding.settings();
         if (message.lapses() >= settings.maxLapses()) {
             return deadLetter(inFlight,
                     ("Its lease ran out %s while it was handled (max-lapses is %d): "
@@ -127,9 +127,9 @@ final class DeliveryProcessor {
 
     private End expired(InFlightMessage inFlight) {
         Lease lease = inFlight.lease();
-        this.endpoint.expired(1);
-        this.endpoint.expirations().note(lease.id());
-        if (this.endpoint.settings().expiryPolicy() == ExpiryPolicy.DEAD_LETTER) {
+        this.binding.expired(1);
+        this.binding.expirations().note(lease.id());
+        if (this.binding.settings().expiryPolicy() == ExpiryPolicy.DEAD_LETTER) {
             // Expired messages are logged together.
             if (storeDeadLetter(inFlight, "expired", false, "expired")) {
                 publishDeadLetter(inFlight, false, "expired");
@@ -138,7 +138,7 @@ final class DeliveryProcessor {
         else {
             logger.debug("Message '{}' of queue '{}' has expired and is dropped", lease.id(), lease.queue());
             settle(inFlight,
-                    () -> this.runtime.store()
+                    () -> this.context.store()
                         .acknowledge(lease.partition(), List.of(lease))
                         .thenApply((answers) -> answers.get(0)),
                     "has expired");
@@ -150,40 +150,40 @@ final class DeliveryProcessor {
         if (inFlight.message().redelivered() && !start(inFlight)) {
             return End.SETTLED;
         }
-        HandlerDelivery delivery = new HandlerDelivery(inFlight, this.endpoint, this.runtime);
+        HandlerDelivery delivery = new HandlerDelivery(inFlight, this.binding, this.context);
         MessageHandler.Call call;
         try {
-            call = this.endpoint.handler().prepare(inFlight.message(), delivery);
+            call = this.binding.handler().prepare(inFlight.message(), delivery);
         }
         catch (Exception ex) {
             return deadLetter(inFlight, FailureSummary.cause(ex), FailureSummary.line(ex), null);
         }
         catch (Error ex) {
             // An error indicates a problem of this process rather than of the message.
-            this.endpoint.counters().failed.increment();
+            this.binding.counters().failed.increment();
             return failed(inFlight, ex);
         }
-        long now = this.runtime.now();
+        long now = this.context.now();
         if (!inFlight.isLive(now)) {
             return releaseLate(inFlight);
         }
-        this.endpoint.started(inFlight.lateness(now));
-        HandlerTimeout timeout = HandlerTimeout.start(inFlight, this.endpoint.settings().timeout(),
-                this.runtime.timer());
+        this.binding.started(inFlight.lateness(now));
+        HandlerTimeout timeout = HandlerTimeout.start(inFlight, this.binding.settings().timeout(),
+                this.context.timer());
         return call(new Handling(inFlight, delivery, timeout, now), call);
     }
 
     /** Counts as a failure, or the message might never be dead-lettered. */
     private End undecorated(InFlightMessage inFlight, Throwable failure) {
-        if (!inFlight.isLive(this.runtime.now())) {
+        if (!inFlight.isLive(this.context.now())) {
             return releaseLate(inFlight);
         }
-        this.endpoint.counters().failed.increment();
+        this.binding.counters().failed.increment();
         return failed(inFlight, failure);
     }
 
     private End call(Handling handling, MessageHandler.Call call) {
-        this.runtime.executor().handlerStarted(handling.inFlight(), handling.timeout());
+        this.context.executor().handlerStarted(handling.inFlight(), handling.timeout());
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
@@ -212,14 +212,14 @@ final class DeliveryProcessor {
             }
         });
         // The timer and the application's threads must not wait for the store.
-        handling.timeout().cancelBy(() -> this.runtime.runOnHandlerThread(() -> {
+        handling.timeout().cancelBy(() -> this.context.runOnHandlerThread(() -> {
             ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
             cancel(stage);
         }));
         if (ended.isDone()) {
             return complete(handling, failureOf(ended));
         }
-        ended.whenComplete((result, ex) -> this.runtime
+        ended.whenComplete((result, ex) -> this.context
             .runOnHandlerThread(() -> runAndFinish(handling.inFlight(), () -> complete(handling, failureOf(ended)))));
         return End.ASYNC;
     }
@@ -239,13 +239,13 @@ final class DeliveryProcessor {
             return null;
         }
         catch (RuntimeException ex) {
-            return FailureEffects.unwrap(ex);
+            return StoreFailures.unwrap(ex);
         }
     }
 
     private End complete(Handling handling, @Nullable Throwable failure) {
         boolean timedOut = handling.timeout().end();
-        long nanos = this.runtime.now() - handling.startedAt();
+        long nanos = this.context.now() - handling.startedAt();
         InFlightMessage inFlight = handling.inFlight();
         if (failure != null && handling.timeout().isStopped()) {
             logger.warn(
@@ -255,15 +255,15 @@ final class DeliveryProcessor {
             return release(inFlight, Duration.ZERO);
         }
         if (failure == null) {
-            this.endpoint.handled(HandlerOutcome.SUCCESS, nanos);
+            this.binding.handled(HandlerOutcome.SUCCESS, nanos);
             return settleByDecision(inFlight, handling.delivery().decision());
         }
-        this.endpoint.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
+        this.binding.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
         return failed(inFlight, timedOut ? timeoutException(failure) : failure);
     }
 
     private End failed(InFlightMessage inFlight, Throwable failure) {
-        if (inFlight.attempt() >= this.endpoint.settings().maxAttempts() || isFinal(failure)) {
+        if (inFlight.attempt() >= this.binding.settings().maxAttempts() || isFinal(failure)) {
             return deadLetter(inFlight, FailureSummary.cause(failure), FailureSummary.line(failure), failure);
         }
         return retry(inFlight, failure);
@@ -280,15 +280,15 @@ final class DeliveryProcessor {
     }
 
     private Throwable timeoutException(Throwable failure) {
-        Duration timeout = this.endpoint.settings().timeout();
+        Duration timeout = this.binding.settings().timeout();
         HandlerTimeoutException exception = new HandlerTimeoutException((timeout != null) ? timeout : Duration.ZERO);
         exception.addSuppressed(failure);
         return exception;
     }
 
     private boolean isFinal(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = FailureEffects.wrapped(cause)) {
-            for (Class<? extends Throwable> type : this.endpoint.settings().noRetryFor()) {
+        for (Throwable cause = failure; cause != null; cause = StoreFailures.wrapped(cause)) {
+            for (Class<? extends Throwable> type : this.binding.settings().noRetryFor()) {
                 if (type.isInstance(cause)) {
                     return true;
                 }
@@ -303,7 +303,7 @@ final class DeliveryProcessor {
     private boolean start(InFlightMessage inFlight) {
         Lease lease = inFlight.lease();
         try {
-            boolean recorded = StoreFutures.send(() -> this.runtime.store().start(lease)).join();
+            boolean recorded = StoreFutures.send(() -> this.context.store().start(lease)).join();
             if (!recorded) {
                 this.log.leaseLost(inFlight, "its handler was to start");
             }
@@ -311,7 +311,7 @@ final class DeliveryProcessor {
         }
         catch (RuntimeException ex) {
             logger.warn("Cannot start the handler of message '{}' of queue '{}'; it is handled when its lease runs "
-                    + "out: {}", lease.id(), lease.queue(), FailureEffects.unwrap(ex).toString());
+                    + "out: {}", lease.id(), lease.queue(), StoreFailures.unwrap(ex).toString());
             return false;
         }
     }
@@ -319,7 +319,7 @@ final class DeliveryProcessor {
     /** Releases the message without counting an attempt. */
     private End release(InFlightMessage inFlight, Duration delay) {
         settle(inFlight,
-                () -> this.runtime.store()
+                () -> this.context.store()
                     .release(inFlight.lease().partition(), List.of(inFlight.lease()), delay)
                     .thenApply((answers) -> answers.get(0)),
                 "was to be released");
@@ -332,17 +332,17 @@ final class DeliveryProcessor {
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is released",
                 lease.id(), lease.queue());
         StoreFutures
-            .send(() -> this.runtime.store().release(lease.partition(), List.of(inFlight.message().dueLease())));
+            .send(() -> this.context.store().release(lease.partition(), List.of(inFlight.message().unstartedLease())));
         return End.SETTLED;
     }
 
     /** Makes the message due again because its handler failed. */
     End retry(InFlightMessage inFlight, Throwable failure) {
-        Duration delay = this.endpoint.settings().backoff().delayAfter(inFlight.attempt(), this.runtime::random);
+        Duration delay = this.binding.settings().backoff().delayAfter(inFlight.attempt(), this.context::random);
         String line = FailureSummary.line(failure);
         Lease lease = inFlight.lease();
-        if (settle(inFlight, () -> this.runtime.store().retry(lease, delay, line), "failed with " + line)) {
-            this.endpoint.retried();
+        if (settle(inFlight, () -> this.context.store().retry(lease, delay, line), "failed with " + line)) {
+            this.binding.retried();
             logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
                     lease.queue(), inFlight.attempt(), Texts.span(delay), line);
             logger.debug("Message '{}' failed", lease.id(), failure);
@@ -371,17 +371,17 @@ final class DeliveryProcessor {
 
     private boolean storeDeadLetter(InFlightMessage inFlight, String cause, boolean failed, String line) {
         DeadLetterRequest request = new DeadLetterRequest(cause, failed, inFlight.message().dueAt());
-        boolean done = settle(inFlight, () -> this.runtime.store().deadLetter(inFlight.lease(), request),
+        boolean done = settle(inFlight, () -> this.context.store().deadLetter(inFlight.lease(), request),
                 "was to be dead-lettered for: " + line);
         if (done) {
-            this.endpoint.deadLettered();
+            this.binding.deadLettered();
         }
         return done;
     }
 
     private void publishDeadLetter(InFlightMessage inFlight, boolean failed, String line) {
         Lease lease = inFlight.lease();
-        this.runtime.publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.deadLetterId(),
+        this.context.publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.deadLetterId(),
                 inFlight.message().failures() + (failed ? 1 : 0), line));
     }
 
@@ -399,7 +399,7 @@ final class DeliveryProcessor {
             }
             catch (RuntimeException ex) {
                 failures++;
-                Throwable cause = FailureEffects.unwrap(ex);
+                Throwable cause = StoreFailures.unwrap(ex);
                 if (!mayTryAgain(inFlight, cause, failures)) {
                     logger.warn(
                             "Cannot settle message '{}' of queue '{}', which {}; it may be handled again when "
@@ -416,12 +416,12 @@ final class DeliveryProcessor {
         if (!(cause instanceof StoreUnavailableException)) {
             return false;
         }
-        Duration wait = PollLoop.STORE_BACKOFF.delayAfter(failures, this.runtime::random);
-        if (inFlight.nanosLeft(this.runtime.now()) <= wait.toNanos()) {
+        Duration wait = PollLoop.STORE_BACKOFF.delayAfter(failures, this.context::random);
+        if (inFlight.nanosLeft(this.context.now()) <= wait.toNanos()) {
             return false;
         }
-        this.runtime.timer().pause(wait);
-        return inFlight.isLive(this.runtime.now());
+        this.context.timer().pause(wait);
+        return inFlight.isLive(this.context.now());
     }
 
     private enum End {

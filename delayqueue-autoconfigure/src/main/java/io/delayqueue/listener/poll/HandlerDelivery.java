@@ -11,9 +11,9 @@ import java.util.concurrent.CompletionException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.Delivery;
 import io.delayqueue.MessageLimits;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 
@@ -24,19 +24,19 @@ final class HandlerDelivery implements Delivery {
 
     private final InFlightMessage inFlight;
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final Duration lateness;
 
     private volatile @Nullable Decision decision;
 
-    HandlerDelivery(InFlightMessage inFlight, PartitionListener endpoint, ListenerRuntime runtime) {
+    HandlerDelivery(InFlightMessage inFlight, PartitionBinding binding, PollLoopContext context) {
         this.inFlight = inFlight;
-        this.endpoint = endpoint;
-        this.runtime = runtime;
-        Duration late = Duration.between(inFlight.message().dueAt(), inFlight.storeTime(runtime.now()));
+        this.binding = binding;
+        this.context = context;
+        Duration late = Duration.between(inFlight.message().dueAt(), inFlight.storeTime(context.now()));
         this.lateness = late.isNegative() ? Duration.ZERO : late;
     }
 
@@ -82,7 +82,7 @@ final class HandlerDelivery implements Delivery {
 
     @Override
     public boolean isLeased() {
-        return this.inFlight.isLive(this.runtime.now());
+        return this.inFlight.isLive(this.context.now());
     }
 
     @Override
@@ -90,14 +90,14 @@ final class HandlerDelivery implements Delivery {
         MessageLimits.requirePositive("Lease time", leaseTime);
         Partition partition = this.inFlight.lease().partition();
         List<Lease> leases = List.of(this.inFlight.lease());
-        long sentAt = this.runtime.now();
-        boolean extended = join(StoreFutures.send(() -> this.runtime.store().extend(partition, leases, leaseTime)))
+        long sentAt = this.context.now();
+        boolean extended = join(StoreFutures.send(() -> this.context.store().extend(partition, leases, leaseTime)))
             .get(0);
         if (extended) {
             this.inFlight.renewed(sentAt, leaseTime);
         }
         else {
-            LeaseRenewer.lost(this.inFlight, new PollLoopLog(this.endpoint, this.runtime));
+            LeaseRenewer.lost(this.inFlight, new PollLoopLog(this.binding, this.context));
         }
         return extended;
     }
@@ -107,7 +107,7 @@ final class HandlerDelivery implements Delivery {
             return future.join();
         }
         catch (CompletionException ex) {
-            if (FailureEffects.unwrap(ex) instanceof DelayQueueException failure) {
+            if (StoreFailures.unwrap(ex) instanceof DelayQueueException failure) {
                 throw failure;
             }
             throw ex;

@@ -15,15 +15,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.delayqueue.store.BackgroundLog;
+import io.delayqueue.store.LogExecutor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
  * Runs handlers, each at once: on daemon threads of its own, or on an executor of the
- * application. The permits of {@link HandlerDispatcher} limit their number. Where calls
- * of the store block, also runs the iterations of all loops, on a few more threads.
+ * application. The permits of {@link HandlerConcurrencyLimiter} limit their number. Where
+ * calls of the store block, also runs the iterations of all loops, on a few more threads.
  * <p>
  * Threads use the context class loader of the thread that created this object, not of the
  * thread that starts them, which may be the client's; platform threads do not inherit
@@ -65,7 +65,7 @@ public final class HandlerExecutor implements Executor {
                 : virtual ? virtualThreads()
                         : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS, new SynchronousQueue<>(),
                                 named(PREFIX)),
-                application != null, blocking ? newStoreThreads() : null, new BackgroundLog());
+                application != null, blocking ? newStoreThreads() : null, new LogExecutor());
     }
 
     HandlerExecutor(Executor handlers, boolean shared, @Nullable Executor storeThreads, Executor log) {
@@ -201,7 +201,7 @@ public final class HandlerExecutor implements Executor {
                 pool.shutdown();
             }
         }
-        if (this.log instanceof BackgroundLog background) {
+        if (this.log instanceof LogExecutor background) {
             background.close();
         }
     }

@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.delayqueue.store.DueLease;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.Texts;
+import io.delayqueue.store.UnstartedLease;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,9 +33,9 @@ final class LeaseRenewer {
 
     private static final int ROUNDS_PER_LEASE = 6;
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final PollLoopLog log;
 
@@ -47,17 +47,17 @@ final class LeaseRenewer {
 
     private final Set<InFlightMessage> underWay = ConcurrentHashMap.newKeySet();
 
-    LeaseRenewer(PartitionListener endpoint, ListenerRuntime runtime) {
-        this.endpoint = endpoint;
-        this.runtime = runtime;
-        this.log = new PollLoopLog(endpoint, runtime);
-        this.leaseTime = endpoint.settings().lease();
+    LeaseRenewer(PartitionBinding binding, PollLoopContext context) {
+        this.binding = binding;
+        this.context = context;
+        this.log = new PollLoopLog(binding, context);
+        this.leaseTime = binding.settings().lease();
         this.renewalAge = Nanos.of(this.leaseTime) / 3;
     }
 
     Runnable start() {
-        return this.runtime.timer()
-            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.runtime.runStoreTask(this::renew));
+        return this.context.timer()
+            .every(this.leaseTime.dividedBy(ROUNDS_PER_LEASE), () -> this.context.runStoreTask(this::renew));
     }
 
     void add(InFlightMessage message) {
@@ -71,7 +71,7 @@ final class LeaseRenewer {
      * @param most the upper bound of the jump
      */
     void jumped(Duration most) {
-        long now = this.runtime.now();
+        long now = this.context.now();
         this.inFlight.forEach((lease) -> lease.shorten(most, now));
     }
 
@@ -96,14 +96,14 @@ final class LeaseRenewer {
     }
 
     private CompletableFuture<Void> releaseBatch(List<InFlightMessage> batch) {
-        List<DueLease> leases = batch.stream().map((lease) -> lease.message().dueLease()).toList();
-        MessageStore store = this.runtime.store();
-        return StoreFutures.send(() -> store.release(this.endpoint.partition(), leases)).handle((answers, ex) -> {
+        List<UnstartedLease> leases = batch.stream().map((lease) -> lease.message().unstartedLease()).toList();
+        MessageStore store = this.context.store();
+        return StoreFutures.send(() -> store.release(this.binding.partition(), leases)).handle((answers, ex) -> {
             if (ex != null) {
-                this.runtime.log(() -> logger.warn(
+                this.context.log(() -> logger.warn(
                         "Cannot release {} of queue '{}', to be handled when their leases run out: {}",
-                        Texts.count(leases.size(), "message"), this.endpoint.queue(),
-                        FailureEffects.unwrap(ex).toString()));
+                        Texts.count(leases.size(), "message"), this.binding.queue(),
+                        StoreFailures.unwrap(ex).toString()));
             }
             return null;
         });
@@ -113,9 +113,9 @@ final class LeaseRenewer {
     void renew() {
         if (this.inFlight.isEmpty()) {
             // Leases that could not be renewed have ended without an answer.
-            this.runtime.outage().recovered(StoreOutageLog.RENEW, this.endpoint.partition());
+            this.context.outage().recovered(StoreOutageLog.RENEW, this.binding.partition());
         }
-        long now = this.runtime.now();
+        long now = this.context.now();
         List<InFlightMessage> due = this.inFlight.stream()
             .filter((lease) -> lease.isRenewalDue(now, this.renewalAge) && this.underWay.add(lease))
             .toList();
@@ -125,10 +125,10 @@ final class LeaseRenewer {
     }
 
     private void renew(List<InFlightMessage> batch) {
-        long sentAt = this.runtime.now();
+        long sentAt = this.context.now();
         List<Lease> leases = batch.stream().map(InFlightMessage::lease).toList();
-        MessageStore store = this.runtime.store();
-        StoreFutures.send(() -> store.extend(this.endpoint.partition(), leases, this.leaseTime))
+        MessageStore store = this.context.store();
+        StoreFutures.send(() -> store.extend(this.binding.partition(), leases, this.leaseTime))
             .whenComplete((answers, ex) -> {
                 try {
                     renewed(batch, answers, ex, sentAt);
@@ -141,11 +141,10 @@ final class LeaseRenewer {
 
     private void renewed(List<InFlightMessage> batch, List<Boolean> answers, @Nullable Throwable failure, long sentAt) {
         if (failure != null) {
-            this.runtime.outage()
-                .failed(StoreOutageLog.RENEW, this.endpoint.partition(), FailureEffects.unwrap(failure));
+            this.context.outage().failed(StoreOutageLog.RENEW, this.binding.partition(), StoreFailures.unwrap(failure));
             return;
         }
-        this.runtime.outage().recovered(StoreOutageLog.RENEW, this.endpoint.partition());
+        this.context.outage().recovered(StoreOutageLog.RENEW, this.binding.partition());
         for (int i = 0; i < batch.size(); i++) {
             answered(batch.get(i), answers.get(i), sentAt);
         }

@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
  * thread, and acknowledges those that are handled.
  * <p>
  * The loop reserves permits before it claims, so it never holds more unhandled messages
- * than {@link HandlerDispatcher} allows. Messages that wait there too long, because
- * handlers have become slow, are released. Handled messages wait a few milliseconds for
- * others; one call acknowledges them, sent back to back with a claim if one is due.
+ * than {@link HandlerConcurrencyLimiter} allows. Messages that wait there too long,
+ * because handlers have become slow, are released. Handled messages wait a few
+ * milliseconds for others; one call acknowledges them, sent back to back with a claim if
+ * one is due.
  * <p>
  * <strong>Threads.</strong> The loop has no thread. Its iterations run one at a time, on
  * the thread of the event that causes them: the timer, a wake-up, an answer of the store,
@@ -38,11 +39,11 @@ public final class PollLoop {
     static final BackoffPolicy STORE_BACKOFF = new BackoffPolicy(Duration.ofMillis(100), 2, Duration.ofMillis(500),
             0.2);
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
-    private final HandlerDispatcher dispatcher;
+    private final HandlerConcurrencyLimiter limiter;
 
     private final ClaimScheduler claims;
 
@@ -77,20 +78,20 @@ public final class PollLoop {
 
     /**
      * Creates a loop.
-     * @param dispatcher shared with the loops of the queue's other partitions
+     * @param limiter shared with the loops of the queue's other partitions
      */
-    public PollLoop(PartitionListener endpoint, ListenerRuntime runtime, HandlerDispatcher dispatcher) {
-        this.endpoint = endpoint;
-        this.runtime = runtime;
-        this.dispatcher = dispatcher;
-        this.log = new PollLoopLog(endpoint, runtime);
-        dispatcher.register();
-        this.scheduler = new PollLoopScheduler(this::runOnce, runtime::runStoreTask, runtime.timer(),
-                runtime.nanoTime());
-        this.leaseRenewer = new LeaseRenewer(endpoint, runtime);
-        this.claims = new ClaimScheduler(endpoint, runtime, dispatcher, this.scheduler, this.leaseRenewer::jumped);
-        this.acknowledgements = new AcknowledgementBatcher(endpoint, runtime, this.leaseRenewer);
-        this.processor = new DeliveryProcessor(endpoint, runtime, this::finished);
+    public PollLoop(PartitionBinding binding, PollLoopContext context, HandlerConcurrencyLimiter limiter) {
+        this.binding = binding;
+        this.context = context;
+        this.limiter = limiter;
+        this.log = new PollLoopLog(binding, context);
+        limiter.register();
+        this.scheduler = new PollLoopScheduler(this::runOnce, context::runStoreTask, context.timer(),
+                context.nanoTime());
+        this.leaseRenewer = new LeaseRenewer(binding, context);
+        this.claims = new ClaimScheduler(binding, context, limiter, this.scheduler, this.leaseRenewer::jumped);
+        this.acknowledgements = new AcknowledgementBatcher(binding, context, this.leaseRenewer);
+        this.processor = new DeliveryProcessor(binding, context, this::finished);
     }
 
     /** Returns a future that completes once the loop has ended, after a stop. */
@@ -109,10 +110,10 @@ public final class PollLoop {
             return this.end;
         }
         try {
-            onEnd(wakeUps.listen(this.endpoint.partition(), this::onWakeUp)::close);
+            onEnd(wakeUps.listen(this.binding.partition(), this::onWakeUp)::close);
             onEnd(this.leaseRenewer.start());
             // Ensures an iteration in each safety poll, even if the schedule fails.
-            onEnd(this.runtime.timer().every(this.runtime.settings().safetyPoll(), this.scheduler::requestIteration));
+            onEnd(this.context.timer().every(this.context.settings().safetyPoll(), this.scheduler::requestIteration));
         }
         catch (Throwable ex) {
             this.end.complete(null);
@@ -136,8 +137,8 @@ public final class PollLoop {
 
     /** Returns how long ago the last iteration was. */
     public PollLoopStatus status() {
-        return new PollLoopStatus(this.endpoint.partition(), this.scheduler.sinceLastIteration(),
-                this.runtime.settings().safetyPoll());
+        return new PollLoopStatus(this.binding.partition(), this.scheduler.sinceLastIteration(),
+                this.context.settings().safetyPoll());
     }
 
     /** Ends or resumes claiming; running handlers continue. */
@@ -152,7 +153,7 @@ public final class PollLoop {
      * @param timeout how long to wait
      */
     public void stop(Duration timeout) {
-        this.stopDeadline = this.runtime.now() + Nanos.of(timeout);
+        this.stopDeadline = this.context.now() + Nanos.of(timeout);
         this.stopped = true;
         this.scheduler.requestIteration();
     }
@@ -197,12 +198,12 @@ public final class PollLoop {
         if (this.stopped && !beginDrain()) {
             return null;
         }
-        if (this.dispatcher.isStalled()) {
-            this.dispatcher.forgetDroppedStart();
+        if (this.limiter.isStalled()) {
+            this.limiter.forgetDroppedStart();
             releaseUnstarted();
         }
-        this.dispatcher.startNext();
-        Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.runtime.now());
+        this.limiter.startNext();
+        Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.context.now());
         boolean ripe = timeUntilFlush != null && (timeUntilFlush.isZero() || this.paused || this.stopped);
         List<AcknowledgementBatcher.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
         ClaimScheduler.Sent claim = beginClaim();
@@ -220,7 +221,7 @@ public final class PollLoop {
 
     private ClaimScheduler.@Nullable Sent beginClaim() {
         if (this.paused || this.stopped) {
-            this.dispatcher.leave(this.scheduler);
+            this.limiter.leave(this.scheduler);
             return null;
         }
         return this.claims.send();
@@ -241,7 +242,7 @@ public final class PollLoop {
             return wait;
         }
         this.failures = 0;
-        if (!calls.sent().isEmpty() && this.runtime.primaryPartitions() == null) {
+        if (!calls.sent().isEmpty() && this.context.primaryPartitions() == null) {
             // Messages that waited in their groups may be due, perhaps without a wake-up.
             this.claims.onWakeUp(WakeUpSignal.POLL_NOW);
         }
@@ -250,8 +251,8 @@ public final class PollLoop {
 
     /** Returns how long to wait until the next iteration. */
     private Duration untilNext() {
-        Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.runtime.now());
-        Duration wait = (timeUntilFlush != null) ? timeUntilFlush : this.runtime.settings().safetyPoll();
+        Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.context.now());
+        Duration wait = (timeUntilFlush != null) ? timeUntilFlush : this.context.settings().safetyPoll();
         if (this.paused) {
             this.claims.resign();
             return wait;
@@ -269,20 +270,19 @@ public final class PollLoop {
         // Comes first, as the permits belong to these messages from here on.
         boolean dispatched = dispatch(
                 hold(claim.messages(), new InFlightMessage.Times(sent.sentAt(), answer.at(), claim.now())));
-        this.runtime.outage().recovered(StoreOutageLog.CLAIM, this.endpoint.partition());
-        this.runtime.partitions().onVersion(this.endpoint.partition(), claim.partitionsVersion());
-        this.endpoint.expired(claim.expired());
+        this.context.outage().recovered(StoreOutageLog.CLAIM, this.binding.partition());
+        this.context.partitions().onVersion(this.binding.partition(), claim.partitionsVersion());
+        this.binding.expired(claim.expired());
         this.log.deadLettered(claim.deadLettered());
         this.log.summarize();
-        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.permits(),
-                this.endpoint.queue());
+        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.permits(), this.binding.queue());
         return dispatched;
     }
 
     private List<InFlightMessage> hold(List<ClaimedMessage> messages, InFlightMessage.Times times) {
         List<InFlightMessage> added = new ArrayList<>(messages.size());
         for (ClaimedMessage message : messages) {
-            InFlightMessage inFlight = new InFlightMessage(message, times, this.endpoint.settings().lease());
+            InFlightMessage inFlight = new InFlightMessage(message, times, this.binding.settings().lease());
             this.leaseRenewer.add(inFlight);
             added.add(inFlight);
         }
@@ -292,7 +292,7 @@ public final class PollLoop {
     private boolean dispatch(List<InFlightMessage> messages) {
         try {
             if (!this.stopped) {
-                this.dispatcher.add(messages, this::handle);
+                this.limiter.add(messages, this::handle);
             }
             return true;
         }
@@ -309,7 +309,7 @@ public final class PollLoop {
             this.processor.process(message);
         }
         else {
-            this.dispatcher.free();
+            this.limiter.free();
         }
     }
 
@@ -320,7 +320,7 @@ public final class PollLoop {
         }
         else {
             this.leaseRenewer.remove(message);
-            if (this.runtime.primaryPartitions() == null) {
+            if (this.context.primaryPartitions() == null) {
                 // The message may be due again soon, perhaps without a wake-up.
                 this.claims.onWakeUp(WakeUpSignal.POLL_NOW);
                 plan = true;
@@ -333,8 +333,8 @@ public final class PollLoop {
         else if (wanted) {
             this.scheduler.requestIteration();
         }
-        if (this.dispatcher.needsMore()) {
-            this.dispatcher.wakeWaiters();
+        if (this.limiter.needsMore()) {
+            this.limiter.wakeWaiters();
         }
     }
 
@@ -342,7 +342,7 @@ public final class PollLoop {
         List<InFlightMessage> unstarted = this.leaseRenewer.takeUnstarted();
         // Releases permits first: other loops must not wait for this one's server.
         this.claims.release(unstarted.size());
-        this.dispatcher.removeReleased();
+        this.limiter.removeReleased();
         this.released = CompletableFuture.allOf(this.released, this.leaseRenewer.release(unstarted));
     }
 
@@ -350,7 +350,7 @@ public final class PollLoop {
     private boolean beginDrain() {
         if (!this.draining) {
             this.draining = true;
-            this.dispatcher.leave(this.scheduler);
+            this.limiter.leave(this.scheduler);
             this.claims.resign();
             releaseUnstarted();
         }
@@ -364,7 +364,7 @@ public final class PollLoop {
             return untilDeadline();
         }
         this.ended = true;
-        this.runtime.outage().forget(this.endpoint.partition());
+        this.context.outage().forget(this.binding.partition());
         this.log.close();
         if (this.claims.inFlight() > 0) {
             this.log.outlived(this.claims.inFlight());
@@ -388,12 +388,12 @@ public final class PollLoop {
 
     private Duration backoff() {
         this.failures++;
-        Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.runtime::random);
-        return Nanos.shorter(wait, this.runtime.settings().safetyPoll());
+        Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
+        return Nanos.shorter(wait, this.context.settings().safetyPoll());
     }
 
     private Duration untilDeadline() {
-        return Duration.ofNanos(Math.max(0, this.stopDeadline - this.runtime.now()));
+        return Duration.ofNanos(Math.max(0, this.stopDeadline - this.context.now()));
     }
 
     /** Holds the calls that were sent back to back: acknowledgements, and a claim. */

@@ -26,28 +26,28 @@ final class PollLoopLog {
 
     private static final long NEVER = Long.MIN_VALUE;
 
-    private final PartitionListener endpoint;
+    private final PartitionBinding binding;
 
-    private final ListenerRuntime runtime;
+    private final PollLoopContext context;
 
     private final AtomicLong noThreadAt = new AtomicLong(NEVER);
 
-    PollLoopLog(PartitionListener endpoint, ListenerRuntime runtime) {
-        this.endpoint = endpoint;
-        this.runtime = runtime;
+    PollLoopLog(PartitionBinding binding, PollLoopContext context) {
+        this.binding = binding;
+        this.context = context;
     }
 
     /** Logs dead letters that a claim reported, and publishes their events. */
     void deadLettered(List<DeadLetterEvent> deadLetters) {
-        this.endpoint.expirations().note(deadLetters);
+        this.binding.expirations().note(deadLetters);
         for (DeadLetterEvent deadLetter : deadLetters) {
-            this.endpoint.deadLettered();
+            this.binding.deadLettered();
             if (!ExpiredMessagesLog.isExpired(deadLetter)) {
-                this.runtime.log(() -> logger.error("Message '{}' of queue '{}' is dead-lettered: {}", deadLetter.id(),
+                this.context.log(() -> logger.error("Message '{}' of queue '{}' is dead-lettered: {}", deadLetter.id(),
                         deadLetter.queue(), deadLetter.reason()));
             }
         }
-        this.runtime.publishAsync(deadLetters);
+        this.context.publishAsync(deadLetters);
     }
 
     /**
@@ -57,20 +57,20 @@ final class PollLoopLog {
      */
     void leaseLost(InFlightMessage inFlight, String what) {
         if (!inFlight.reportLoss()) {
-            this.runtime
+            this.context
                 .log(() -> logger.debug("Message '{}' of queue '{}' has outlived its lease, as was logged; here {}",
                         inFlight.lease().id(), inFlight.lease().queue(), what));
             return;
         }
-        this.endpoint.leaseLost();
-        this.runtime.log(() -> logger.warn(
+        this.binding.leaseLost();
+        this.context.log(() -> logger.warn(
                 "Message '{}' of queue '{}' outlived its lease on attempt {}, so that it may be handled again; here {}",
                 inFlight.lease().id(), inFlight.lease().queue(), inFlight.attempt(), what));
     }
 
     void failed(Throwable failure, Duration wait) {
-        this.runtime.log(() -> logger.error("Poll loop of listener '{}' on queue '{}' failed; it continues in {}",
-                this.endpoint.listenerId(), this.endpoint.queue(), Texts.span(wait), failure));
+        this.context.log(() -> logger.error("Poll loop of listener '{}' on queue '{}' failed; it continues in {}",
+                this.binding.listenerId(), this.binding.queue(), Texts.span(wait), failure));
     }
 
     /**
@@ -78,49 +78,49 @@ final class PollLoopLog {
      * executor of the application may reject handlers while it is busy.
      */
     void noThread(Throwable failure) {
-        long now = this.runtime.now();
+        long now = this.context.now();
         long last = this.noThreadAt.get();
         if ((last != NEVER && now - last < REPEAT) || !this.noThreadAt.compareAndSet(last, now)) {
-            this.runtime.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
-                    this.endpoint.listenerId(), this.endpoint.queue(), failure.toString()));
+            this.context.log(() -> logger.debug("No thread still for the handlers of listener '{}' on queue '{}': {}",
+                    this.binding.listenerId(), this.binding.queue(), failure.toString()));
         }
         else if (failure instanceof RejectedExecutionException) {
-            this.runtime.log(() -> logger.warn(
+            this.context.log(() -> logger.warn(
                     "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are given back, "
                             + "and claimed again by this node or another: {}",
-                    this.endpoint.listenerId(), this.endpoint.queue(), failure.toString()));
+                    this.binding.listenerId(), this.binding.queue(), failure.toString()));
         }
         else {
-            this.runtime.log(() -> logger.error(
+            this.context.log(() -> logger.error(
                     "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
-                    this.endpoint.listenerId(), this.endpoint.queue(), failure));
+                    this.binding.listenerId(), this.binding.queue(), failure));
         }
     }
 
     /** Logs that the loop ends while handlers run. */
     void outlived(int handlers) {
-        this.runtime.log(() -> logger.warn(
+        this.context.log(() -> logger.warn(
                 "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
                         + "interrupt follows. A message whose handler runs on may be handled again, unless the "
                         + "handler ends within the lease",
-                Texts.count(handlers, "handler"), this.endpoint.listenerId(), this.endpoint.queue()));
+                Texts.count(handlers, "handler"), this.binding.listenerId(), this.binding.queue()));
     }
 
     /** Logs how many messages have expired, at intervals. */
     void summarize() {
-        expired(this.endpoint.expirations().take(this.runtime.now()));
+        expired(this.binding.expirations().take(this.context.now()));
     }
 
     /** Logs the remaining expired messages when the loop ends. */
     void close() {
-        expired(this.endpoint.expirations().takeAll());
+        expired(this.binding.expirations().takeAll());
     }
 
     private void expired(long messages) {
         if (messages > 0) {
-            String line = this.endpoint.expirations()
-                .text(messages, this.endpoint.queue(), this.endpoint.settings().expiryPolicy());
-            this.runtime.log(() -> logger.warn(line));
+            String line = this.binding.expirations()
+                .text(messages, this.binding.queue(), this.binding.settings().expiryPolicy());
+            this.context.log(() -> logger.warn(line));
         }
     }
 

@@ -358,27 +358,27 @@ final class InvariantChecks {
     }
 
     /** Checks a dead letter, in one of its two keys. */
-    void checkDeadLetter(KeyKind key, String letter, byte[] value, boolean there) {
+    void checkDeadLetter(KeyKind key, String deadLetter, byte[] value, boolean there) {
         boolean content = key == KeyKind.DEAD_LETTERS;
         Long died = content ? diedOrNull(value) : null;
         if (content && died == null) {
-            add(Kind.UNREADABLE_ENTRY, letter, "the dead letter cannot be read: it is shown without what it holds",
+            add(Kind.UNREADABLE_ENTRY, deadLetter, "the dead letter cannot be read: it is shown without what it holds",
                     "inspect it; purging it destroys what it holds", List.of());
         }
         else if (!there && died != null) {
-            add(Kind.INCOMPLETE_DEAD_LETTER, letter, "the dead letter is in no list: it is neither shown nor purged",
-                    "list it by the time of its death",
-                    List.of(this.keys.command("ZADD", KeyKind.DEAD_ORDER, died.toString(), letter)));
+            add(Kind.INCOMPLETE_DEAD_LETTER, deadLetter,
+                    "the dead letter is in no list: it is neither shown nor purged", "list it by the time of its death",
+                    List.of(this.keys.command("ZADD", KeyKind.DEAD_ORDER, died.toString(), deadLetter)));
         }
         else if (!there) {
-            add(Kind.INCOMPLETE_DEAD_LETTER, letter, "the dead letter is listed, and its content is gone", "remove it",
-                    List.of(this.keys.remove(KeyKind.DEAD_ORDER, letter)));
+            add(Kind.INCOMPLETE_DEAD_LETTER, deadLetter, "the dead letter is listed, and its content is gone",
+                    "remove it", List.of(this.keys.remove(KeyKind.DEAD_ORDER, deadLetter)));
         }
     }
 
     private static @Nullable Long diedOrNull(byte[] value) {
-        DeadLetterContent letter = DeadLetterContent.parse(value);
-        return (letter != DeadLetterContent.UNREADABLE) ? (Long) letter.deadLetteredAt() : null;
+        DeadLetterContent deadLetter = DeadLetterContent.parse(value);
+        return (deadLetter != DeadLetterContent.UNREADABLE) ? (Long) deadLetter.deadLetteredAt() : null;
     }
 
 }

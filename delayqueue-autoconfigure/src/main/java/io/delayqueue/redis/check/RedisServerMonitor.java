@@ -11,10 +11,10 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.wakeup.WakeUpMode;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.store.ServerIssue.Kind;
 import io.delayqueue.store.ServerMonitor;
+import io.delayqueue.store.StoreFailures;
 
 import org.springframework.data.redis.core.RedisTemplate;
 
@@ -98,7 +98,7 @@ public final class RedisServerMonitor implements ServerMonitor {
 
     /** Returns the issue of a server whose probe failed; other servers may be fine. */
     private static ServerIssue issueOf(String at, Throwable failure) {
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         String error = RedisExceptionTranslator.errorText(cause);
         if (RedisExceptionTranslator.isWriteUnavailable(error)) {
             return new ServerIssue(Kind.REFUSES, at, error);

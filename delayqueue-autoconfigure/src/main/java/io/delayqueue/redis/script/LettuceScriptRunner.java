@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.DelayQueueException;
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 import io.lettuce.core.AbstractRedisAsyncCommands;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisFuture;
@@ -269,7 +269,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
             }
             else {
                 this.reply.completeExceptionally(
-                        (failure != null) ? FailureEffects.unwrap(failure) : new IllegalStateException());
+                        (failure != null) ? StoreFailures.unwrap(failure) : new IllegalStateException());
             }
         }
 
@@ -289,7 +289,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
                 if (sent != null) {
                     sent.cancel(false);
                 }
-                throw RedisExceptionTranslator.translate(this.script, FailureEffects.unwrap(failure),
+                throw RedisExceptionTranslator.translate(this.script, StoreFailures.unwrap(failure),
                         LettuceScriptRunner.this.limit, mayBeRepeated());
             });
         }

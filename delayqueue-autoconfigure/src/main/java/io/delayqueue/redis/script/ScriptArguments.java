@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Locale;
 
 import io.delayqueue.store.ClaimRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.UnstartedLease;
 
 import static io.delayqueue.redis.script.ScriptCodec.bytes;
 import static io.delayqueue.redis.script.ScriptCodec.bytesOfName;
@@ -39,9 +39,9 @@ public final class ScriptArguments {
     }
 
     /** Returns the arguments of send.lua. */
-    public static byte[][] ofSend(PartitionTarget home, List<NewMessage> messages) {
+    public static byte[][] ofSend(PartitionTarget target, List<NewMessage> messages) {
         byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
-        arguments[0] = version(home, messages);
+        arguments[0] = version(target, messages);
         int at = SEND_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());
@@ -52,9 +52,9 @@ public final class ScriptArguments {
     }
 
     /** Returns the arguments of schedule.lua. */
-    public static byte[][] ofSchedule(PartitionTarget home, List<NewMessage> messages, boolean ifHeld) {
+    public static byte[][] ofSchedule(PartitionTarget target, List<NewMessage> messages, boolean ifHeld) {
         byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
-        arguments[0] = ifHeld ? bytes(home.version()) : version(home, messages);
+        arguments[0] = ifHeld ? bytes(target.version()) : version(target, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
@@ -72,8 +72,8 @@ public final class ScriptArguments {
     /**
      * Returns the version of the sender's layout of partitions; empty if all ids are new.
      */
-    private static byte[] version(PartitionTarget home, List<NewMessage> messages) {
-        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(home.version());
+    private static byte[] version(PartitionTarget target, List<NewMessage> messages) {
+        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(target.version());
     }
 
     /** Returns the arguments of claim.lua. */
@@ -121,7 +121,7 @@ public final class ScriptArguments {
     }
 
     /** Returns the arguments of release.lua, with each lease due at its earlier time. */
-    public static byte[][] ofRelease(List<DueLease> leases) {
+    public static byte[][] ofRelease(List<UnstartedLease> leases) {
         List<byte[]> arguments = new ArrayList<>(RELEASE_FIELDS * leases.size());
         leases.forEach((each) -> arguments.addAll(List.of(bytesOfName(each.lease().id()), bytes(each.lease().token()),
                 bytes(each.dueAt().toEpochMilli()))));

@@ -3,7 +3,7 @@ package io.delayqueue.redis.script;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 
 /**
  * Reports the duration of calls up to the answer, including the network and the time that
@@ -13,11 +13,11 @@ public final class TimedScriptRunner implements ScriptRunner {
 
     private final ScriptRunner runner;
 
-    private final MessageEventListener events;
+    private final MessageEventRecorderFactory events;
 
     private final SlowCallLog slow;
 
-    public TimedScriptRunner(ScriptRunner runner, MessageEventListener events, SlowCallLog slow) {
+    public TimedScriptRunner(ScriptRunner runner, MessageEventRecorderFactory events, SlowCallLog slow) {
         this.runner = runner;
         this.events = events;
         this.slow = slow;

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
@@ -252,7 +252,7 @@ final class LettuceSubscription implements TopicSubscription {
     private void failed(@Nullable Throwable failure) {
         if (!this.closed && !this.away) {
             this.away = true;
-            Throwable cause = (failure != null) ? FailureEffects.unwrap(failure) : null;
+            Throwable cause = (failure != null) ? StoreFailures.unwrap(failure) : null;
             logger.warn("Cannot subscribe to all wake-ups; trying again, meanwhile the safety poll finds the messages "
                     + "that are not announced: {}", String.valueOf(cause));
         }
@@ -431,7 +431,7 @@ final class LettuceSubscription implements TopicSubscription {
         @Override
         public boolean request() {
             this.open.thenCompose((connection) -> connection.async().ping()).whenComplete((pong, failure) -> {
-                if (failure == null || FailureEffects.unwrap(failure) instanceof RedisCommandExecutionException) {
+                if (failure == null || StoreFailures.unwrap(failure) instanceof RedisCommandExecutionException) {
                     this.heartbeat.received();
                 }
             });

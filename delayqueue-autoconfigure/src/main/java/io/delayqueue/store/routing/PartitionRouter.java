@@ -28,7 +28,6 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -37,6 +36,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.StaleLayoutException;
+import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,22 +61,22 @@ public final class PartitionRouter {
 
     private final MessageInspector inspector;
 
-    private final PartitionLayoutCache table;
+    private final PartitionLayouts layouts;
 
-    private final QueueRegistrar notes;
+    private final QueueRegistrar registrar;
 
     public PartitionRouter(StoreComponents components) {
         this.store = components.messages();
         this.inspector = components.inspector();
-        this.table = components.partitions();
-        this.notes = components.registrar();
+        this.layouts = components.partitions();
+        this.registrar = components.registrar();
     }
 
     /** Returns all partitions that may hold messages, by this version or a later one. */
     public CompletableFuture<List<Partition>> all(QueueName queue, int version) {
-        return this.table.of(queue)
+        return this.layouts.of(queue)
             .thenCompose((partitions) -> (partitions.version() >= version)
-                    ? CompletableFuture.completedFuture(partitions) : this.table.read(queue))
+                    ? CompletableFuture.completedFuture(partitions) : this.layouts.read(queue))
             .thenApply((partitions) -> partitions.all(queue));
     }
 
@@ -85,18 +85,18 @@ public final class PartitionRouter {
      * because no partition rejects those as outdated.
      */
     public CompletableFuture<List<Partition>> recorded(QueueName queue) {
-        return this.table.read(queue).thenApply((partitions) -> partitions.all(queue));
+        return this.layouts.read(queue).thenApply((partitions) -> partitions.all(queue));
     }
 
     /** Handles the layout version that a claim returned. */
     public void onVersion(Partition partition, int version) {
-        this.table.onVersion(partition, version);
+        this.layouts.onVersion(partition, version);
     }
 
     /** Returns the routes of messages, in their order. */
     public CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages) {
-        this.notes.register(queue);
-        return this.table.of(queue).thenApply((partitions) -> {
+        this.registrar.register(queue);
+        return this.layouts.of(queue).thenApply((partitions) -> {
             if (partitions.counts().equals(PartitionLayout.ONE.counts())) {
                 PartitionRoute only = new PartitionRoute(
                         List.of(new PartitionTarget(Partition.first(queue), partitions.version())));
@@ -108,15 +108,15 @@ public final class PartitionRouter {
 
     /** Stores one message. */
     public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
-        this.notes.register(queue);
+        this.registrar.register(queue);
         if (message.unique()) {
             // Most messages are of this kind, and never rejected for their target.
-            return this.table.of(queue)
+            return this.layouts.of(queue)
                 .thenCompose(
                         (partitions) -> this.store.schedule(partitions.target(queue, message.id()), List.of(message)))
                 .thenApply((results) -> results.get(0));
         }
-        return this.table.of(queue)
+        return this.layouts.of(queue)
             .thenCompose((partitions) -> schedule(PartitionRoute.of(queue, partitions, message), List.of(message)))
             .thenCompose((answers) -> answers.get(0).toFuture());
     }
@@ -155,7 +155,7 @@ public final class PartitionRouter {
      */
     public CompletableFuture<RedriveResult> redrive(QueueName queue, String deadLetterId) {
         return persist(queue,
-                () -> this.table.read(queue)
+                () -> this.layouts.read(queue)
                     .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts()) ? this.store
                         .redrive(new PartitionTarget(Partition.first(queue), partitions.version()), deadLetterId)
                             : sendAgain(queue, partitions, deadLetterId)),
@@ -210,20 +210,20 @@ public final class PartitionRouter {
     }
 
     private static boolean isStored(Throwable failure) {
-        Throwable reason = FailureEffects.unwrap(failure);
+        Throwable reason = StoreFailures.unwrap(failure);
         return reason instanceof DelayQueueException known && known.effect() == Effect.STORED;
     }
 
     /** Removes a dead letter from whichever partition holds it. */
     public CompletableFuture<Boolean> purge(QueueName queue, String deadLetterId) {
-        return this.table.read(queue)
+        return this.layouts.read(queue)
             .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(deadLetterId))), 0,
                     (target) -> this.store.purge(target.partition(), deadLetterId), (purged) -> !purged));
     }
 
     /** Finds a dead letter in any partition. */
     public CompletableFuture<Optional<DeadLetter>> deadLetter(QueueName queue, String deadLetterId) {
-        return this.table.read(queue)
+        return this.layouts.read(queue)
             .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, Lease.idOf(deadLetterId))), 0,
                     (target) -> this.inspector.deadLetter(target.partition(), deadLetterId), Optional::isEmpty));
     }
@@ -252,7 +252,7 @@ public final class PartitionRouter {
     private <T> CompletableFuture<T> search(QueueName queue, String id,
             Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
         return persist(queue,
-                () -> this.table.of(queue)
+                () -> this.layouts.of(queue)
                     .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, id)), 0, call, absent)),
                 0, false);
     }
@@ -265,11 +265,12 @@ public final class PartitionRouter {
                 return CompletableFuture.completedFuture(answer);
             }
             if (repeats == MAX_REPEATS || !StaleLayoutException.isCauseOf(failure)) {
-                return CompletableFuture.<T>failedFuture(FailureEffects.keep(doubtful, failure));
+                return CompletableFuture.<T>failedFuture(StoreFailures.ofAttempts(doubtful, failure));
             }
-            boolean doubt = doubtful || FailureEffects.isIn(failure);
-            return this.table.read(queue, failure)
-                .exceptionallyCompose((unread) -> CompletableFuture.failedFuture(FailureEffects.keep(doubt, unread)))
+            boolean doubt = doubtful || StoreFailures.mayHaveTakenEffect(failure);
+            return this.layouts.read(queue, failure)
+                .exceptionallyCompose(
+                        (unread) -> CompletableFuture.failedFuture(StoreFailures.ofAttempts(doubt, unread)))
                 .thenCompose((read) -> persist(queue, call, repeats + 1, doubt));
         }).thenCompose(Function.identity());
     }
@@ -342,7 +343,7 @@ public final class PartitionRouter {
                     return go(route, next + 1, left, repeats);
                 }
                 if (repeats < MAX_REPEATS && StaleLayoutException.isCauseOf(failure)) {
-                    this.doubtful |= FailureEffects.isIn(failure);
+                    this.doubtful |= StoreFailures.mayHaveTakenEffect(failure);
                     return again(pending, failure, repeats + 1);
                 }
                 fail(pending, failure);
@@ -351,7 +352,7 @@ public final class PartitionRouter {
         }
 
         private void fail(List<Integer> pending, Throwable failure) {
-            Throwable failed = FailureEffects.keep(this.doubtful, failure);
+            Throwable failed = StoreFailures.ofAttempts(this.doubtful, failure);
             pending.forEach((position) -> this.answers[position] = new RoutedSendResult(null, failed));
         }
 
@@ -377,7 +378,7 @@ public final class PartitionRouter {
 
         /** Starts over with the new layout, as there may be more targets. */
         private CompletableFuture<Void> again(List<Integer> pending, Throwable refusal, int repeats) {
-            return PartitionRouter.this.table.read(this.queue, refusal).handle((partitions, failure) -> {
+            return PartitionRouter.this.layouts.read(this.queue, refusal).handle((partitions, failure) -> {
                 if (failure != null) {
                     fail(pending, failure);
                     return CompletableFuture.<Void>completedFuture(null);

@@ -35,31 +35,31 @@ public final class QueueRegistrar {
      */
     private static final int MAX_QUEUES = 10_000;
 
-    private final QueueRegistry directory;
+    private final QueueRegistry registry;
 
     private final LongSupplier nanoTime;
 
-    private final ConcurrentMap<QueueName, AtomicLong> nextNotes = new ConcurrentHashMap<>();
+    private final ConcurrentMap<QueueName, AtomicLong> nextRegistrations = new ConcurrentHashMap<>();
 
     /**
      * Creates a registrar that has not registered any queue.
-     * @param directory the registry
+     * @param registry the registry
      * @param nanoTime the monotonic clock
      */
-    public QueueRegistrar(QueueRegistry directory, LongSupplier nanoTime) {
-        this.directory = directory;
+    public QueueRegistrar(QueueRegistry registry, LongSupplier nanoTime) {
+        this.registry = registry;
         this.nanoTime = nanoTime;
     }
 
     /** Registers a queue that this process uses. */
     public void register(QueueName queue) {
         long now = this.nanoTime.getAsLong();
-        AtomicLong known = this.nextNotes.get(queue);
+        AtomicLong known = this.nextRegistrations.get(queue);
         if (known == null) {
-            if (this.nextNotes.size() >= MAX_QUEUES) {
-                this.nextNotes.clear();
+            if (this.nextRegistrations.size() >= MAX_QUEUES) {
+                this.nextRegistrations.clear();
             }
-            known = this.nextNotes.computeIfAbsent(queue, (name) -> new AtomicLong(now));
+            known = this.nextRegistrations.computeIfAbsent(queue, (name) -> new AtomicLong(now));
         }
         long next = known.get();
         if (now - next >= 0 && known.compareAndSet(next, now + PERIOD)) {
@@ -68,7 +68,7 @@ public final class QueueRegistrar {
     }
 
     private void add(QueueName queue) {
-        this.directory.add(queue).whenComplete((added, failure) -> {
+        this.registry.add(queue).whenComplete((added, failure) -> {
             if (failure != null) {
                 logger.debug("Cannot put queue '{}' into the list of queues; tried again in a minute", queue, failure);
             }

@@ -1,6 +1,6 @@
 package io.delayqueue.store.routing;
 
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.WakeUps;
@@ -16,17 +16,17 @@ import io.delayqueue.store.WakeUps;
  * @param registrar registers the queues in use
  */
 public record StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-        PartitionLayoutCache partitions, MessageEventListener events, QueueRegistrar registrar) {
+        PartitionLayouts partitions, MessageEventRecorderFactory events, QueueRegistrar registrar) {
 
     /** Creates a store without event listener and queue registry. */
     public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionLayoutCache partitions) {
-        this(messages, inspector, wakeUps, partitions, MessageEventListener.NONE);
+            PartitionLayouts partitions) {
+        this(messages, inspector, wakeUps, partitions, MessageEventRecorderFactory.NONE);
     }
 
     /** Creates a store without queue registry. */
     public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionLayoutCache partitions, MessageEventListener events) {
+            PartitionLayouts partitions, MessageEventRecorderFactory events) {
         this(messages, inspector, wakeUps, partitions, events, QueueRegistrar.NONE);
     }
 

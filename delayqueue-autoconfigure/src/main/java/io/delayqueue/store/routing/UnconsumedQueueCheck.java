@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.QueueOverview;
-import io.delayqueue.store.BackgroundLog;
+import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.PartitionCounts;
@@ -74,7 +74,7 @@ public final class UnconsumedQueueCheck {
 
     private final AtomicLong nextSearch;
 
-    private final BackgroundLog log = new BackgroundLog();
+    private final LogExecutor log = new LogExecutor();
 
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
 

@@ -98,11 +98,11 @@ class CrashIntegrationTests {
 
         Application worker = this.applications.withHandler(this.redis, settings);
         Applications.awaitTrue("it is dead", () -> !worker.handler().deaths().isEmpty());
-        List<DeadLetter> letters = worker.queue().deadLetters("orders").list(null, 10).deadLetters();
-        assertThat(letters).hasSize(1);
-        assertThat(letters.get(0).lapses()).isEqualTo(1);
-        assertThat(letters.get(0).failures()).isZero();
-        assertThat(letters.get(0).cause()).contains("lease ran out 1 time ", "max-lapses is 1");
+        List<DeadLetter> deadLetters = worker.queue().deadLetters("orders").list(null, 10).deadLetters();
+        assertThat(deadLetters).hasSize(1);
+        assertThat(deadLetters.get(0).lapses()).isEqualTo(1);
+        assertThat(deadLetters.get(0).failures()).isZero();
+        assertThat(deadLetters.get(0).cause()).contains("lease ran out 1 time ", "max-lapses is 1");
         assertThat(worker.handler().rest()).isEmpty();
         assertThat(worker.queue().deadLetters("orders").purgeAll()).isEqualTo(1);
         this.applications.assertNoKeysLeft(this.redis);

@@ -155,20 +155,20 @@ class MainJobIntegrationTests {
 
         Applications.awaitTrue("the event", () -> this.handler.deaths().size() > deathsBefore);
         DeadLetterEvent event = this.handler.deaths().get(deathsBefore);
-        List<DeadLetter> letters = this.queue.deadLetters("orders").list(null, 10).deadLetters();
-        assertThat(letters).hasSize(1);
-        DeadLetter letter = letters.get(0);
-        assertThat(event).isEqualTo(new DeadLetterEvent("orders", sent.id(), letter.id(), 2, event.reason()));
+        List<DeadLetter> deadLetters = this.queue.deadLetters("orders").list(null, 10).deadLetters();
+        assertThat(deadLetters).hasSize(1);
+        DeadLetter deadLetter = deadLetters.get(0);
+        assertThat(event).isEqualTo(new DeadLetterEvent("orders", sent.id(), deadLetter.id(), 2, event.reason()));
         assertThat(event.reason()).contains("attempt 2");
-        assertThat(letter.cause()).contains("attempt 2");
-        assertThat(letter.firstFailure()).contains("attempt 1");
-        assertThat(letter.failures()).isEqualTo(2);
-        assertThat(letter.lapses()).isZero();
-        assertThat(letter.payload()).isEqualTo("{\"number\":7}");
+        assertThat(deadLetter.cause()).contains("attempt 2");
+        assertThat(deadLetter.firstFailure()).contains("attempt 1");
+        assertThat(deadLetter.failures()).isEqualTo(2);
+        assertThat(deadLetter.lapses()).isZero();
+        assertThat(deadLetter.payload()).isEqualTo("{\"number\":7}");
 
         this.handler.does((order, delivery) -> {
         });
-        assertThat(this.queue.deadLetters("orders").redrive(letter.id())).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(this.queue.deadLetters("orders").redrive(deadLetter.id())).isEqualTo(RedriveResult.REDRIVEN);
         Handled again = this.handler.next();
         assertThat(again.delivery().attempt()).isEqualTo(1);
         assertThat(again.delivery().id()).isEqualTo(sent.id());

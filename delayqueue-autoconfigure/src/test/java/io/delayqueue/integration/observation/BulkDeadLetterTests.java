@@ -63,8 +63,8 @@ class BulkDeadLetterTests {
         return sum;
     }
 
-    private static List<String> left(DeadLetterOperations letters) {
-        return letters.list(null, 100).deadLetters().stream().map(DeadLetter::messageId).sorted().toList();
+    private static List<String> left(DeadLetterOperations deadLetters) {
+        return deadLetters.list(null, 100).deadLetters().stream().map(DeadLetter::messageId).sorted().toList();
     }
 
     @ParameterizedTest
@@ -75,21 +75,21 @@ class BulkDeadLetterTests {
         kill(queue, "a-2", "g", "no such customer");
         kill(queue, "b-1", "g", "java.net.ConnectException: REFUSED");
         kill(queue, "b-2", null, "no such customer");
-        DeadLetterOperations letters = queue.deadLetters(QUEUE);
+        DeadLetterOperations deadLetters = queue.deadLetters(QUEUE);
         DeadLetterFilter refused = DeadLetterFilter.ALL.withCauseContaining("refused");
 
-        assertThat(letters.count(refused, null)).isEqualTo(new DeadLetterBulkResult(4, 2, 0, null));
-        assertThat(letters.count(DeadLetterFilter.ALL.withGroup("g").withIdPrefix("a"), null))
+        assertThat(deadLetters.count(refused, null)).isEqualTo(new DeadLetterBulkResult(4, 2, 0, null));
+        assertThat(deadLetters.count(DeadLetterFilter.ALL.withGroup("g").withIdPrefix("a"), null))
             .isEqualTo(new DeadLetterBulkResult(4, 1, 0, null));
-        assertThat(left(letters)).hasSize(4);
+        assertThat(left(deadLetters)).hasSize(4);
 
-        assertThat(letters.redrive(refused, null)).isEqualTo(new DeadLetterBulkResult(4, 2, 2, null));
-        assertThat(left(letters)).containsExactly("a-2", "b-2");
+        assertThat(deadLetters.redrive(refused, null)).isEqualTo(new DeadLetterBulkResult(4, 2, 2, null));
+        assertThat(left(deadLetters)).containsExactly("a-2", "b-2");
         assertThat(queue.statistics(QUEUE).scheduled()).isEqualTo(2);
 
-        assertThat(letters.purge(DeadLetterFilter.ALL.withIdPrefix("b"), null))
+        assertThat(deadLetters.purge(DeadLetterFilter.ALL.withIdPrefix("b"), null))
             .isEqualTo(new DeadLetterBulkResult(2, 1, 1, null));
-        assertThat(left(letters)).containsExactly("a-2");
+        assertThat(left(deadLetters)).containsExactly("a-2");
     }
 
     @ParameterizedTest
@@ -102,8 +102,8 @@ class BulkDeadLetterTests {
             // differ.
             Thread.sleep(2);
         }
-        DeadLetterOperations letters = queue.deadLetters(QUEUE);
-        List<Instant> deaths = letters.list(null, 100)
+        DeadLetterOperations deadLetters = queue.deadLetters(QUEUE);
+        List<Instant> deaths = deadLetters.list(null, 100)
             .deadLetters()
             .stream()
             .map(DeadLetter::deadLetteredAt)
@@ -111,13 +111,12 @@ class BulkDeadLetterTests {
             .toList();
         DeadLetterFilter middle = DeadLetterFilter.ALL.withDeadLetteredBetween(deaths.get(1), deaths.get(4));
 
-        assertThat(all((cursor) -> letters.purge(middle, cursor)).changed()).isEqualTo(3);
-        assertThat(left(letters)).containsExactly("m-0", "m-4");
-        assertThat(letters.count(DeadLetterFilter.ALL.withDeadLetteredBetween(null, Instant.MIN), null).examined())
+        assertThat(all((cursor) -> deadLetters.purge(middle, cursor)).changed()).isEqualTo(3);
+        assertThat(left(deadLetters)).containsExactly("m-0", "m-4");
+        assertThat(deadLetters.count(DeadLetterFilter.ALL.withDeadLetteredBetween(null, Instant.MIN), null).examined())
             .isZero();
-        assertThat(
-                letters.count(DeadLetterFilter.ALL.withDeadLetteredBetween(Instant.MIN, Instant.MAX), null).matched())
-            .isEqualTo(2);
+        assertThat(deadLetters.count(DeadLetterFilter.ALL.withDeadLetteredBetween(Instant.MIN, Instant.MAX), null)
+            .matched()).isEqualTo(2);
     }
 
     @Test
@@ -126,17 +125,17 @@ class BulkDeadLetterTests {
         for (int i = 0; i < 1_205; i++) {
             kill(queue, "m-" + i, null, "why not");
         }
-        DeadLetterOperations letters = queue.deadLetters(QUEUE);
+        DeadLetterOperations deadLetters = queue.deadLetters(QUEUE);
         queue.send(DelayedMessage.builder(QUEUE, new Order(1)).id("m-7").delay(Duration.ofHours(1)).build());
 
-        DeadLetterBulkResult first = letters.redrive(DeadLetterFilter.ALL, null);
+        DeadLetterBulkResult first = deadLetters.redrive(DeadLetterFilter.ALL, null);
         assertThat(first.examined()).isEqualTo(DeadLetterOperations.MAX_PER_STEP);
         assertThat(first.nextCursor()).isNotNull();
-        assertThat(
-                all((cursor) -> letters.redrive(DeadLetterFilter.ALL, (cursor != null) ? cursor : first.nextCursor())))
+        assertThat(all(
+                (cursor) -> deadLetters.redrive(DeadLetterFilter.ALL, (cursor != null) ? cursor : first.nextCursor())))
             .isEqualTo(new DeadLetterBulkResult(705, 705, 704, null));
-        assertThat(left(letters)).containsExactly("m-7");
-        assertThatIllegalArgumentException().isThrownBy(() -> letters.purge(DeadLetterFilter.ALL, "?"));
+        assertThat(left(deadLetters)).containsExactly("m-7");
+        assertThatIllegalArgumentException().isThrownBy(() -> deadLetters.purge(DeadLetterFilter.ALL, "?"));
     }
 
 }

@@ -41,7 +41,6 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
@@ -49,6 +48,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.SecretStore;
+import io.delayqueue.store.UnstartedLease;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -249,7 +249,7 @@ class ReplayedScriptTests {
     private void aBatchOfReleases() {
         this.queue.sendAll(plain(3, Duration.ZERO));
         List<ClaimedMessage> unbegun = claimed(3);
-        List<DueLease> due = unbegun.stream().map(ClaimedMessage::dueLease).toList();
+        List<UnstartedLease> due = unbegun.stream().map(ClaimedMessage::unstartedLease).toList();
         assertThat(repeated("release", () -> this.store.release(ORDERS, due).join())).containsOnly(true);
         List<ClaimedMessage> again = claimed(3);
         assertThat(again).extracting(ClaimedMessage::dueAt)

@@ -172,29 +172,29 @@ class PartitionedQueueTests {
             queue.receive(QUEUE, Duration.ZERO).orElseThrow().deadLetter("why not");
         }
 
-        List<DeadLetter> letters = new ArrayList<>();
+        List<DeadLetter> deadLetters = new ArrayList<>();
         String cursor = null;
         do {
             DeadLetterPage page = queue.deadLetters(QUEUE).list(cursor, 3);
-            letters.addAll(page.deadLetters());
+            deadLetters.addAll(page.deadLetters());
             cursor = page.nextCursor();
         }
         while (cursor != null);
-        assertThat(letters).extracting(DeadLetter::messageId).hasSize(20).doesNotHaveDuplicates();
-        assertThat(letters).extracting(DeadLetter::deadLetteredAt)
+        assertThat(deadLetters).extracting(DeadLetter::messageId).hasSize(20).doesNotHaveDuplicates();
+        assertThat(deadLetters).extracting(DeadLetter::deadLetteredAt)
             .isSortedAccordingTo((one, other) -> other.compareTo(one));
 
-        assertThat(letters)
-            .allSatisfy((letter) -> assertThat(queue.deadLetters(QUEUE).find(letter.id())).contains(letter));
+        assertThat(deadLetters).allSatisfy(
+                (deadLetter) -> assertThat(queue.deadLetters(QUEUE).find(deadLetter.id())).contains(deadLetter));
         assertThat(queue.deadLetters(QUEUE).find("none")).isEmpty();
 
-        assertThat(queue.deadLetters(QUEUE).redrive(letters.get(0).id())).isEqualTo(RedriveResult.REDRIVEN);
-        assertThat(queue.find(QUEUE, letters.get(0).messageId())).isPresent();
-        assertThat(queue.deadLetters(QUEUE).purge(letters.get(1).id())).isTrue();
-        assertThat(queue.deadLetters(QUEUE).purge(letters.get(1).id())).isFalse();
+        assertThat(queue.deadLetters(QUEUE).redrive(deadLetters.get(0).id())).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(queue.find(QUEUE, deadLetters.get(0).messageId())).isPresent();
+        assertThat(queue.deadLetters(QUEUE).purge(deadLetters.get(1).id())).isTrue();
+        assertThat(queue.deadLetters(QUEUE).purge(deadLetters.get(1).id())).isFalse();
         assertThat(queue.deadLetters(QUEUE).redrive("none")).isEqualTo(RedriveResult.NOT_FOUND);
-        queue.send(message(Integer.parseInt(letters.get(2).messageId().substring(6)), FAR));
-        assertThat(queue.deadLetters(QUEUE).redrive(letters.get(2).id())).isEqualTo(RedriveResult.ID_IN_USE);
+        queue.send(message(Integer.parseInt(deadLetters.get(2).messageId().substring(6)), FAR));
+        assertThat(queue.deadLetters(QUEUE).redrive(deadLetters.get(2).id())).isEqualTo(RedriveResult.ID_IN_USE);
         assertThat(queue.deadLetters(QUEUE).redriveAll()).isEqualTo(17);
         assertThat(queue.deadLetters(QUEUE).purgeAll()).isOne();
         assertThat(queue.statistics(QUEUE).dead()).isZero();

@@ -91,17 +91,17 @@ class RepartitionTests {
         queue.repartition(QUEUE, 4);
         queue.send(message("order", "g", Duration.ZERO));
         kill(queue, 1);
-        String letter = queue.deadLetters(QUEUE).list(null, 1).deadLetters().get(0).id();
+        String deadLetter = queue.deadLetters(QUEUE).list(null, 1).deadLetters().get(0).id();
         for (int group = 0; group < 8; group++) {
             // In each partition, that of the letter included.
             queue.send(message("order", "other-" + group, Duration.ZERO));
             ReceivedMessage leased = queue.receive(QUEUE, Applications.TIMEOUT).orElseThrow();
 
-            assertThat(queue.deadLetters(QUEUE).redrive(letter)).isEqualTo(RedriveResult.ID_IN_USE);
+            assertThat(queue.deadLetters(QUEUE).redrive(deadLetter)).isEqualTo(RedriveResult.ID_IN_USE);
 
             assertThat(leased.acknowledge()).isTrue();
         }
-        assertThat(queue.deadLetters(QUEUE).redrive(letter)).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(queue.deadLetters(QUEUE).redrive(deadLetter)).isEqualTo(RedriveResult.REDRIVEN);
         assertThat(queue.find(QUEUE, "order").orElseThrow().group()).isEqualTo("g");
     }
 
@@ -111,7 +111,7 @@ class RepartitionTests {
         stale.send(message("order-1", null, Duration.ZERO));
         stale.send(message("order-2", null, Duration.ZERO));
         kill(stale, 2);
-        List<DeadLetter> letters = stale.deadLetters(QUEUE).list(null, 10).deadLetters();
+        List<DeadLetter> deadLetters = stale.deadLetters(QUEUE).list(null, 10).deadLetters();
         DelayQueueOperations other = sender();
         other.repartition(QUEUE, 4);
         for (int i = 1; i < 10; i++) {
@@ -121,8 +121,8 @@ class RepartitionTests {
         QueueStatistics statistics = stale.statistics(QUEUE);
         assertThat(statistics.scheduled()).isEqualTo(9);
         assertThat(statistics.dead()).isEqualTo(2);
-        for (DeadLetter letter : letters) {
-            assertThat(stale.deadLetters(QUEUE).redrive(letter.id())).isEqualTo(RedriveResult.ID_IN_USE);
+        for (DeadLetter deadLetter : deadLetters) {
+            assertThat(stale.deadLetters(QUEUE).redrive(deadLetter.id())).isEqualTo(RedriveResult.ID_IN_USE);
         }
         assertThat(stale.deadLetters(QUEUE).purgeAll()).isEqualTo(2);
         assertThat(other.statistics(QUEUE).scheduled()).isEqualTo(9);
@@ -168,18 +168,19 @@ class RepartitionTests {
     void pagesOfDeadLettersOfOneMillisecondEnd() {
         DelayQueueOperations four = sender(FOUR);
         assertThat(four.find(QUEUE, "nothing")).isEmpty();
-        String[][] letters = { { "", "b~1" }, { ":1", "c~1" }, { ":1", "a~1" } };
-        for (String[] letter : letters) {
-            String stem = this.applications.namespace() + ":{" + QUEUE + letter[0] + "}:";
-            this.redis.commands().zadd(stem + "dead-order", 1_700_000_000_000d, letter[1]);
-            this.redis.commands().hset(stem + "dead-letters", letter[1], "1700000000000:1700000000000:1:0:0:4:1:0:x");
+        String[][] deadLetters = { { "", "b~1" }, { ":1", "c~1" }, { ":1", "a~1" } };
+        for (String[] deadLetter : deadLetters) {
+            String stem = this.applications.namespace() + ":{" + QUEUE + deadLetter[0] + "}:";
+            this.redis.commands().zadd(stem + "dead-order", 1_700_000_000_000d, deadLetter[1]);
+            this.redis.commands()
+                .hset(stem + "dead-letters", deadLetter[1], "1700000000000:1700000000000:1:0:0:4:1:0:x");
         }
 
         List<String> seen = new ArrayList<>();
         String cursor = null;
         do {
             DeadLetterPage page = four.deadLetters(QUEUE).list(cursor, 1);
-            page.deadLetters().forEach((letter) -> seen.add(letter.id()));
+            page.deadLetters().forEach((deadLetter) -> seen.add(deadLetter.id()));
             cursor = page.nextCursor();
         }
         while (cursor != null && seen.size() < 12);

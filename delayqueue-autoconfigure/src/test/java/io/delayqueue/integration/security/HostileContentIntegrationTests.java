@@ -279,9 +279,9 @@ class HostileContentIntegrationTests {
         String cursor = null;
         do {
             DeadLetterPage page = this.queue.deadLetters(name).list(cursor, 10);
-            for (DeadLetter letter : page.deadLetters()) {
-                assertThat(letter.reason()).doesNotContain("FLUSHALL", "jndi");
-                assertThat(letter.id()).matches("[!-~]*");
+            for (DeadLetter deadLetter : page.deadLetters()) {
+                assertThat(deadLetter.reason()).doesNotContain("FLUSHALL", "jndi");
+                assertThat(deadLetter.id()).matches("[!-~]*");
             }
             cursor = page.nextCursor();
             assertThat(++pages).isLessThan(100);

@@ -127,10 +127,11 @@ class PrivatePayloadIntegrationTests {
 
         Applications.await(() -> assertThat(this.handlers.ended).contains(name));
         assertThat(log.lines).isNotEmpty();
-        List<DeadLetter> letters = this.queue.deadLetters(name).list(null, 10).deadLetters();
-        assertThat(letters).hasSize(name.equals("good") ? 0 : 1).allSatisfy((letter) -> {
-            assertThat(letter.cause() + letter.firstFailure() + letter.reason() + letter).doesNotContain(SECRET);
-            assertThat(letter.payload()).contains(SECRET);
+        List<DeadLetter> deadLetters = this.queue.deadLetters(name).list(null, 10).deadLetters();
+        assertThat(deadLetters).hasSize(name.equals("good") ? 0 : 1).allSatisfy((deadLetter) -> {
+            assertThat(deadLetter.cause() + deadLetter.firstFailure() + deadLetter.reason() + deadLetter)
+                .doesNotContain(SECRET);
+            assertThat(deadLetter.payload()).contains(SECRET);
         });
         assertThat(this.handlers.told).noneMatch((event) -> event.contains(SECRET));
     }

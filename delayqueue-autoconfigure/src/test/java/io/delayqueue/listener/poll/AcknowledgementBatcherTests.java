@@ -17,7 +17,7 @@ class AcknowledgementBatcherTests {
     private final TestBed bed = new TestBed();
 
     private final AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(),
-            this.bed.runtime, new LeaseRenewer(this.bed.queue(), this.bed.runtime));
+            this.bed.context, new LeaseRenewer(this.bed.queue(), this.bed.context));
 
     private long now() {
         return this.bed.clock.getAsLong();

@@ -172,17 +172,17 @@ class ClockJumpDetectorTests {
         TestBed.poll(loop);
         bed.clock.advance(Duration.ofSeconds(5));
         TestBed.poll(loop);
-        assertThat(bed.runtime.clocks().count()).isZero();
+        assertThat(bed.context.clocks().count()).isZero();
 
         bed.store.step(Duration.ofHours(1));
         bed.clock.advance(Duration.ofSeconds(5));
         TestBed.poll(loop);
-        assertThat(bed.runtime.clocks().count()).isOne();
+        assertThat(bed.context.clocks().count()).isOne();
 
         bed.store.step(Duration.ofHours(1));
         bed.clock.advance(Duration.ofSeconds(5));
         TestBed.poll(loop);
-        assertThat(bed.runtime.clocks().count()).as("as much again").isEqualTo(2);
+        assertThat(bed.context.clocks().count()).as("as much again").isEqualTo(2);
     }
 
 }

@@ -107,7 +107,7 @@ class ClockJumpTests {
 
     @Test
     void aRenewalAfterTheJumpCounts() {
-        LeaseRenewer renewer = new LeaseRenewer(this.bed.queue(), this.bed.runtime);
+        LeaseRenewer renewer = new LeaseRenewer(this.bed.queue(), this.bed.context);
         InFlightMessage lease = lease();
         renewer.add(lease);
 

@@ -13,13 +13,13 @@ class DeadLetterCleanerTests {
     @Test
     void removesOldDeadLettersInBatchesUntilNoneIsLeftAndComesAgain() {
         TestBed bed = new TestBed();
-        ListenerRuntime runtime = bed.with()
+        PollLoopContext context = bed.with()
             .executor(Runnable::run)
-            .settings(new ListenerRuntimeSettings(Duration.ZERO, Duration.ofSeconds(5), Duration.ofDays(7), false,
+            .settings(new SharedListenerSettings(Duration.ZERO, Duration.ofSeconds(5), Duration.ofDays(7), false,
                     HandlerExecutorSettings.DEFAULT))
             .build();
         bed.store.purged.addAll(List.of(100, 100, 3));
-        DeadLetterCleaner cleaner = new DeadLetterCleaner(runtime);
+        DeadLetterCleaner cleaner = new DeadLetterCleaner(context);
         cleaner.add(TestBed.QUEUE.queue());
         cleaner.add(TestBed.QUEUE.queue());
         bed.timer.advance(Duration.ofSeconds(40));
@@ -37,7 +37,7 @@ class DeadLetterCleanerTests {
     @Test
     void keepsThemForeverWithoutARetention() {
         TestBed bed = new TestBed();
-        new DeadLetterCleaner(bed.runtime).add(TestBed.QUEUE.queue());
+        new DeadLetterCleaner(bed.context).add(TestBed.QUEUE.queue());
         assertThat(bed.timer.isEmpty()).isTrue();
     }
 

@@ -187,10 +187,10 @@ class DeliveryProcessorTests {
     void continuesWhenAListenerOfADeadLetterThrows() {
         handlerThrows(new IllegalStateException("boom"));
         this.bed.maxAttempts = 1;
-        ListenerRuntime runtime = this.bed.with().events((event) -> {
+        PollLoopContext context = this.bed.with().events((event) -> {
             throw new IllegalStateException("listener");
         }).build();
-        PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
         this.bed.handleOnce(loop);
         this.bed.store.add("next", Duration.ZERO);
         this.bed.handleOnce(loop);

@@ -59,16 +59,16 @@ class HandlerMethodAdapterTests {
 
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 
-    private final HandlerDispatcher dispatcher = new HandlerDispatcher();
+    private final HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter();
 
     private final TestBed bed = new TestBed();
 
     private MessageHandler handler(String name) {
-        Method method = Arrays.stream(HandlerDispatcher.class.getMethods())
+        Method method = Arrays.stream(HandlerConcurrencyLimiter.class.getMethods())
             .filter((candidate) -> candidate.getName().equals(name))
             .findFirst()
             .orElseThrow();
-        return handler(this.dispatcher, method);
+        return handler(this.limiter, method);
     }
 
     private MessageHandler handler(Object bean, Method method) {
@@ -87,7 +87,7 @@ class HandlerMethodAdapterTests {
         long now = this.bed.clock.getAsLong();
         return new HandlerDelivery(new InFlightMessage(message,
                 new InFlightMessage.Times(now, now, ManualNanoClock.START), Duration.ofSeconds(30)), this.bed.queue(),
-                this.bed.runtime);
+                this.bed.context);
     }
 
     private CompletionStage<?> call(String name, Object payload) throws Throwable {
@@ -97,7 +97,7 @@ class HandlerMethodAdapterTests {
 
     private List<Object> received(String name, Object payload) throws Throwable {
         call(name, payload);
-        return this.dispatcher.received;
+        return this.limiter.received;
     }
 
     @Test
@@ -166,8 +166,8 @@ class HandlerMethodAdapterTests {
     void passesHeadersOfTheSenderAndItsOwn() throws Throwable {
         received("headers", "x");
 
-        assertThat(this.dispatcher.received).containsExactly(7, "m", 3, ManualNanoClock.START, "orders", "sender",
-                "none", Optional.empty());
+        assertThat(this.limiter.received).containsExactly(7, "m", 3, ManualNanoClock.START, "orders", "sender", "none",
+                Optional.empty());
     }
 
     @Test
@@ -177,8 +177,8 @@ class HandlerMethodAdapterTests {
 
         assertThat(headers).containsOnlyKeys("tries", "id", "timestamp", DelayQueueHeaders.ATTEMPT,
                 DelayQueueHeaders.DUE_AT, DelayQueueHeaders.ID, DelayQueueHeaders.QUEUE);
-        assertThat(((MessageHeaders) this.dispatcher.received.get(1)).getId()).isNull();
-        assertThat(((MessageHeaders) this.dispatcher.received.get(1)).getTimestamp()).isNull();
+        assertThat(((MessageHeaders) this.limiter.received.get(1)).getId()).isNull();
+        assertThat(((MessageHeaders) this.limiter.received.get(1)).getTimestamp()).isNull();
     }
 
     @Test
@@ -209,7 +209,7 @@ class HandlerMethodAdapterTests {
 
         handler("headers").prepare(message, delivery(message)).invoke();
 
-        assertThat(this.dispatcher.received).startsWith(7, "m", 3);
+        assertThat(this.limiter.received).startsWith(7, "m", 3);
     }
 
     @Test
@@ -222,13 +222,13 @@ class HandlerMethodAdapterTests {
                     .doesNotContain("4711", "secret");
                 assertThat(FailureSummary.cause(ex)).doesNotContain("4711", "secret");
             });
-        assertThat(this.dispatcher.received).hasSize(1);
+        assertThat(this.limiter.received).hasSize(1);
     }
 
     @Test
     void refusesAPayloadOfAnotherShapeBeforeTheHandler() {
         assertThatExceptionOfType(PayloadConversionException.class).isThrownBy(() -> prepare("order", "tea"));
-        assertThat(this.dispatcher.received).isEmpty();
+        assertThat(this.limiter.received).isEmpty();
     }
 
     @Test
@@ -310,7 +310,7 @@ class HandlerMethodAdapterTests {
 
     }
 
-    static class HandlerDispatcher {
+    static class HandlerConcurrencyLimiter {
 
         final List<Object> received = new ArrayList<>();
 

@@ -25,7 +25,7 @@ class LeaseRenewerTests {
 
     private final TestBed bed = new TestBed();
 
-    private final LeaseRenewer renewer = new LeaseRenewer(this.bed.queue(), this.bed.runtime);
+    private final LeaseRenewer renewer = new LeaseRenewer(this.bed.queue(), this.bed.context);
 
     private InFlightMessage hold(String id) {
         ListenerFakeStore.Entry entry = this.bed.store.add(id, Duration.ZERO);
@@ -111,7 +111,7 @@ class LeaseRenewerTests {
     @Test
     void logsALostLeaseOnce() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.runtime);
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             this.bed.clock.advance(ROUND.multipliedBy(2));
@@ -140,11 +140,11 @@ class LeaseRenewerTests {
             this.renewer.renew();
             assertThat(this.bed.counters.snapshot().leasesLost()).isEqualTo(2);
 
-            AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.runtime,
+            AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.context,
                     this.renewer);
             acknowledgements.add(handled);
             acknowledgements.accept(acknowledgements.send());
-            new DeliveryProcessor(this.bed.queue(), this.bed.runtime, (message, acknowledge) -> {
+            new DeliveryProcessor(this.bed.queue(), this.bed.context, (message, acknowledge) -> {
             }).retry(failed, new IllegalStateException("boom"));
 
             assertThat(this.bed.counters.snapshot().leasesLost()).isEqualTo(2);
@@ -211,7 +211,7 @@ class LeaseRenewerTests {
     void renewsMessagesThatAreFinishedButNotAcknowledged() {
         InFlightMessage lease = hold("m");
         lease.tryStart();
-        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.runtime,
+        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.context,
                 this.renewer);
         acknowledgements.add(lease);
         this.bed.clock.advance(ROUND.multipliedBy(2));
@@ -227,7 +227,7 @@ class LeaseRenewerTests {
     @Test
     void logsOnceALeaseThatTheHandlerCannotExtend() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.runtime);
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             assertThat(delivery.extend(TestBed.LEASE)).isFalse();

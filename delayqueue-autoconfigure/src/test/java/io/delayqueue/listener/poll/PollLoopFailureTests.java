@@ -39,7 +39,7 @@ class PollLoopFailureTests {
         return loop;
     }
 
-    private PartitionListener queue() {
+    private PartitionBinding queue() {
         return this.bed.queue();
     }
 
@@ -101,8 +101,8 @@ class PollLoopFailureTests {
 
     @Test
     void retriesAcknowledgementsWhenAnotherHandlerFinishes() {
-        LeaseRenewer renewer = new LeaseRenewer(queue(), this.bed.runtime);
-        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(queue(), this.bed.runtime, renewer);
+        LeaseRenewer renewer = new LeaseRenewer(queue(), this.bed.context);
+        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(queue(), this.bed.context, renewer);
         List<InFlightMessage> leases = claimed("a", "b", "c", "d");
         assertThat(acknowledgements.add(leases.get(0))).isTrue();
         this.bed.store.fail("acknowledge");
@@ -128,7 +128,7 @@ class PollLoopFailureTests {
     }
 
     /** Simulates handlers that were quick, and then never end. */
-    private PollLoop stuckAfterQuickOnes(ListenerRuntime runtime, int stuck) {
+    private PollLoop stuckAfterQuickOnes(PollLoopContext context, int stuck) {
         this.bed.handler = (message, delivery) -> () -> {
             this.bed.handled.add(message.lease().id());
             if (message.lease().id().startsWith("stuck")) {
@@ -140,7 +140,7 @@ class PollLoopFailureTests {
             return null;
         };
         this.bed.concurrency = 2;
-        PollLoop loop = TestBed.loop(queue(), runtime);
+        PollLoop loop = TestBed.loop(queue(), context);
         claimQuick(loop);
         for (int i = 0; i < stuck; i++) {
             this.bed.store.add("stuck" + i, Duration.ZERO);
@@ -158,7 +158,7 @@ class PollLoopFailureTests {
         this.bed.runHandlers();
     }
 
-    private ListenerRuntime primaryPollerRuntime() {
+    private PollLoopContext primaryPollerRuntime() {
         return this.bed.with().primaryPartitions(new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock)).build();
     }
 
@@ -173,19 +173,19 @@ class PollLoopFailureTests {
         }
         assertThat(this.bed.store.count("resign")).as("while messages wait").isOne();
 
-        this.bed.clock.advance(HandlerDispatcher.STALL);
+        this.bed.clock.advance(HandlerConcurrencyLimiter.STALL);
         loop.runOnce();
         assertThat(this.bed.store.count("release")).isOne();
-        assertThat(loop.runOnce()).isGreaterThan(HandlerDispatcher.STALL);
+        assertThat(loop.runOnce()).isGreaterThan(HandlerConcurrencyLimiter.STALL);
         assertThat(this.bed.store.count("resign")).isOne();
     }
 
     @Test
     void wakesToReleaseWaitingMessagesThoughNothingElseIsDue() {
         this.bed.maxAttempts = 1;
-        PollLoop loop = stuckAfterQuickOnes(this.bed.runtime, 4);
+        PollLoop loop = stuckAfterQuickOnes(this.bed.context, 4);
         Duration wait = loop.runOnce();
-        assertThat(wait).isEqualTo(HandlerDispatcher.STALL);
+        assertThat(wait).isEqualTo(HandlerConcurrencyLimiter.STALL);
 
         this.bed.clock.advance(wait);
         loop.runOnce();
@@ -194,7 +194,7 @@ class PollLoopFailureTests {
 
     @Test
     void startsAThreadForWaitingMessagesOnceThereIsOneAgain() {
-        PollLoop loop = stuckAfterQuickOnes(this.bed.runtime, 4);
+        PollLoop loop = stuckAfterQuickOnes(this.bed.context, 4);
         this.bed.rejecting = true;
         this.stuck.complete(null);
         this.bed.rejecting = false;
@@ -208,7 +208,7 @@ class PollLoopFailureTests {
     @Test
     void claimsAgainOnceThereAreThreadsAgain() {
         this.bed.concurrency = 2;
-        PollLoop loop = TestBed.loop(queue(), this.bed.runtime);
+        PollLoop loop = TestBed.loop(queue(), this.bed.context);
         claimQuick(loop);
         for (int i = 0; i < 20; i++) {
             this.bed.store.add("late" + i, Duration.ZERO);
@@ -230,13 +230,13 @@ class PollLoopFailureTests {
         this.bed.store.deadLettered.add(death);
         this.bed.store.add("m", Duration.ZERO);
         int[] threads = { 1 };
-        ListenerRuntime runtime = this.bed.with().executor((task) -> {
+        PollLoopContext context = this.bed.with().executor((task) -> {
             if (threads[0]-- <= 0) {
                 throw new OutOfMemoryError("unable to create native thread");
             }
             this.bed.handlers.add(task);
         }).build();
-        PollLoop loop = TestBed.loop(queue(), runtime);
+        PollLoop loop = TestBed.loop(queue(), context);
         loop.runOnce();
 
         assertThat(this.bed.events).as("with no thread for them").isEmpty();
@@ -266,8 +266,8 @@ class PollLoopFailureTests {
     @Test
     void letsALeaseRunOutWhoseAcknowledgementIsRejected() {
         this.bed.store.add("m", Duration.ZERO);
-        LeaseRenewer renewer = new LeaseRenewer(queue(), this.bed.runtime);
-        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(queue(), this.bed.runtime, renewer);
+        LeaseRenewer renewer = new LeaseRenewer(queue(), this.bed.context);
+        AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(queue(), this.bed.context, renewer);
         long now = this.bed.clock.getAsLong();
         InFlightMessage lease = this.bed.store
             .claim(TestBed.QUEUE, new ClaimRequest(1, TestBed.LEASE, this.bed.expiryPolicy))
@@ -291,17 +291,17 @@ class PollLoopFailureTests {
     @Test
     void neverWaitsLongerThanTheSafetyPoll() {
         Duration safetyPoll = Duration.ofMillis(50);
-        ListenerRuntime runtime = this.bed.with()
+        PollLoopContext context = this.bed.with()
             .executor(Runnable::run)
-            .settings(new ListenerRuntimeSettings(Duration.ZERO, safetyPoll, null, false,
-                    HandlerExecutorSettings.DEFAULT))
+            .settings(
+                    new SharedListenerSettings(Duration.ZERO, safetyPoll, null, false, HandlerExecutorSettings.DEFAULT))
             .build();
         for (int i = 0; i < 100; i++) {
-            assertThat(TestBed.loop(queue(), runtime).runOnce()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
+            assertThat(TestBed.loop(queue(), context).runOnce()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),
                     safetyPoll);
         }
         this.bed.store.fail("claim");
-        PollLoop loop = TestBed.loop(queue(), runtime);
+        PollLoop loop = TestBed.loop(queue(), context);
         assertThat(List.of(loop.runOnce(), loop.runOnce(), loop.runOnce()))
             .allMatch((wait) -> wait.compareTo(safetyPoll) <= 0);
     }

@@ -28,13 +28,13 @@ class PollLoopPrimaryPollerTests {
 
     private final PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
 
-    private final ListenerRuntime runtime = this.bed.with().primaryPartitions(this.primaryPartitions).build();
+    private final PollLoopContext context = this.bed.with().primaryPartitions(this.primaryPartitions).build();
 
     private CompletableFuture<Void> running = new CompletableFuture<>();
 
     private PollLoop loop() {
         this.bed.handler = (message, delivery) -> () -> this.running;
-        return TestBed.loop(this.bed.queue(), this.runtime);
+        return TestBed.loop(this.bed.queue(), this.context);
     }
 
     /** Creates a primary poller, a second old, whose one handler runs. */
@@ -223,7 +223,7 @@ class PollLoopPrimaryPollerTests {
 
     @Test
     void withoutWakeUpsAFinishedMessageCausesAPoll() {
-        PollLoop loop = TestBed.loop(this.bed.queue(), this.bed.runtime);
+        PollLoop loop = TestBed.loop(this.bed.queue(), this.bed.context);
         this.bed.store.add("m", Duration.ZERO);
         loop.runOnce();
         this.bed.runHandlers();
@@ -234,7 +234,7 @@ class PollLoopPrimaryPollerTests {
         this.bed.handler = (message, delivery) -> () -> {
             throw new IllegalStateException("no");
         };
-        PollLoop failing = TestBed.loop(this.bed.queue(), this.bed.runtime);
+        PollLoop failing = TestBed.loop(this.bed.queue(), this.bed.context);
         this.bed.store.add("n", Duration.ZERO);
         failing.runOnce();
         this.bed.runHandlers();
@@ -245,10 +245,10 @@ class PollLoopPrimaryPollerTests {
 
     @Test
     void aLoopThatNeedsNoPermitsAnymoreStopsWaiting() {
-        HandlerDispatcher shared = new HandlerDispatcher(1, this.runtime.executor(), this.bed.clock);
+        HandlerConcurrencyLimiter shared = new HandlerConcurrencyLimiter(1, this.context.executor(), this.bed.clock);
         this.bed.handler = (message, delivery) -> () -> this.running;
-        PollLoop busy = new PollLoop(this.bed.queue(), this.runtime, shared);
-        PollLoop waiting = new PollLoop(this.bed.queue(), this.runtime, shared);
+        PollLoop busy = new PollLoop(this.bed.queue(), this.context, shared);
+        PollLoop waiting = new PollLoop(this.bed.queue(), this.context, shared);
         waiting.runOnce();
         this.bed.store.add("first", Duration.ZERO);
         busy.runOnce();

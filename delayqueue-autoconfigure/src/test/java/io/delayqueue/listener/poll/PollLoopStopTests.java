@@ -185,14 +185,14 @@ class PollLoopStopTests {
     void aPrimaryPollerThatIsStoppedDuringAnIterationResigns() {
         PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
         AtomicReference<Runnable> hook = new AtomicReference<>();
-        ListenerRuntime runtime = this.bed.with().primaryPartitions(primaryPartitions).nanoTime(() -> {
+        PollLoopContext context = this.bed.with().primaryPartitions(primaryPartitions).nanoTime(() -> {
             Runnable task = hook.getAndSet(null);
             if (task != null) {
                 task.run();
             }
             return this.bed.clock.getAsLong();
         }).build();
-        PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
         CompletableFuture<Void> end = loop.start(this.bed.store);
         assertThat(primaryPartitions.count()).isOne();
         // Another thread stops it while an iteration that began before reads the clock.

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.fixtures.LogCapture;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,12 +43,12 @@ class PollLoopTests {
         this.bed.store.add("now", Duration.ZERO);
         TestBed bed = this.bed;
         bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
-        ListenerRuntime runtime = bed.with().executor((task) -> {
+        PollLoopContext context = bed.with().executor((task) -> {
             bed.clock.advance(Duration.ofMillis(700));
             task.run();
         }).build();
-        PollLoop loop = TestBed.loop(new PartitionListener("listener", TestBed.QUEUE, settings(2), bed.handler,
-                bed.counters, QueueEventListener.NONE), runtime);
+        PollLoop loop = TestBed.loop(new PartitionBinding("listener", TestBed.QUEUE, settings(2), bed.handler,
+                bed.counters, MessageEventRecorder.NONE), context);
 
         assertThat(loop.runOnce()).isEqualTo(Duration.ofMillis(2300));
     }
@@ -128,7 +128,7 @@ class PollLoopTests {
         this.bed.runHandlers();
         this.bed.settle(loop);
         this.bed.store.calls.clear();
-        this.bed.clock.advance(HandlerDispatcher.STALL);
+        this.bed.clock.advance(HandlerConcurrencyLimiter.STALL);
         loop.runOnce();
 
         assertThat(this.bed.store.calls).hasSize(1).first().asString().startsWith("release [");
@@ -166,12 +166,12 @@ class PollLoopTests {
      * Creates a loop that only its scheduler wakes, and that handles on its own thread.
      */
     private PollLoop sleepyLoop() {
-        ListenerRuntime runtime = this.bed.with()
+        PollLoopContext context = this.bed.with()
             .executor(Runnable::run)
-            .settings(new ListenerRuntimeSettings(Duration.ZERO, Duration.ofDays(1), null, false,
+            .settings(new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false,
                     HandlerExecutorSettings.DEFAULT))
             .build();
-        return TestBed.loop(this.bed.queue(), runtime);
+        return TestBed.loop(this.bed.queue(), context);
     }
 
     @Test
@@ -269,14 +269,14 @@ class PollLoopTests {
     @Test
     void continuesAfterAnyError() {
         boolean[] broken = { false };
-        ListenerRuntime runtime = this.bed.with().executor(Runnable::run).nanoTime(() -> {
+        PollLoopContext context = this.bed.with().executor(Runnable::run).nanoTime(() -> {
             if (broken[0]) {
                 broken[0] = false;
                 throw new StackOverflowError("a bug");
             }
             return this.bed.clock.getAsLong();
         }).build();
-        PollLoop loop = TestBed.loop(this.bed.queue(), runtime);
+        PollLoop loop = TestBed.loop(this.bed.queue(), context);
         try (LogCapture log = new LogCapture()) {
             broken[0] = true;
             loop.start(this.bed.store);
@@ -308,8 +308,8 @@ class PollLoopTests {
             }
 
         };
-        ListenerRuntime runtime = this.bed.with().executor(Runnable::run).timer(forgetful).build();
-        TestBed.loop(this.bed.queue(), runtime).start(this.bed.store);
+        PollLoopContext context = this.bed.with().executor(Runnable::run).timer(forgetful).build();
+        TestBed.loop(this.bed.queue(), context).start(this.bed.store);
         this.bed.store.add("m", Duration.ZERO);
 
         this.bed.timer.advance(TestBed.SAFETY_POLL);

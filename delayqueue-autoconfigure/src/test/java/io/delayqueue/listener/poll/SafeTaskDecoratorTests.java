@@ -35,11 +35,11 @@ class SafeTaskDecoratorTests {
     }
 
     private PollLoop loop(TaskDecorator decorator) {
-        ListenerRuntime runtime = this.bed.with()
-            .settings(new ListenerRuntimeSettings(Duration.ofSeconds(20), TestBed.SAFETY_POLL, null, false,
+        PollLoopContext context = this.bed.with()
+            .settings(new SharedListenerSettings(Duration.ofSeconds(20), TestBed.SAFETY_POLL, null, false,
                     new HandlerExecutorSettings(null, decorator)))
             .build();
-        return TestBed.loop(this.bed.queue(), runtime);
+        return TestBed.loop(this.bed.queue(), context);
     }
 
     @Test

@@ -35,14 +35,15 @@ class SharedHandlersTests {
         CompletableFuture<ClaimResult> never = new CompletableFuture<>();
         this.bed.store.hanging.put(OTHER, never);
         this.bed.store.add("m", Duration.ZERO);
-        ListenerRuntime runtime = this.bed.with()
+        PollLoopContext context = this.bed.with()
             .executor(Runnable::run)
-            .settings(new ListenerRuntimeSettings(Duration.ZERO, Duration.ofDays(1), null, false,
+            .settings(new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false,
                     HandlerExecutorSettings.DEFAULT))
             .build();
-        HandlerDispatcher dispatcher = new HandlerDispatcher(2, TestBed.executor(Runnable::run), this.bed.clock);
-        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), runtime, dispatcher);
-        PollLoop other = new PollLoop(this.bed.queue(), runtime, dispatcher);
+        HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(2, TestBed.executor(Runnable::run),
+                this.bed.clock);
+        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), context, limiter);
+        PollLoop other = new PollLoop(this.bed.queue(), context, limiter);
         hanging.start(this.bed.store);
         other.start(this.bed.store);
         assertThat(this.bed.handled).isEmpty();
@@ -53,7 +54,7 @@ class SharedHandlersTests {
         other.stop(Duration.ZERO);
         never.completeExceptionally(
                 new StoreUnavailableException("No answer", DelayQueueException.Effect.UNKNOWN, null));
-        assertThat(dispatcher.reserve(100, this.bed.pollLoopScheduler())).as("permits, when all are returned")
+        assertThat(limiter.reserve(100, this.bed.pollLoopScheduler())).as("permits, when all are returned")
             .isEqualTo(2);
     }
 
@@ -61,15 +62,16 @@ class SharedHandlersTests {
     void messagesOfALateAnswerExceedThePermits() {
         CompletableFuture<ClaimResult> late = new CompletableFuture<>();
         this.bed.store.hanging.put(OTHER, late);
-        HandlerDispatcher dispatcher = new HandlerDispatcher(1, this.bed.runtime.executor(), this.bed.clock);
-        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.runtime, dispatcher);
-        dispatcher.register();
+        HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
+                this.bed.clock);
+        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.context, limiter);
+        limiter.register();
         PollLoopScheduler other = this.bed.pollLoopScheduler();
         assertThat(hanging.runOnce()).isEqualTo(SOON);
-        assertThat(dispatcher.reserve(100, other)).isZero();
+        assertThat(limiter.reserve(100, other)).isZero();
         this.bed.clock.advance(SOON);
         assertThat(hanging.runOnce()).isNull();
-        assertThat(dispatcher.reserve(100, other)).isOne();
+        assertThat(limiter.reserve(100, other)).isOne();
 
         this.bed.store.add("m", Duration.ZERO);
         this.bed.store.hanging.clear();
@@ -78,17 +80,18 @@ class SharedHandlersTests {
         this.bed.runHandlers();
 
         assertThat(this.bed.handled).containsExactly("m");
-        dispatcher.release(1);
-        assertThat(dispatcher.reserve(100, other)).as("permits, when all are returned").isOne();
+        limiter.release(1);
+        assertThat(limiter.reserve(100, other)).as("permits, when all are returned").isOne();
     }
 
     @Test
     void aLoopWithoutPermitsWakesWhenItsNextMessageIsDue() {
         CompletableFuture<Object> running = new CompletableFuture<>();
         this.bed.handler = (message, delivery) -> () -> running;
-        HandlerDispatcher dispatcher = new HandlerDispatcher(1, this.bed.runtime.executor(), this.bed.clock);
-        PollLoop one = new PollLoop(this.bed.queue(), this.bed.runtime, dispatcher);
-        PollLoop other = new PollLoop(this.bed.queue(), this.bed.runtime, dispatcher);
+        HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
+                this.bed.clock);
+        PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, limiter);
+        PollLoop other = new PollLoop(this.bed.queue(), this.bed.context, limiter);
         this.bed.store.add("later", Duration.ofMillis(100));
         assertThat(other.runOnce()).isEqualTo(Duration.ofMillis(100));
         this.bed.store.add("now", Duration.ZERO);
@@ -101,30 +104,31 @@ class SharedHandlersTests {
     @Test
     void aLoopThatHasTakenAllPermitsWaitsForMore() {
         this.bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
-        HandlerDispatcher dispatcher = new HandlerDispatcher(1, this.bed.runtime.executor(), this.bed.clock);
-        PollLoop one = new PollLoop(this.bed.queue(), this.bed.runtime, dispatcher);
-        dispatcher.register();
+        HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
+                this.bed.clock);
+        PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, limiter);
+        limiter.register();
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
 
         assertThat(one.runOnce()).isZero();
         assertThat(one.runOnce()).isPositive();
-        assertThat(dispatcher.reserve(100, this.bed.pollLoopScheduler())).isZero();
+        assertThat(limiter.reserve(100, this.bed.pollLoopScheduler())).isZero();
     }
 
     @Test
     void aLoopWaitsWhileOthersHaveAllPermits() {
         PollLoopScheduler other = this.bed.pollLoopScheduler();
-        AtomicReference<HandlerDispatcher> shared = new AtomicReference<>();
-        ListenerRuntime runtime = this.bed.with().executor((task) -> {
+        AtomicReference<HandlerConcurrencyLimiter> shared = new AtomicReference<>();
+        PollLoopContext context = this.bed.with().executor((task) -> {
             task.run();
             // The handler has finished, and another loop takes its permit at once.
             shared.get().reserve(1, other);
         }).build();
-        shared.set(new HandlerDispatcher(2, runtime.executor(), this.bed.clock));
+        shared.set(new HandlerConcurrencyLimiter(2, context.executor(), this.bed.clock));
         shared.get().register();
         assertThat(shared.get().reserve(1, other)).isOne();
-        PollLoop loop = new PollLoop(this.bed.queue(), runtime, shared.get());
+        PollLoop loop = new PollLoop(this.bed.queue(), context, shared.get());
         this.bed.store.add("first", Duration.ZERO);
         this.bed.store.add("second", Duration.ZERO);
 
@@ -143,18 +147,19 @@ class SharedHandlersTests {
         PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
         AtomicInteger deepest = new AtomicInteger();
         long base = StackWalker.getInstance().walk((frames) -> frames.count());
-        ListenerRuntime runtime = this.bed.with().primaryPartitions(primaryPartitions).nanoTime(() -> {
+        PollLoopContext context = this.bed.with().primaryPartitions(primaryPartitions).nanoTime(() -> {
             deepest.accumulateAndGet((int) (long) StackWalker.getInstance().walk((frames) -> frames.count()),
                     Math::max);
             return this.bed.clock.getAsLong();
         }).build();
         CompletableFuture<Object> running = new CompletableFuture<>();
         this.bed.handler = (message, delivery) -> () -> running;
-        HandlerDispatcher dispatcher = new HandlerDispatcher(1, this.bed.runtime.executor(), this.bed.clock);
+        HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
+                this.bed.clock);
         List<PollLoop> loops = new ArrayList<>();
         for (int i = 0; i < partitions; i++) {
-            PollLoop loop = new PollLoop(this.bed.queue().at(new Partition(TestBed.QUEUE.queue(), i)), runtime,
-                    dispatcher);
+            PollLoop loop = new PollLoop(this.bed.queue().at(new Partition(TestBed.QUEUE.queue(), i)), context,
+                    limiter);
             loop.start(this.bed.store);
             loops.add(loop);
         }

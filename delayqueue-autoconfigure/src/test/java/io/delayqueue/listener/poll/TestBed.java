@@ -17,13 +17,13 @@ import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.fixtures.store.ListenerFakeStore;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayoutStore;
-import io.delayqueue.store.QueueEventListener;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.awaitility.Awaitility;
 
@@ -78,10 +78,10 @@ public final class TestBed {
     };
 
     /** The layouts of queues that were never partitioned. */
-    public static final PartitionLayoutCache PARTITIONS = new PartitionLayoutCache(PartitionLayoutStore.NONE,
-            (queue) -> 0, () -> 0);
+    public static final PartitionLayouts PARTITIONS = new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0,
+            () -> 0);
 
-    public final ListenerRuntime runtime = with().build();
+    public final PollLoopContext context = with().build();
 
     private void execute(Runnable task) {
         if (this.rejecting) {
@@ -112,18 +112,18 @@ public final class TestBed {
                 this.noRetryFor);
     }
 
-    public PartitionListener queue() {
-        return new PartitionListener("listener", QUEUE, listenerSettings(), this.handler, this.counters,
-                QueueEventListener.NONE);
+    public PartitionBinding queue() {
+        return new PartitionBinding("listener", QUEUE, listenerSettings(), this.handler, this.counters,
+                MessageEventRecorder.NONE);
     }
 
     public PollLoop loop() {
-        return loop(queue(), this.runtime);
+        return loop(queue(), this.context);
     }
 
-    public static PollLoop loop(PartitionListener queue, ListenerRuntime runtime) {
-        return new PollLoop(queue, runtime,
-                new HandlerDispatcher(queue.settings().concurrency(), runtime.executor(), runtime.nanoTime()));
+    public static PollLoop loop(PartitionBinding queue, PollLoopContext context) {
+        return new PollLoop(queue, context,
+                new HandlerConcurrencyLimiter(queue.settings().concurrency(), context.executor(), context.nanoTime()));
     }
 
     public StoreComponents components() {
@@ -204,12 +204,12 @@ public final class TestBed {
 
         private LoopTimer timer = TestBed.this.timer;
 
-        private PartitionLayoutCache partitions = PARTITIONS;
+        private PartitionLayouts partitions = PARTITIONS;
 
         private PrimaryPartitions primaryPartitions;
 
-        private ListenerRuntimeSettings settings = new ListenerRuntimeSettings(Duration.ofSeconds(20), SAFETY_POLL,
-                null, false, HandlerExecutorSettings.DEFAULT);
+        private SharedListenerSettings settings = new SharedListenerSettings(Duration.ofSeconds(20), SAFETY_POLL, null,
+                false, HandlerExecutorSettings.DEFAULT);
 
         private LongSupplier nanoTime = TestBed.this.clock;
 
@@ -228,7 +228,7 @@ public final class TestBed {
             return this;
         }
 
-        RuntimeBuilder partitions(PartitionLayoutCache partitions) {
+        RuntimeBuilder partitions(PartitionLayouts partitions) {
             this.partitions = partitions;
             return this;
         }
@@ -238,7 +238,7 @@ public final class TestBed {
             return this;
         }
 
-        RuntimeBuilder settings(ListenerRuntimeSettings settings) {
+        RuntimeBuilder settings(SharedListenerSettings settings) {
             this.settings = settings;
             return this;
         }
@@ -248,8 +248,8 @@ public final class TestBed {
             return this;
         }
 
-        ListenerRuntime build() {
-            return new ListenerRuntime(TestBed.this.store, this.events, this.executor, this.timer,
+        PollLoopContext build() {
+            return new PollLoopContext(TestBed.this.store, this.events, this.executor, this.timer,
                     new StoreOutageLog(TestBed.this.clock, Runnable::run), new ClockJumpLog(), this.partitions,
                     this.primaryPartitions, this.settings, this.nanoTime);
         }

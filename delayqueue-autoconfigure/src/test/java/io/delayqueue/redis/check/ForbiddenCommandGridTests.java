@@ -379,13 +379,13 @@ class ForbiddenCommandGridTests {
 
         private final Set<String> expected;
 
-        private final PartitionTarget home;
+        private final PartitionTarget target;
 
         private final List<String> damage = new ArrayList<>();
 
-        Drain(Set<String> expected, PartitionTarget home) {
+        Drain(Set<String> expected, PartitionTarget target) {
             this.expected = new LinkedHashSet<>(expected);
-            this.home = home;
+            this.target = target;
         }
 
         List<String> damage() {
@@ -409,10 +409,10 @@ class ForbiddenCommandGridTests {
         }
 
         private void sendLater(String id) {
-            StoredMessage there = this.inspector.find(this.home, id).join().orElse(null);
+            StoredMessage there = this.inspector.find(this.target, id).join().orElse(null);
             NewMessage later = RightsStage.message(id, "later-" + id, Duration.ZERO, 4, null,
                     (there != null) ? there.group() : null, OnDuplicate.KEEP);
-            SendOutcome outcome = this.store.schedule(this.home, List.of(later)).join().get(0).outcome();
+            SendOutcome outcome = this.store.schedule(this.target, List.of(later)).join().get(0).outcome();
             if (outcome != SendOutcome.KEPT) {
                 this.expected.add("later-" + id);
             }
@@ -434,8 +434,8 @@ class ForbiddenCommandGridTests {
                 }
             }
             try (RedisConnection connection = admin.getConnection()) {
-                connection.hashCommands().hVals(keys[KeyKind.DEAD_LETTERS.ordinal()]).forEach((letter) -> {
-                    Matcher content = CONTENT.matcher(ScriptCodec.raw(letter));
+                connection.hashCommands().hVals(keys[KeyKind.DEAD_LETTERS.ordinal()]).forEach((deadLetter) -> {
+                    Matcher content = CONTENT.matcher(ScriptCodec.raw(deadLetter));
                     if (content.find() && !content.group(1).startsWith("later-")) {
                         this.expected.remove(content.group(1));
                     }

@@ -73,7 +73,7 @@ abstract class IntegrityCheckFixture {
     final DelayQueueIntegrityChecker checker = new RedisIntegrityChecker(this.redis, () -> connections,
             new EnvelopeCodec(JsonMapper.builder().build()));
 
-    String letter = "";
+    String deadLetter = "";
 
     @BeforeAll
     static void connect() {
@@ -102,7 +102,7 @@ abstract class IntegrityCheckFixture {
                 case "retried" -> done(this.store.retry(lease, Duration.ofHours(1), "boom"));
                 case "dead" -> {
                     done(this.store.deadLetter(lease, new DeadLetterRequest("boom", true, ManualClock.START)));
-                    this.letter = lease.deadLetterId();
+                    this.deadLetter = lease.deadLetterId();
                 }
                 default -> {
                     done(this.store.extend(QUEUE, leases, Duration.ofHours(2)));
@@ -136,7 +136,7 @@ abstract class IntegrityCheckFixture {
     List<String> words(String command) {
         List<String> words = new ArrayList<>(List.of(command.split(" ")));
         words.set(1, stem() + words.get(1));
-        words.replaceAll((word) -> word.equals("LETTER") ? this.letter : word.replace('_', ' '));
+        words.replaceAll((word) -> word.equals("LETTER") ? this.deadLetter : word.replace('_', ' '));
         return words;
     }
 

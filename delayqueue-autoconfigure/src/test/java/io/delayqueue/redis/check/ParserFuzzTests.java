@@ -221,13 +221,13 @@ class ParserFuzzTests {
 
             @Override
             void feed(byte[] input) {
-                DeadLetterContent letter = DeadLetterContent.parse(input);
-                assertThat(Instant.ofEpochMilli(letter.deadLetteredAt())).isNotNull();
-                assertThat(Instant.ofEpochMilli(letter.due())).isNotNull();
-                assertThat(letter.cause().length() + letter.firstFailure().length())
+                DeadLetterContent deadLetter = DeadLetterContent.parse(input);
+                assertThat(Instant.ofEpochMilli(deadLetter.deadLetteredAt())).isNotNull();
+                assertThat(Instant.ofEpochMilli(deadLetter.due())).isNotNull();
+                assertThat(deadLetter.cause().length() + deadLetter.firstFailure().length())
                     .isLessThanOrEqualTo(input.length + DeadLetterContent.UNREADABLE.cause().length());
-                assertThat(letter.toMessage(ScriptCodec.name(input)).priority()).isBetween(MessageLimits.MIN_PRIORITY,
-                        MessageLimits.MAX_PRIORITY);
+                assertThat(deadLetter.toMessage(ScriptCodec.name(input)).priority())
+                    .isBetween(MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY);
             }
 
         },

@@ -106,8 +106,8 @@ class RedisIntegrityCheckerRepairTests extends IntegrityCheckFixture {
     private static boolean isForPeople(Finding finding) {
         boolean ofSuccessors = finding.problem().contains("entry in successors")
                 || finding.problem().contains("in leased");
-        boolean letter = finding.problem().startsWith("the dead letter cannot be read");
-        return finding.commands().isEmpty() && (ofSuccessors || letter || finding.kind() == Kind.NOT_GROUP_HEAD);
+        boolean deadLetter = finding.problem().startsWith("the dead letter cannot be read");
+        return finding.commands().isEmpty() && (ofSuccessors || deadLetter || finding.kind() == Kind.NOT_GROUP_HEAD);
     }
 
     /** Reads the contents of messages, dead letters and successors. */

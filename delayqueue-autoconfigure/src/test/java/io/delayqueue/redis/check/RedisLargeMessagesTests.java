@@ -33,13 +33,13 @@ import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DueLease;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -168,8 +168,8 @@ class RedisLargeMessagesTests {
 
     @Test
     void releasesOfUnbegunMessagesWithSuccessorsAreSeveralCalls() {
-        List<DueLease> leases = leasedWithSuccessors().stream()
-            .map((lease) -> new DueLease(lease, this.clock.now()))
+        List<UnstartedLease> leases = leasedWithSuccessors().stream()
+            .map((lease) -> new UnstartedLease(lease, this.clock.now()))
             .toList();
 
         assertThat(this.store.release(QUEUE, leases).join()).hasSize(MESSAGES).containsOnly(true);

@@ -134,7 +134,7 @@ final class RightsCalls {
 
     private void addSettings() {
         this.calls.put("pause", (own, stage) -> own.records().raise(QUEUE, new PartitionLayout(9, List.of(1), true)));
-        this.calls.put("partition", (own, stage) -> own.records().found(QUEUE.queue(), 4));
+        this.calls.put("partition", (own, stage) -> own.records().establish(QUEUE.queue(), 4));
         this.calls.put("repartition", (own, stage) -> own.records()
             .replace(QUEUE.queue(), Optional.of(RightsStage.PAUSED), new PartitionLayout(4, List.of(1, 2), true)));
         this.calls.put("report a node", (own, stage) -> own.nodes().report("another", new byte[] { 'z' }));

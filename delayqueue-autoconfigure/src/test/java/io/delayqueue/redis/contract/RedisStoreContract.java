@@ -87,7 +87,7 @@ abstract class RedisStoreContract extends MessageStoreContract {
     }
 
     @Override
-    public QueueRegistry directory() {
+    public QueueRegistry registry() {
         return new RedisQueueRegistry(this.redis);
     }
 

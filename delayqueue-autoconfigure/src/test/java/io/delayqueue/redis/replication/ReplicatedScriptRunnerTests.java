@@ -226,8 +226,8 @@ class ReplicatedScriptRunnerTests {
             RedisMessageStore store = new RedisMessageStore(redis);
             List<CompletableFuture<?>> sends = new ArrayList<>();
             for (int i = 0; i < 30; i++) {
-                PartitionTarget home = PartitionTarget.first(new QueueName("queue-" + i));
-                sends.add(store.schedule(home, List.of(message("m"))));
+                PartitionTarget target = PartitionTarget.first(new QueueName("queue-" + i));
+                sends.add(store.schedule(target, List.of(message("m"))));
             }
             CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new)).join();
             assertThat(cluster.masters()).allSatisfy((each) -> assertThat(calls(each, "wait")).isPositive());

@@ -102,7 +102,7 @@ class RedisExceptionTranslatorTests {
         byte[][] none = {};
 
         assertThatExceptionOfType(ExecutionException.class)
-            .isThrownBy(() -> new ClusterRedirectScriptRunner(runner, Duration.ofSeconds(30), true)
+            .isThrownBy(() -> new SlotMoveRetryingScriptRunner(runner, Duration.ofSeconds(30), true)
                 .run(RedisScripts.SCHEDULE, none, none)
                 .get(30, TimeUnit.SECONDS))
             .havingCause()
@@ -129,14 +129,13 @@ class RedisExceptionTranslatorTests {
                         : CompletableFuture.completedFuture(List.of()));
         byte[][] none = {};
 
-        assertThat(
-                new ClusterRedirectScriptRunner(runner, Duration.ofSeconds(30), true).run(RedisScripts.FIND, none, none)
-                    .get(30, TimeUnit.SECONDS))
-            .isEmpty();
+        assertThat(new SlotMoveRetryingScriptRunner(runner, Duration.ofSeconds(30), true)
+            .run(RedisScripts.FIND, none, none)
+            .get(30, TimeUnit.SECONDS)).isEmpty();
         assertThat(calls[0]).isEqualTo(3);
 
         calls[0] = 0;
-        assertThat(new ClusterRedirectScriptRunner(runner, Duration.ofSeconds(30), false).run(RedisScripts.FIND, none,
+        assertThat(new SlotMoveRetryingScriptRunner(runner, Duration.ofSeconds(30), false).run(RedisScripts.FIND, none,
                 none))
             .isCompletedExceptionally();
         assertThat(calls[0]).isOne();

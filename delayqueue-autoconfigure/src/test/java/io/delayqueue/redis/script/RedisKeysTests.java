@@ -141,7 +141,7 @@ class RedisKeysTests {
         });
         String deadLetterId = claim.deadLettered().get(0).deadLetterId();
         assertThat(done(this.inspector.deadLetters(QUEUE, null, 10)).deadLetters()).singleElement()
-            .satisfies((letter) -> assertThat(letter.payload()).isNull());
+            .satisfies((deadLetter) -> assertThat(deadLetter.payload()).isNull());
         assertThat(done(this.store.redrive(PartitionTarget.first(QUEUE.queue()), deadLetterId)))
             .isEqualTo(RedriveResult.EMPTY);
         assertThat(done(this.store.purge(QUEUE, deadLetterId))).isTrue();

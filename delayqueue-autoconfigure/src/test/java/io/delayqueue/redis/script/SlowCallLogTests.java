@@ -11,7 +11,7 @@ import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.redis.RedisScriptExecutor;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,7 +50,7 @@ class SlowCallLogTests {
             // Holds nothing.
         }
 
-    }, MessageEventListener.NONE, new SlowCallLog(SlowCallLog.LATE, this.now::get, Runnable::run));
+    }, MessageEventRecorderFactory.NONE, new SlowCallLog(SlowCallLog.LATE, this.now::get, Runnable::run));
 
     private void call(Duration takes) {
         this.runner.run(RedisScripts.CLAIM, new byte[0][], new byte[0][]);

@@ -11,10 +11,10 @@ import io.delayqueue.store.contract.claim.PauseCases;
 import io.delayqueue.store.contract.claim.PrimaryPollerCases;
 import io.delayqueue.store.contract.claim.StartCases;
 import io.delayqueue.store.contract.claim.WakeUpCases;
-import io.delayqueue.store.contract.inspect.DirectoryCases;
 import io.delayqueue.store.contract.inspect.FindCases;
 import io.delayqueue.store.contract.inspect.ListingCases;
 import io.delayqueue.store.contract.inspect.OverviewCases;
+import io.delayqueue.store.contract.inspect.QueueRegistryCases;
 import io.delayqueue.store.contract.send.BatchCases;
 import io.delayqueue.store.contract.send.CancelCases;
 import io.delayqueue.store.contract.send.RescheduleCases;
@@ -309,7 +309,7 @@ public abstract class MessageStoreContract implements StoreFixture {
 
     /** P10: the list of queues, which outlives messages. */
     @Nested
-    class Directory extends DirectoryCases {
+    class Directory extends QueueRegistryCases {
 
         Directory() {
             super(MessageStoreContract.this);

@@ -48,7 +48,7 @@ class PartitionRouterRedriveTests {
     private final PartitionLayoutStore records = mock();
 
     private final PartitionRouter router = new PartitionRouter(new StoreComponents(this.store, this.inspector, mock(),
-            new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0)));
+            new PartitionLayouts(this.records, (queue) -> 0, () -> 0)));
 
     @BeforeEach
     void bury() {

@@ -24,7 +24,7 @@ class QueueRegistrarTests {
 
     private long now = -5;
 
-    private final QueueRegistrar notes = new QueueRegistrar(new QueueRegistry() {
+    private final QueueRegistrar registrar = new QueueRegistrar(new QueueRegistry() {
         @Override
         public CompletableFuture<Void> add(QueueName queue) {
             QueueRegistrarTests.this.added.add(queue);
@@ -45,8 +45,8 @@ class QueueRegistrarTests {
 
     private void noteAfter(Duration time) {
         this.now += time.toNanos();
-        this.notes.register(QUEUE);
-        this.notes.register(QUEUE);
+        this.registrar.register(QUEUE);
+        this.registrar.register(QUEUE);
     }
 
     @ParameterizedTest
@@ -64,7 +64,7 @@ class QueueRegistrarTests {
     @Test
     void namesWithoutEndDoNotFillTheMemory() {
         for (int i = 0; i < 30_000; i++) {
-            this.notes.register(new QueueName("q" + i));
+            this.registrar.register(new QueueName("q" + i));
         }
 
         assertThat(this.added).hasSize(30_000);

@@ -64,7 +64,7 @@ class UnconsumedQueueCheckTests {
     private final RemoteConsumerQueues consumed = new RemoteConsumerQueues(10, this.now::get);
 
     private final UnconsumedQueueCheck unconsumed = new UnconsumedQueueCheck(components(), inspector(),
-            new UnconsumedQueueCheck.Directories(queueDirectory(), nodeDirectory()), this.consumed, this.now::get);
+            new UnconsumedQueueCheck.Directories(queueRegistry(), nodeRegistry()), this.consumed, this.now::get);
 
     @Test
     void aQueueWhoseMessagesAreDueAndThatNoNodeListensToIsFound() {
@@ -201,7 +201,7 @@ class UnconsumedQueueCheckTests {
 
     private StoreComponents components() {
         return new StoreComponents(mock(MessageStore.class), mock(MessageInspector.class), mock(WakeUps.class),
-                new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get));
+                new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get));
     }
 
     private QueueInspector inspector() {
@@ -219,22 +219,22 @@ class UnconsumedQueueCheckTests {
         return inspector;
     }
 
-    private QueueRegistry queueDirectory() {
-        QueueRegistry directory = mock();
-        given(directory.list(any(), anyInt())).willAnswer((call) -> CompletableFuture
+    private QueueRegistry queueRegistry() {
+        QueueRegistry registry = mock();
+        given(registry.list(any(), anyInt())).willAnswer((call) -> CompletableFuture
             .completedFuture(this.queues.keySet().stream().map(QueueName::new).toList()));
-        return directory;
+        return registry;
     }
 
-    private NodeRegistry nodeDirectory() {
-        NodeRegistry directory = mock();
-        given(directory.list()).willAnswer((call) -> {
+    private NodeRegistry nodeRegistry() {
+        NodeRegistry registry = mock();
+        given(registry.list()).willAnswer((call) -> {
             this.searches.incrementAndGet();
             return CompletableFuture.completedFuture(List.of(new NodeRegistry.Report("n",
                     NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 1, null), LONG, this.listeners),
                     NOW)));
         });
-        return directory;
+        return registry;
     }
 
 }

@@ -15,9 +15,9 @@ import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.consume.LeaseSettler;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.RemoteConsumerQueues;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.web.consume.ClaimResponseWriter;
 import io.delayqueue.web.consume.ClaimedHttpMessage;
 import io.delayqueue.web.consume.HttpConsumerServices;
@@ -198,7 +198,7 @@ final class ConsumeRoutes {
         if (failure == null) {
             return Optional.ofNullable(token);
         }
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof ProblemException problem && problem.problem().kind() == Kind.LEASE_LOST) {
             return Optional.empty();
         }

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletionException;
 import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
@@ -73,7 +73,7 @@ public final class IdempotentLeaseSettler {
         return this.leases.isLive(lease, AT_ALL).handle((live, failure) -> {
             if (failure != null) {
                 throw new CompletionException(
-                        FailureEffects.none("The lease cannot be checked, nothing was changed", failure));
+                        StoreFailures.withoutEffect("The lease cannot be checked, nothing was changed", failure));
             }
             return live;
         });

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.FailureEffects;
 import io.delayqueue.store.SecretStore;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.web.http.Problem;
 import io.delayqueue.web.http.Problem.Kind;
 import io.delayqueue.web.http.ProblemException;
@@ -142,8 +142,8 @@ public final class LeaseTokenService {
         this.random.nextBytes(candidate);
         ask(candidate).whenComplete((secret, failure) -> {
             if (failure != null) {
-                own.completeExceptionally(
-                        FailureEffects.none("The secret that lease tokens are signed with cannot be read", failure));
+                own.completeExceptionally(StoreFailures
+                    .withoutEffect("The secret that lease tokens are signed with cannot be read", failure));
                 return;
             }
             LeaseTokenMac fresh = new LeaseTokenMac(secret, this.namespace);

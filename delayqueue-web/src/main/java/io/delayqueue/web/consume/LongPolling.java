@@ -145,8 +145,8 @@ public final class LongPolling {
      * @return completes when they are released; does not fail
      */
     public CompletableFuture<Void> releaseUnseen(List<ClaimedHttpMessage> messages) {
-        return this.claimer.releaseUnseen(messages.stream().map((message) -> message.claimed().dueLease()).toList(),
-                new Threads());
+        return this.claimer.releaseUnseen(
+                messages.stream().map((message) -> message.claimed().unstartedLease()).toList(), new Threads());
     }
 
     public long now() {

@@ -10,7 +10,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -63,7 +63,7 @@ public final class AuditPublisher {
 
     /** Publishes a change that failed. */
     public void failed(AuditedOperation change, Throwable failure) {
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof ProblemException) {
             return;
         }

@@ -10,7 +10,7 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.web.http.Problem.Kind;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -27,7 +27,7 @@ final class ProblemTranslator {
     }
 
     static Problem of(Throwable thrown) {
-        Throwable failure = FailureEffects.unwrap(thrown);
+        Throwable failure = StoreFailures.unwrap(thrown);
         if (failure instanceof ProblemException known) {
             return known.problem();
         }

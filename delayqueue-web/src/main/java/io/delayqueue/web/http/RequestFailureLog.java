@@ -9,7 +9,7 @@ import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +44,7 @@ final class RequestFailureLog {
 
     /** Logs a failure, unless the response already has all the details. */
     void log(HttpServletRequest request, Throwable failure) {
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof ProblemException || cause instanceof NotReplicatedException) {
             return;
         }

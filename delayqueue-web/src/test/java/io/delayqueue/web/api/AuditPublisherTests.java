@@ -34,15 +34,15 @@ import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.SecretStore;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.web.consume.AsyncEventPublisher;
 import io.delayqueue.web.consume.HttpConsumerCodecs;
 import io.delayqueue.web.consume.HttpConsumerServices;
 import io.delayqueue.web.consume.LeaseToken;
 import io.delayqueue.web.consume.LeaseTokenService;
-import io.delayqueue.web.consume.TokenForger;
 import io.delayqueue.web.consume.LongPollLimits;
+import io.delayqueue.web.consume.TokenForger;
 import io.delayqueue.web.http.ApiRoutes;
 import io.delayqueue.web.http.ApiSettings;
 import io.delayqueue.web.http.AuditPublisher;
@@ -197,7 +197,7 @@ class AuditPublisherTests {
                         : CompletableFuture.failedFuture(failure));
         StoreComponents components = new StoreComponents(store, Mockito.mock(MessageInspector.class),
                 Mockito.mock(WakeUps.class),
-                new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
+                new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(Duration.ofMinutes(1), 3, 3, ExpiryPolicy.DROP,
                 Duration.ofHours(1), (failures) -> Duration.ZERO);
         return new HttpConsumerServices(components,

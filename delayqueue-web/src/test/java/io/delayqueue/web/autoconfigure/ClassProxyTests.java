@@ -23,7 +23,7 @@ import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.redis.RedisUser;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.store.MessageEventListener;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.WakeUps;
@@ -65,9 +65,9 @@ class ClassProxyTests {
      */
     private static final List<Class<?>> OPEN = List.of(DelayQueueTemplate.class, DelayQueueInspector.class,
             DelayQueueIntegrityChecker.class, DelayedListenerRegistry.class, DelayedListenerLifecycle.class,
-            EnvelopeCodec.class, MessageStore.class, MessageInspector.class, WakeUps.class, MessageEventListener.class,
-            AccessControl.class, DelayQueueEndpoint.class, DelayQueueHealthIndicator.class,
-            DelayQueueSystemBuilder.class, DelayQueueSystem.class);
+            EnvelopeCodec.class, MessageStore.class, MessageInspector.class, WakeUps.class,
+            MessageEventRecorderFactory.class, AccessControl.class, DelayQueueEndpoint.class,
+            DelayQueueHealthIndicator.class, DelayQueueSystemBuilder.class, DelayQueueSystem.class);
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 

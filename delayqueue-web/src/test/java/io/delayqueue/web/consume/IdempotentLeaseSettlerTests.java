@@ -27,7 +27,7 @@ import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,7 +60,7 @@ class IdempotentLeaseSettlerTests {
     private final MessageStore store = mock(MessageStore.class);
 
     private final StoreComponents components = new StoreComponents(this.store, mock(MessageInspector.class),
-            mock(WakeUps.class), new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 2, System::nanoTime));
+            mock(WakeUps.class), new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 2, System::nanoTime));
 
     private final IdempotentLeaseSettler settlements = new IdempotentLeaseSettler(this.components,
             new AsyncEventPublisher((event) -> {

@@ -32,7 +32,7 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.SecretStore;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.web.http.Problem;
 import io.delayqueue.web.http.ProblemException;
@@ -96,7 +96,7 @@ class LongPollingTests {
     private void begin(boolean waits) {
         this.waits = waits;
         StoreComponents components = new StoreComponents(counted(), this.store, this.store,
-                new PartitionLayoutCache(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
+                new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, System::nanoTime));
         ConsumeSettings settings = new ConsumeSettings(LONG, 3, 3, ExpiryPolicy.DROP, Duration.ofHours(1),
                 (failures) -> Duration.ZERO);
         this.consumers = new HttpConsumerServices(components,

@@ -28,7 +28,7 @@ import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.PartitionTarget;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.template.InspectorTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,7 +73,7 @@ class InspectorMeasurement {
             fill(redis);
             DelayQueueInspector inspector = new InspectorTemplate(new RedisQueueInspector(redis),
                     new RedisQueueRegistry(redis), NodeRegistry.NONE,
-                    new PartitionLayoutCache(new RedisPartitionLayoutStore(redis), (queue) -> 0, System::nanoTime),
+                    new PartitionLayouts(new RedisPartitionLayoutStore(redis), (queue) -> 0, System::nanoTime),
                     Duration.ofMinutes(1));
             List<String> queues = inspector.queues(null, QUEUES).queues();
             measure("the list of " + QUEUES + " queues", server,
@@ -95,14 +95,14 @@ class InspectorMeasurement {
 
     private void fill(RedisScriptExecutor redis) {
         RedisMessageStore store = new RedisMessageStore(redis);
-        RedisQueueRegistry directory = new RedisQueueRegistry(redis);
+        RedisQueueRegistry registry = new RedisQueueRegistry(redis);
         Instant due = Instant.parse("2100-01-01T00:00:00Z");
         for (int from = 0; from < MESSAGES / 2; from += AT_ONCE) {
             send(store, LARGE, from, due);
         }
         for (int queue = 0; queue < QUEUES; queue++) {
             String name = (queue == 0) ? LARGE : "queue-" + queue;
-            directory.add(new QueueName(name)).join();
+            registry.add(new QueueName(name)).join();
             for (int from = 0; queue > 0 && from < MESSAGES / 2 / QUEUES; from += AT_ONCE) {
                 send(store, name, from, due.plusMillis(from));
             }

@@ -106,12 +106,12 @@ public abstract class PartitionCases extends StoreCases {
     void acceptTheirVersionAndLaterOnes() {
         raise();
         for (int version = 1; version <= 2; version++) {
-            PartitionTarget home = new PartitionTarget(QUEUE, version);
-            assertThat(store().schedule(home, List.of(keep("first", DELAY))).join().get(0).outcome())
+            PartitionTarget target = new PartitionTarget(QUEUE, version);
+            assertThat(store().schedule(target, List.of(keep("first", DELAY))).join().get(0).outcome())
                 .isEqualTo(SendOutcome.SCHEDULED);
-            assertThat(store().reschedule(home, ID, DueTime.NOW).join()).isEqualTo(RescheduleResult.RESCHEDULED);
-            assertThat(this.contract.inspector().find(home, ID).join()).isPresent();
-            assertThat(store().cancel(home, ID).join()).isEqualTo(CancelResult.CANCELLED);
+            assertThat(store().reschedule(target, ID, DueTime.NOW).join()).isEqualTo(RescheduleResult.RESCHEDULED);
+            assertThat(this.contract.inspector().find(target, ID).join()).isPresent();
+            assertThat(store().cancel(target, ID).join()).isEqualTo(CancelResult.CANCELLED);
         }
     }
 
@@ -244,8 +244,8 @@ public abstract class PartitionCases extends StoreCases {
     void areFoundedWithOneBeforeThemOnlyIfThatHoldsMessages() {
         assertThat(recorded()).isEmpty();
 
-        assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new PartitionLayout(1, List.of(4), false));
-        assertThat(records().found(QUEUE.queue(), 8).join()).isEqualTo(new PartitionLayout(1, List.of(4), false));
+        assertThat(records().establish(QUEUE.queue(), 4).join()).isEqualTo(new PartitionLayout(1, List.of(4), false));
+        assertThat(records().establish(QUEUE.queue(), 8).join()).isEqualTo(new PartitionLayout(1, List.of(4), false));
         assertThat(recorded()).hasValue(new PartitionLayout(1, List.of(4), false));
     }
 
@@ -253,14 +253,16 @@ public abstract class PartitionCases extends StoreCases {
     void areCreatedAfterOneThatHoldsMessages() {
         this.dq.scheduled();
 
-        assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new PartitionLayout(1, List.of(1, 4), false));
+        assertThat(records().establish(QUEUE.queue(), 4).join())
+            .isEqualTo(new PartitionLayout(1, List.of(1, 4), false));
     }
 
     @Test
     void areCreatedAfterOneThatHoldsDeadLetters() {
         this.dq.dead();
 
-        assertThat(records().found(QUEUE.queue(), 4).join()).isEqualTo(new PartitionLayout(1, List.of(1, 4), false));
+        assertThat(records().establish(QUEUE.queue(), 4).join())
+            .isEqualTo(new PartitionLayout(1, List.of(1, 4), false));
     }
 
     @Test

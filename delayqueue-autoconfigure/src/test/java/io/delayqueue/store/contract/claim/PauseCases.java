@@ -23,7 +23,7 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.PrimaryPollerBid;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -48,20 +48,20 @@ public abstract class PauseCases extends StoreCases {
 
     @AfterEach
     void resumeForTheNext() {
-        table().resume(NAME).join();
+        layouts().resume(NAME).join();
     }
 
     /** As of a process that has just started. */
-    private PartitionLayoutCache table() {
-        return new PartitionLayoutCache(this.contract.records(), (queue) -> 0, System::nanoTime);
+    private PartitionLayouts layouts() {
+        return new PartitionLayouts(this.contract.records(), (queue) -> 0, System::nanoTime);
     }
 
     private PauseResult pause() {
-        return table().pause(NAME, null).join();
+        return layouts().pause(NAME, null).join();
     }
 
     private PauseResult pause(Duration time) {
-        return table().pause(NAME, DueTime.after(time)).join();
+        return layouts().pause(NAME, DueTime.after(time)).join();
     }
 
     private static PauseResult paused(boolean before, double until) {
@@ -110,12 +110,12 @@ public abstract class PauseCases extends StoreCases {
         pause();
         this.dq.claim();
         try (Bell bell = this.dq.listen()) {
-            assertThat(table().resume(NAME).join()).isEqualTo(ResumeResult.RESUMED);
+            assertThat(layouts().resume(NAME).join()).isEqualTo(ResumeResult.RESUMED);
 
             assertThat(bell.rings()).isTrue();
         }
         assertThat(this.dq.claim().ids()).hasSize(1);
-        assertThat(table().resume(NAME).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+        assertThat(layouts().resume(NAME).join()).isEqualTo(ResumeResult.NOT_PAUSED);
     }
 
     @Test
@@ -125,11 +125,11 @@ public abstract class PauseCases extends StoreCases {
         assertThat(pause(DELAY)).isEqualTo(paused(true, 10));
         assertThat(pause(DELAY)).isEqualTo(paused(true, 10));
         assertThat(pause()).isEqualTo(new PauseResult(NAME.value(), true, null));
-        assertThat(table().pause(NAME, DueTime.at(at(1))).join()).isEqualTo(paused(true, 1));
+        assertThat(layouts().pause(NAME, DueTime.at(at(1))).join()).isEqualTo(paused(true, 1));
 
         this.dq.advance(DELAY);
-        assertThat(table().resume(NAME).join()).isEqualTo(ResumeResult.NOT_PAUSED);
-        assertThat(table().pause(NAME, DueTime.at(at(1))).join()).isEqualTo(paused(false, 1));
+        assertThat(layouts().resume(NAME).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+        assertThat(layouts().pause(NAME, DueTime.at(at(1))).join()).isEqualTo(paused(false, 1));
         assertThat(this.dq.claim().ids()).hasSize(1);
     }
 
@@ -140,7 +140,7 @@ public abstract class PauseCases extends StoreCases {
         this.dq.advance(DELAY);
         assertThat(this.dq.claim().expired()).isZero();
 
-        table().resume(NAME).join();
+        layouts().resume(NAME).join();
         assertThat(this.dq.claim().expired()).isOne();
     }
 
@@ -156,19 +156,19 @@ public abstract class PauseCases extends StoreCases {
 
     @Test
     void holdsInEveryPartitionWhateverTheirNumber() {
-        PartitionLayoutCache early = table();
+        PartitionLayouts early = layouts();
         early.repartition(NAME, 2).join();
         pause();
         early.repartition(NAME, 4).join();
 
         for (Partition partition : early.of(NAME).join().all(NAME)) {
             NewMessage message = StoreValues.called("of-" + partition.index(), Duration.ZERO);
-            PartitionTarget home = new PartitionTarget(partition, 10);
-            this.contract.store().schedule(home, List.of(message)).join();
+            PartitionTarget target = new PartitionTarget(partition, 10);
+            this.contract.store().schedule(target, List.of(message)).join();
             ClaimRequest request = new ClaimRequest(1, LEASE, ExpiryPolicy.DROP);
 
             assertThat(this.contract.store().claim(partition, request).join().messages()).isEmpty();
-            this.contract.store().cancel(home, message.id()).join();
+            this.contract.store().cancel(target, message.id()).join();
         }
     }
 
@@ -191,8 +191,7 @@ public abstract class PauseCases extends StoreCases {
         pause();
         this.dq
             .send(new NewMessage("u", true, DueTime.NOW, OnDuplicate.KEEP, 4, null, null, StoreValues.envelope("u")));
-        PartitionLayoutCache configured = new PartitionLayoutCache(this.contract.records(), (queue) -> 4,
-                System::nanoTime);
+        PartitionLayouts configured = new PartitionLayouts(this.contract.records(), (queue) -> 4, System::nanoTime);
 
         assertThat(configured.of(NAME).join()).isEqualTo(new PartitionLayout(2, List.of(1, 4), true, new Pause(null)));
         assertThat(this.dq.claim().ids()).isEmpty();

@@ -31,7 +31,7 @@ import io.delayqueue.store.MessageStore;
  * <strong>Threads.</strong> Loops reserve and add; any thread reports finished messages.
  * Only loops that share handlers use the queue of waiters, under its own lock.
  */
-public final class HandlerDispatcher {
+public final class HandlerConcurrencyLimiter {
 
     /** How long a prefetched message is expected to wait. */
     static final Duration PREFETCH_TIME = Duration.ofMillis(5);
@@ -83,7 +83,7 @@ public final class HandlerDispatcher {
 
     private volatile long movedAt;
 
-    public HandlerDispatcher(int concurrency, HandlerExecutor executor, LongSupplier nanoTime) {
+    public HandlerConcurrencyLimiter(int concurrency, HandlerExecutor executor, LongSupplier nanoTime) {
         this.concurrency = concurrency;
         this.executor = executor;
         this.nanoTime = nanoTime;

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Checks the cached layout of a process when reads of the layout fail. */
-class PartitionLayoutCacheTests {
+class PartitionLayoutsTests {
 
     private static final QueueName QUEUE = new QueueName("q");
 
@@ -38,25 +38,25 @@ class PartitionLayoutCacheTests {
 
     private final Records records = new Records();
 
-    private final PartitionLayoutCache table = new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0);
+    private final PartitionLayouts layouts = new PartitionLayouts(this.records, (queue) -> 0, () -> 0);
 
     @Test
     void aWatcherThatThrowsDoesNotEndAllReading() {
-        Runnable end = this.table.watch(QUEUE, (partitions) -> {
+        Runnable end = this.layouts.watch(QUEUE, (partitions) -> {
             throw new IllegalStateException("of a test");
         });
         this.records.put(0, TWO);
 
-        assertThatThrownBy(() -> this.table.read(QUEUE).join()).hasRootCauseMessage("of a test");
+        assertThatThrownBy(() -> this.layouts.read(QUEUE).join()).hasRootCauseMessage("of a test");
         end.run();
 
-        assertThat(this.table.read(QUEUE).join()).isEqualTo(TWO);
+        assertThat(this.layouts.read(QUEUE).join()).isEqualTo(TWO);
     }
 
     /** P3: or its node would never learn of later partitions. */
     @Test
     void aWatcherThatIsAddedWhileUnwatchedQueuesAreForgottenIsKept() {
-        PartitionLayoutCache full = new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0, 1);
+        PartitionLayouts full = new PartitionLayouts(this.records, (queue) -> 0, () -> 0, 1);
         AtomicBoolean ended = new AtomicBoolean();
         CompletableFuture<?> forgetting = CompletableFuture.runAsync(() -> {
             for (int i = 0; !ended.get(); i++) {
@@ -87,7 +87,7 @@ class PartitionLayoutCacheTests {
     void aChangeThatOthersAlwaysOvertakeFails() {
         this.records.overtaken = true;
 
-        assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).cause()
+        assertThatThrownBy(() -> this.layouts.repartition(QUEUE, 4).join()).cause()
             .isInstanceOfSatisfying(StoreUnavailableException.class,
                     (failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
     }
@@ -95,10 +95,10 @@ class PartitionLayoutCacheTests {
     @Test
     void workersPollNewPartitionsWhileOneOfThemIsAway() {
         List<PartitionLayout> notified = new ArrayList<>();
-        this.table.watch(QUEUE, notified::add);
+        this.layouts.watch(QUEUE, notified::add);
         this.records.away = 3;
 
-        assertThatThrownBy(() -> this.table.repartition(QUEUE, 4).join()).isNotNull();
+        assertThatThrownBy(() -> this.layouts.repartition(QUEUE, 4).join()).isNotNull();
 
         assertThat(notified).last().satisfies((partitions) -> assertThat(partitions.all(QUEUE)).hasSize(4));
     }
@@ -108,7 +108,7 @@ class PartitionLayoutCacheTests {
         this.records.put(0, new PartitionLayout(1, List.of(1, 4), true));
         this.records.put(1, TWO);
 
-        PartitionLayout read = this.table.read(QUEUE, new StaleLayoutException("stale", TWO)).join();
+        PartitionLayout read = this.layouts.read(QUEUE, new StaleLayoutException("stale", TWO)).join();
 
         assertThat(read).isEqualTo(TWO);
         assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
@@ -119,9 +119,9 @@ class PartitionLayoutCacheTests {
         this.records.put(0, new PartitionLayout(1, List.of(1, 4), true));
         this.records.put(1, TWO);
 
-        this.table.onVersion(new Partition(QUEUE, 1), 2);
+        this.layouts.onVersion(new Partition(QUEUE, 1), 2);
 
-        assertThat(this.table.of(QUEUE).join()).isEqualTo(TWO);
+        assertThat(this.layouts.of(QUEUE).join()).isEqualTo(TWO);
         assertThat(this.records.recorded.get(0)).isEqualTo(TWO);
     }
 
@@ -129,10 +129,10 @@ class PartitionLayoutCacheTests {
     void aPauseThatEndedHalfWayIsCompletedByTheNext() {
         this.records.put(0, TWO);
         this.records.away = 3;
-        assertThatThrownBy(() -> this.table.pause(QUEUE, null).join()).isNotNull();
+        assertThatThrownBy(() -> this.layouts.pause(QUEUE, null).join()).isNotNull();
         this.records.away = -1;
 
-        assertThat(new PartitionLayoutCache(this.records, (queue) -> 0, () -> 0).of(QUEUE).join().pause())
+        assertThat(new PartitionLayouts(this.records, (queue) -> 0, () -> 0).of(QUEUE).join().pause())
             .isEqualTo(new Pause(null));
 
         this.records.isEverywhere("3|1,4,2p");
@@ -142,9 +142,9 @@ class PartitionLayoutCacheTests {
     void aPauseIsDoneInAllPartitionsThoughAReadingFromBeforeIsUnderWay() {
         this.records.put(0, TWO);
         this.records.held = new CompletableFuture<>();
-        CompletableFuture<PartitionLayout> before = this.table.read(QUEUE);
+        CompletableFuture<PartitionLayout> before = this.layouts.read(QUEUE);
 
-        CompletableFuture<PauseResult> pause = this.table.pause(QUEUE, null);
+        CompletableFuture<PauseResult> pause = this.layouts.pause(QUEUE, null);
 
         assertThat(pause).isCompleted();
         this.records.isEverywhere("3|1,4,2p");
@@ -156,13 +156,13 @@ class PartitionLayoutCacheTests {
     @Test
     void aPauseThatAPartitionHasLostIsRecordedThereAgain() {
         this.records.put(0, TWO);
-        this.table.pause(QUEUE, null).join();
+        this.layouts.pause(QUEUE, null).join();
         int raised = this.records.raised;
-        this.table.onVersion(new Partition(QUEUE, 2), 3);
+        this.layouts.onVersion(new Partition(QUEUE, 2), 3);
         assertThat(this.records.raised).as("in the normal case").isEqualTo(raised);
         this.records.put(2, TWO);
 
-        this.table.onVersion(new Partition(QUEUE, 2), 2);
+        this.layouts.onVersion(new Partition(QUEUE, 2), 2);
 
         this.records.isEverywhere("3|1,4,2p");
     }
@@ -170,13 +170,13 @@ class PartitionLayoutCacheTests {
     @Test
     void nothingIsLeftOfAPauseThatEndedByItselfOnceItIsResumed() {
         this.records.put(0, TWO);
-        this.table.pause(QUEUE, DueTime.at(Instant.EPOCH)).join();
+        this.layouts.pause(QUEUE, DueTime.at(Instant.EPOCH)).join();
         this.records.isEverywhere("3|1,4,2p0");
 
-        assertThat(this.table.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+        assertThat(this.layouts.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
 
         this.records.isEverywhere("4|1,4,2");
-        assertThat(this.table.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
+        assertThat(this.layouts.resume(QUEUE).join()).isEqualTo(ResumeResult.NOT_PAUSED);
         this.records.isEverywhere("4|1,4,2");
     }
 
@@ -217,7 +217,7 @@ class PartitionLayoutCacheTests {
         }
 
         @Override
-        public CompletableFuture<PartitionLayout> found(QueueName queue, int count) {
+        public CompletableFuture<PartitionLayout> establish(QueueName queue, int count) {
             throw new UnsupportedOperationException();
         }
 

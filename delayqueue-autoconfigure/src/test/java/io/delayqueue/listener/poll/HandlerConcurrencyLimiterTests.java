@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests P3 (slow handlers withhold no messages from other nodes) and the limit on
  * messages that are handled again after a crash.
  */
-class HandlerDispatcherTests {
+class HandlerConcurrencyLimiterTests {
 
     private final TestBed bed = new TestBed();
 
@@ -36,8 +36,8 @@ class HandlerDispatcherTests {
 
     private final Deque<Runnable> threads = new ArrayDeque<>();
 
-    private final HandlerDispatcher dispatcher = new HandlerDispatcher(2, TestBed.executor(this.threads::add),
-            this.clock);
+    private final HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(2,
+            TestBed.executor(this.threads::add), this.clock);
 
     private final List<String> begun = new ArrayList<>();
 
@@ -57,10 +57,10 @@ class HandlerDispatcherTests {
 
     @Test
     void hasAPermitForEachHandler() {
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isZero();
-        this.dispatcher.release(1);
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isOne();
+        assertThat(this.limiter.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.limiter.reserve(100, this.scheduler)).isZero();
+        this.limiter.release(1);
+        assertThat(this.limiter.reserve(100, this.scheduler)).isOne();
     }
 
     @Test
@@ -68,32 +68,32 @@ class HandlerDispatcherTests {
         PollLoopScheduler busy = this.bed.pollLoopScheduler();
         AtomicInteger iterations = new AtomicInteger();
         PollLoopScheduler waiting = this.bed.scheduler(iterations);
-        this.dispatcher.register();
-        this.dispatcher.register();
-        assertThat(this.dispatcher.reserve(100, busy)).isEqualTo(2);
-        assertThat(this.dispatcher.reserve(100, waiting)).isZero();
+        this.limiter.register();
+        this.limiter.register();
+        assertThat(this.limiter.reserve(100, busy)).isEqualTo(2);
+        assertThat(this.limiter.reserve(100, waiting)).isZero();
 
-        this.dispatcher.release(1);
+        this.limiter.release(1);
 
         assertThat(iterations).hasPositiveValue();
-        assertThat(this.dispatcher.reserve(100, busy)).as("its place is not taken").isZero();
-        assertThat(this.dispatcher.reserve(100, waiting)).isOne();
+        assertThat(this.limiter.reserve(100, busy)).as("its place is not taken").isZero();
+        assertThat(this.limiter.reserve(100, waiting)).isOne();
     }
 
     @Test
     void aLoopDoesNotTakeAllPermitsWhileOthersWait() {
         PollLoopScheduler first = this.bed.pollLoopScheduler();
         PollLoopScheduler second = this.bed.pollLoopScheduler();
-        this.dispatcher.register();
-        this.dispatcher.register();
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
-        assertThat(this.dispatcher.reserve(100, first)).isZero();
-        assertThat(this.dispatcher.reserve(100, second)).isZero();
+        this.limiter.register();
+        this.limiter.register();
+        assertThat(this.limiter.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.limiter.reserve(100, first)).isZero();
+        assertThat(this.limiter.reserve(100, second)).isZero();
 
-        this.dispatcher.release(2);
+        this.limiter.release(2);
 
-        assertThat(this.dispatcher.reserve(100, first)).isOne();
-        assertThat(this.dispatcher.reserve(100, second)).isOne();
+        assertThat(this.limiter.reserve(100, first)).isOne();
+        assertThat(this.limiter.reserve(100, second)).isOne();
     }
 
     @Test
@@ -101,42 +101,42 @@ class HandlerDispatcherTests {
         PollLoopScheduler left = this.bed.pollLoopScheduler();
         AtomicInteger iterations = new AtomicInteger();
         PollLoopScheduler next = this.bed.scheduler(iterations);
-        this.dispatcher.register();
-        this.dispatcher.register();
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
-        assertThat(this.dispatcher.reserve(100, left)).isZero();
-        assertThat(this.dispatcher.reserve(100, next)).isZero();
-        this.dispatcher.release(1);
+        this.limiter.register();
+        this.limiter.register();
+        assertThat(this.limiter.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.limiter.reserve(100, left)).isZero();
+        assertThat(this.limiter.reserve(100, next)).isZero();
+        this.limiter.release(1);
         iterations.set(0);
 
-        this.dispatcher.leave(left);
+        this.limiter.leave(left);
 
         assertThat(iterations).hasPositiveValue();
-        assertThat(this.dispatcher.reserve(100, next)).isOne();
+        assertThat(this.limiter.reserve(100, next)).isOne();
     }
 
     @Test
     void startsNoMoreMessagesAtATimeThanHandlers() {
         List<InFlightMessage> leases = leases(5);
-        this.dispatcher.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        this.limiter.add(leases, (lease) -> this.begun.add(lease.lease().id()));
         runThreads();
         assertThat(this.begun).containsExactly("m0", "m1");
 
-        this.dispatcher.finished(leases.get(0));
+        this.limiter.finished(leases.get(0));
         runThreads();
         assertThat(this.begun).containsExactly("m0", "m1", "m2");
     }
 
     @Test
     void prefetchesAsMuchAsIsHandledInAFewMilliseconds() {
-        this.dispatcher.reserve(2, this.scheduler);
+        this.limiter.reserve(2, this.scheduler);
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(20 + 10);
+        assertThat(this.limiter.reserve(100, this.scheduler)).isEqualTo(20 + 10);
     }
 
     private void finish(int count) {
-        this.dispatcher.add(leases(count), this.dispatcher::finished);
+        this.limiter.add(leases(count), this.limiter::finished);
         runThreads();
     }
 
@@ -144,20 +144,21 @@ class HandlerDispatcherTests {
     void prefetchesNoMoreThanTwoBatches() {
         this.clock.advance(Duration.ofMillis(10));
         finish(1000);
-        assertThat(this.dispatcher.reserve(10_000, this.scheduler)).isEqualTo(1000 + 2 + 200);
+        assertThat(this.limiter.reserve(10_000, this.scheduler)).isEqualTo(1000 + 2 + 200);
     }
 
     @Test
     void prefetchesNothingForSlowHandlers() {
         finish(20);
-        this.dispatcher.release(-20);
+        this.limiter.release(-20);
         this.clock.advance(Duration.ofSeconds(1));
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(2);
+        assertThat(this.limiter.reserve(100, this.scheduler)).isEqualTo(2);
     }
 
     @Test
     void prefetchesNothingForSlowHandlersThatEndTogether() {
-        HandlerDispatcher slow = new HandlerDispatcher(10, TestBed.executor(this.threads::add), this.clock);
+        HandlerConcurrencyLimiter slow = new HandlerConcurrencyLimiter(10, TestBed.executor(this.threads::add),
+                this.clock);
         assertThat(slow.reserve(100, this.scheduler)).isEqualTo(10);
         List<InFlightMessage> leases = leases(10);
         slow.add(leases, (lease) -> {
@@ -176,64 +177,64 @@ class HandlerDispatcherTests {
     void detectsWithoutAClaimThatHandlersHaveBecomeSlow() {
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        assertThat(this.dispatcher.reserve(100, this.scheduler)).isEqualTo(20 + 2 + 10);
-        this.dispatcher.add(leases(12), (lease) -> {
+        assertThat(this.limiter.reserve(100, this.scheduler)).isEqualTo(20 + 2 + 10);
+        this.limiter.add(leases(12), (lease) -> {
         });
-        assertThat(this.dispatcher.hasCapacity()).isFalse();
-        this.dispatcher.release(11);
+        assertThat(this.limiter.hasCapacity()).isFalse();
+        this.limiter.release(11);
         this.clock.advance(Duration.ofSeconds(1));
 
-        assertThat(this.dispatcher.hasCapacity()).isTrue();
+        assertThat(this.limiter.hasCapacity()).isTrue();
     }
 
     @Test
     void releasedMessagesDoNotWait() {
         List<InFlightMessage> leases = leases(5);
-        this.dispatcher.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        this.limiter.add(leases, (lease) -> this.begun.add(lease.lease().id()));
         runThreads();
         leases.subList(2, 4).forEach(InFlightMessage::tryRelease);
 
-        this.dispatcher.removeReleased();
+        this.limiter.removeReleased();
 
-        assertThat(this.dispatcher.hasWaiting()).isTrue();
-        this.dispatcher.finished(leases.get(0));
+        assertThat(this.limiter.hasWaiting()).isTrue();
+        this.limiter.finished(leases.get(0));
         runThreads();
         assertThat(this.begun).containsExactly("m0", "m1", "m4");
-        assertThat(this.dispatcher.hasWaiting()).isFalse();
+        assertThat(this.limiter.hasWaiting()).isFalse();
     }
 
     @Test
     void needsMoreOnlyWhenFewMessagesWait() {
         this.clock.advance(Duration.ofMillis(10));
         finish(20);
-        this.dispatcher.reserve(100, this.scheduler);
-        this.dispatcher.add(leases(6), (lease) -> {
+        this.limiter.reserve(100, this.scheduler);
+        this.limiter.add(leases(6), (lease) -> {
         });
-        assertThat(this.dispatcher.needsMore()).isFalse();
+        assertThat(this.limiter.needsMore()).isFalse();
         this.threads.poll().run();
-        assertThat(this.dispatcher.needsMore()).isTrue();
+        assertThat(this.limiter.needsMore()).isTrue();
     }
 
     @Test
     void isStalledWhenWaitingMessagesDoNotMove() {
         List<InFlightMessage> leases = leases(3);
-        this.dispatcher.add(leases, (lease) -> {
+        this.limiter.add(leases, (lease) -> {
         });
         runThreads();
-        assertThat(this.dispatcher.isStalled()).isFalse();
-        assertThat(this.dispatcher.untilStalled()).isEqualTo(HandlerDispatcher.STALL);
-        this.clock.advance(HandlerDispatcher.STALL);
-        assertThat(this.dispatcher.isStalled()).isTrue();
+        assertThat(this.limiter.isStalled()).isFalse();
+        assertThat(this.limiter.untilStalled()).isEqualTo(HandlerConcurrencyLimiter.STALL);
+        this.clock.advance(HandlerConcurrencyLimiter.STALL);
+        assertThat(this.limiter.isStalled()).isTrue();
 
-        this.dispatcher.finished(leases.get(0));
+        this.limiter.finished(leases.get(0));
         runThreads();
-        assertThat(this.dispatcher.isStalled()).isFalse();
+        assertThat(this.limiter.isStalled()).isFalse();
     }
 
     @Test
     void throwsWithoutAThreadAndRetriesAtTheNextMessage() {
         boolean[] rejecting = { true };
-        HandlerDispatcher rejected = new HandlerDispatcher(2, TestBed.executor((task) -> {
+        HandlerConcurrencyLimiter rejected = new HandlerConcurrencyLimiter(2, TestBed.executor((task) -> {
             if (rejecting[0]) {
                 throw new RejectedExecutionException("no threads left");
             }
@@ -248,15 +249,15 @@ class HandlerDispatcherTests {
 
     @Test
     void aStartThatTheExecutorDroppedIsRepeatedOnceMessagesAreStalled() {
-        this.dispatcher.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        this.limiter.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
         this.threads.clear();
-        this.dispatcher.forgetDroppedStart();
-        this.dispatcher.startNext();
+        this.limiter.forgetDroppedStart();
+        this.limiter.startNext();
         assertThat(this.threads).as("before it counts as dropped").isEmpty();
 
-        this.clock.advance(HandlerDispatcher.STALL);
-        this.dispatcher.forgetDroppedStart();
-        this.dispatcher.startNext();
+        this.clock.advance(HandlerConcurrencyLimiter.STALL);
+        this.limiter.forgetDroppedStart();
+        this.limiter.startNext();
 
         assertThat(this.threads).hasSize(1);
         runThreads();
@@ -266,28 +267,28 @@ class HandlerDispatcherTests {
     /** Otherwise a busy executor would fill with such tasks. */
     @Test
     void startsThatAreNotRunAreRepeatedLessAndLessOften() {
-        this.dispatcher.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        this.limiter.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
         for (int i = 0; i < 3600; i++) {
-            this.clock.advance(HandlerDispatcher.STALL);
-            this.dispatcher.forgetDroppedStart();
-            this.dispatcher.startNext();
+            this.clock.advance(HandlerConcurrencyLimiter.STALL);
+            this.limiter.forgetDroppedStart();
+            this.limiter.startNext();
         }
         assertThat(this.threads).hasSizeBetween(3600 / 30, 3600 / 30 + 6);
 
         runThreads();
         assertThat(this.begun).containsExactly("m0");
-        this.dispatcher.add(leases(1), this.dispatcher::finished);
+        this.limiter.add(leases(1), this.limiter::finished);
         this.threads.clear();
-        this.clock.advance(HandlerDispatcher.STALL);
-        this.dispatcher.forgetDroppedStart();
-        this.dispatcher.startNext();
+        this.clock.advance(HandlerConcurrencyLimiter.STALL);
+        this.limiter.forgetDroppedStart();
+        this.limiter.startNext();
         assertThat(this.threads).as("soon again after one was run").hasSize(1);
     }
 
     /** Other tasks of the application also wait for those threads. */
     @Test
     void eachMessageIsATaskOfItsOwnOnThreadsOfTheApplication() {
-        HandlerDispatcher shared = new HandlerDispatcher(1,
+        HandlerConcurrencyLimiter shared = new HandlerConcurrencyLimiter(1,
                 new HandlerExecutor(this.threads::add, true, null, Runnable::run), this.clock);
         shared.add(leases(3), (lease) -> {
             this.begun.add(lease.lease().id());
@@ -307,7 +308,8 @@ class HandlerDispatcherTests {
         int count = 20_000;
         ExecutorService pool = Executors.newCachedThreadPool();
         try {
-            HandlerDispatcher shared = new HandlerDispatcher(4, TestBed.executor(pool::execute), System::nanoTime);
+            HandlerConcurrencyLimiter shared = new HandlerConcurrencyLimiter(4, TestBed.executor(pool::execute),
+                    System::nanoTime);
             AtomicInteger running = new AtomicInteger();
             AtomicInteger most = new AtomicInteger();
             CountDownLatch handled = new CountDownLatch(count);

@@ -22,14 +22,14 @@ import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.ResumeResult;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.BackgroundLog;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.StaleLayoutException;
+import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,9 +46,9 @@ import org.slf4j.LoggerFactory;
  * version only increases; at most one read per queue is in progress. Watchers are
  * notified on the thread that read, which must not be blocked.
  */
-public final class PartitionLayoutCache {
+public final class PartitionLayouts {
 
-    private static final Logger logger = LoggerFactory.getLogger(PartitionLayoutCache.class);
+    private static final Logger logger = LoggerFactory.getLogger(PartitionLayouts.class);
 
     private static final long MAX_AGE = Duration.ofMinutes(1).toNanos();
 
@@ -68,7 +68,7 @@ public final class PartitionLayoutCache {
 
     private final int maxQueues;
 
-    private final BackgroundLog log = new BackgroundLog();
+    private final LogExecutor log = new LogExecutor();
 
     private final ConcurrentMap<QueueName, CachedLayout> entries = new ConcurrentHashMap<>();
 
@@ -79,12 +79,11 @@ public final class PartitionLayoutCache {
      * configured
      * @param nanoTime the monotonic clock
      */
-    public PartitionLayoutCache(PartitionLayoutStore records, ToIntFunction<QueueName> configured,
-            LongSupplier nanoTime) {
+    public PartitionLayouts(PartitionLayoutStore records, ToIntFunction<QueueName> configured, LongSupplier nanoTime) {
         this(records, configured, nanoTime, MAX_QUEUES);
     }
 
-    PartitionLayoutCache(PartitionLayoutStore records, ToIntFunction<QueueName> configured, LongSupplier nanoTime,
+    PartitionLayouts(PartitionLayoutStore records, ToIntFunction<QueueName> configured, LongSupplier nanoTime,
             int maxQueues) {
         this.maxQueues = maxQueues;
         this.records = records;
@@ -157,14 +156,14 @@ public final class PartitionLayoutCache {
      * started.
      */
     private static Throwable withoutEffect(QueueName queue, Throwable failure) {
-        Throwable cause = FailureEffects.unwrap(failure);
+        Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof DelayQueueException known && known.effect() == Effect.NONE) {
             return known;
         }
         return new StoreUnavailableException(
                 "The partitions of queue '%s' cannot be read, so nothing was changed; reading them failed by: %s"
                     .formatted(queue, cause.getMessage()),
-                Effect.NONE, FailureEffects.beneath(cause));
+                Effect.NONE, StoreFailures.beneath(cause));
     }
 
     /**
@@ -302,7 +301,7 @@ public final class PartitionLayoutCache {
                         : complete(queue, recorded.get());
             }
             return (count <= 1) ? CompletableFuture.completedFuture(PartitionLayout.ONE)
-                    : this.records.found(queue, count).thenCompose((founded) -> complete(queue, founded));
+                    : this.records.establish(queue, count).thenCompose((established) -> complete(queue, established));
         });
     }
 
@@ -362,7 +361,7 @@ public final class PartitionLayoutCache {
     private PartitionLayout learn(QueueName queue, CachedLayout entry, PartitionLayout partitions) {
         Known before = entry.known.get();
         Known read = known(partitions);
-        Known after = Objects.requireNonNull(entry.known.accumulateAndGet(read, PartitionLayoutCache::later));
+        Known after = Objects.requireNonNull(entry.known.accumulateAndGet(read, PartitionLayouts::later));
         PartitionLayout now = after.partitions();
         if (before == null || before.partitions().version() < now.version()) {
             int count = this.configured.applyAsInt(queue);

@@ -7,7 +7,7 @@ import java.util.function.LongSupplier;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.store.MessageStore;
-import io.delayqueue.store.routing.PartitionLayoutCache;
+import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,11 +21,11 @@ import org.springframework.context.ApplicationEventPublisher;
  * if the store does not announce primary pollers
  * @param nanoTime the monotonic clock
  */
-public record ListenerRuntime(MessageStore store, ApplicationEventPublisher events, HandlerExecutor executor,
-        LoopTimer timer, StoreOutageLog outage, ClockJumpLog clocks, PartitionLayoutCache partitions,
-        @Nullable PrimaryPartitions primaryPartitions, ListenerRuntimeSettings settings, LongSupplier nanoTime) {
+public record PollLoopContext(MessageStore store, ApplicationEventPublisher events, HandlerExecutor executor,
+        LoopTimer timer, StoreOutageLog outage, ClockJumpLog clocks, PartitionLayouts partitions,
+        @Nullable PrimaryPartitions primaryPartitions, SharedListenerSettings settings, LongSupplier nanoTime) {
 
-    private static final Logger logger = LoggerFactory.getLogger(ListenerRuntime.class);
+    private static final Logger logger = LoggerFactory.getLogger(PollLoopContext.class);
 
     /**
      * Publishes dead letters of a claim on another thread, as this one may be the

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * <strong>Threads.</strong> Any. The thread, {@code delayqueue-log}, exists while there
  * are lines to write and for a few seconds afterwards.
  */
-public final class BackgroundLog implements Executor {
+public final class LogExecutor implements Executor {
 
-    private static final Logger logger = LoggerFactory.getLogger(BackgroundLog.class);
+    private static final Logger logger = LoggerFactory.getLogger(LogExecutor.class);
 
     private static final int MAX_WAITING = 1_000;
 
@@ -31,7 +31,7 @@ public final class BackgroundLog implements Executor {
 
     private final AtomicLong leftOut = new AtomicLong();
 
-    public BackgroundLog() {
+    public LogExecutor() {
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
         this.thread = new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(MAX_WAITING), (task) -> {

@@ -8,21 +8,21 @@ import io.delayqueue.QueueName;
 /**
  * Receives the events of this process, for example for meters.
  * <p>
- * <strong>Threads.</strong> Any; see {@link QueueEventListener}.
+ * <strong>Threads.</strong> Any; see {@link MessageEventRecorder}.
  */
-public interface MessageEventListener {
+public interface MessageEventRecorderFactory {
 
     /** Ignores all events. */
-    MessageEventListener NONE = new MessageEventListener() {
+    MessageEventRecorderFactory NONE = new MessageEventRecorderFactory() {
 
         @Override
-        public QueueEventListener of(QueueName queue) {
-            return QueueEventListener.NONE;
+        public MessageEventRecorder of(QueueName queue) {
+            return MessageEventRecorder.NONE;
         }
 
         @Override
-        public QueueEventListener of(QueueName queue, String listenerId) {
-            return QueueEventListener.NONE;
+        public MessageEventRecorder of(QueueName queue, String listenerId) {
+            return MessageEventRecorder.NONE;
         }
 
         @Override
@@ -35,13 +35,13 @@ public interface MessageEventListener {
      * Returns the listener for the events of a queue outside its message listeners;
      * called for every event.
      */
-    QueueEventListener of(QueueName queue);
+    MessageEventRecorder of(QueueName queue);
 
     /**
      * Returns the listener for the events of one queue of a message listener; called
      * once.
      */
-    QueueEventListener of(QueueName queue, String listenerId);
+    MessageEventRecorder of(QueueName queue, String listenerId);
 
     /**
      * Called after a script call.
@@ -56,12 +56,12 @@ public interface MessageEventListener {
      * one is logged, and neither prevents the notification of the others nor reaches the
      * caller.
      */
-    static MessageEventListener composed(Collection<MessageEventListener> events) {
-        List<MessageEventListener> all = events.stream().filter((each) -> each != NONE).toList();
-        if (all.size() == 1 && all.get(0) instanceof FailureIsolatingEventListener) {
+    static MessageEventRecorderFactory composed(Collection<MessageEventRecorderFactory> events) {
+        List<MessageEventRecorderFactory> all = events.stream().filter((each) -> each != NONE).toList();
+        if (all.size() == 1 && all.get(0) instanceof FailureIsolatingEventRecorderFactory) {
             return all.get(0);
         }
-        return all.isEmpty() ? NONE : new FailureIsolatingEventListener(all);
+        return all.isEmpty() ? NONE : new FailureIsolatingEventRecorderFactory(all);
     }
 
 }

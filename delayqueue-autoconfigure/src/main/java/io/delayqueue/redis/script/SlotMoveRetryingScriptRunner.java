@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-import io.delayqueue.store.FailureEffects;
+import io.delayqueue.store.StoreFailures;
 
 /**
  * Repeats calls while a slot of the cluster moves to another node. Redis answers TRYAGAIN
@@ -16,7 +16,7 @@ import io.delayqueue.store.FailureEffects;
  * <p>
  * <strong>Threads.</strong> Any; a repetition runs on a thread of the common pool.
  */
-public final class ClusterRedirectScriptRunner implements ScriptRunner {
+public final class SlotMoveRetryingScriptRunner implements ScriptRunner {
 
     private static final Duration PAUSE = Duration.ofMillis(20);
 
@@ -31,7 +31,7 @@ public final class ClusterRedirectScriptRunner implements ScriptRunner {
      * @param limit after which it gives up
      * @param cluster whether the client follows redirections
      */
-    public ClusterRedirectScriptRunner(ScriptRunner runner, Duration limit, boolean cluster) {
+    public SlotMoveRetryingScriptRunner(ScriptRunner runner, Duration limit, boolean cluster) {
         this.runner = runner;
         this.limit = limit;
         this.cluster = cluster;
@@ -50,10 +50,10 @@ public final class ClusterRedirectScriptRunner implements ScriptRunner {
         return answer.exceptionallyCompose((failure) -> {
             long left = this.limit.toNanos() - (System.nanoTime() - call.startNanos());
             if (left < PAUSE.toNanos() || !isTemporary(failure)) {
-                return CompletableFuture.failedFuture(FailureEffects.keep(effectUnknown, failure));
+                return CompletableFuture.failedFuture(StoreFailures.ofAttempts(effectUnknown, failure));
             }
             return CompletableFuture
-                .supplyAsync(() -> run(call, effectUnknown || FailureEffects.isIn(failure)),
+                .supplyAsync(() -> run(call, effectUnknown || StoreFailures.mayHaveTakenEffect(failure)),
                         CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                 .thenCompose(Function.identity());
         });

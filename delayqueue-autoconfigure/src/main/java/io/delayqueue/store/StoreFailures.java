@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * Tracks whether an earlier attempt of a repeated call may have taken effect, even if the
  * last attempt clearly failed.
  */
-public final class FailureEffects {
+public final class StoreFailures {
 
-    private FailureEffects() {
+    private StoreFailures() {
     }
 
     /** Returns whether a call with this failure may have taken effect. */
-    public static boolean isIn(Throwable failure) {
+    public static boolean mayHaveTakenEffect(Throwable failure) {
         return unwrap(failure) instanceof DelayQueueException known && known.effect() == Effect.UNKNOWN;
     }
 
@@ -31,7 +31,7 @@ public final class FailureEffects {
      * Returns the failure of the last attempt, with the effect of all attempts.
      * @param doubtful whether an earlier attempt may have taken effect
      */
-    public static Throwable keep(boolean doubtful, Throwable last) {
+    public static Throwable ofAttempts(boolean doubtful, Throwable last) {
         Throwable cause = unwrap(last);
         if (!doubtful || !(cause instanceof DelayQueueException known) || known.effect() != Effect.NONE) {
             return last;
@@ -71,7 +71,7 @@ public final class FailureEffects {
      * Returns the failure of a call that preceded a change and therefore had no effect.
      * @param context the purpose of the call, with which the message begins
      */
-    public static Throwable none(String context, Throwable failure) {
+    public static Throwable withoutEffect(String context, Throwable failure) {
         Throwable cause = unwrap(failure);
         String message = context + ": " + cause.getMessage();
         return (cause instanceof StoreUnavailableException)

@@ -16,9 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests that a slow appender does not block the caller. */
 @ExtendWith(OutputCaptureExtension.class)
-class BackgroundLogTests {
+class LogExecutorTests {
 
-    private final BackgroundLog log = new BackgroundLog();
+    private final LogExecutor log = new LogExecutor();
 
     private final List<Integer> written = new ArrayList<>();
 

@@ -14,28 +14,28 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** The lists of the queues and of the nodes that there are. */
-public abstract class DirectoryCases extends StoreCases {
+public abstract class QueueRegistryCases extends StoreCases {
 
     private final StoreFixture contract;
 
-    public DirectoryCases(StoreFixture contract) {
+    public QueueRegistryCases(StoreFixture contract) {
         super(contract);
         this.contract = contract;
     }
 
-    private QueueRegistry directory() {
-        return this.contract.directory();
+    private QueueRegistry registry() {
+        return this.contract.registry();
     }
 
     private List<String> listed(String after, int limit) {
-        return directory().list(after, limit).join().stream().map(QueueName::value).toList();
+        return registry().list(after, limit).join().stream().map(QueueName::value).toList();
     }
 
     @Test
     void listsQueuesByNameEachOnce() {
         assertThat(listed("", 10)).isEmpty();
         for (String name : List.of("b", "a", "B", "a", "a.1", "a-1")) {
-            directory().add(new QueueName(name)).join();
+            registry().add(new QueueName(name)).join();
         }
 
         assertThat(listed("", 10)).containsExactly("B", "a", "a-1", "a.1", "b");
@@ -77,10 +77,10 @@ public abstract class DirectoryCases extends StoreCases {
 
     @Test
     void forgetsWhatIsStruckOff() {
-        directory().add(new QueueName("a")).join();
+        registry().add(new QueueName("a")).join();
 
-        assertThat(directory().remove(new QueueName("a")).join()).isTrue();
-        assertThat(directory().remove(new QueueName("a")).join()).isFalse();
+        assertThat(registry().remove(new QueueName("a")).join()).isTrue();
+        assertThat(registry().remove(new QueueName("a")).join()).isFalse();
         assertThat(listed("", 10)).isEmpty();
     }
 

@@ -12,43 +12,43 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies {@link MessageEventListener}s in order. If one fails, logs that, the first
- * time as a warning, and notifies the next one.
+ * Notifies {@link MessageEventRecorderFactory}s in order. If one fails, logs that, the
+ * first time as a warning, and notifies the next one.
  */
-final class FailureIsolatingEventListener implements MessageEventListener {
+final class FailureIsolatingEventRecorderFactory implements MessageEventRecorderFactory {
 
-    private static final Logger logger = LoggerFactory.getLogger(FailureIsolatingEventListener.class);
+    private static final Logger logger = LoggerFactory.getLogger(FailureIsolatingEventRecorderFactory.class);
 
-    private final List<MessageEventListener> listeners;
+    private final List<MessageEventRecorderFactory> factories;
 
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    private final BackgroundLog log = new BackgroundLog();
+    private final LogExecutor log = new LogExecutor();
 
-    FailureIsolatingEventListener(List<MessageEventListener> listeners) {
-        this.listeners = List.copyOf(listeners);
+    FailureIsolatingEventRecorderFactory(List<MessageEventRecorderFactory> factories) {
+        this.factories = List.copyOf(factories);
     }
 
     @Override
-    public QueueEventListener of(QueueName queue) {
+    public MessageEventRecorder of(QueueName queue) {
         return isolating((each) -> each.of(queue));
     }
 
     @Override
-    public QueueEventListener of(QueueName queue, String listenerId) {
+    public MessageEventRecorder of(QueueName queue, String listenerId) {
         return isolating((each) -> each.of(queue, listenerId));
     }
 
-    private QueueEventListener isolating(Function<MessageEventListener, QueueEventListener> of) {
-        List<QueueEventListener> all = new ArrayList<>();
-        each(this.listeners, "of", (one) -> all.add(of.apply(one)));
-        all.removeIf(QueueEventListener.NONE::equals);
-        return all.isEmpty() ? QueueEventListener.NONE : new Isolating(all);
+    private MessageEventRecorder isolating(Function<MessageEventRecorderFactory, MessageEventRecorder> of) {
+        List<MessageEventRecorder> all = new ArrayList<>();
+        each(this.factories, "of", (one) -> all.add(of.apply(one)));
+        all.removeIf(MessageEventRecorder.NONE::equals);
+        return all.isEmpty() ? MessageEventRecorder.NONE : new Isolating(all);
     }
 
     @Override
     public void called(String script, long nanos, boolean answered) {
-        each(this.listeners, "called", (one) -> one.called(script, nanos, answered));
+        each(this.factories, "called", (one) -> one.called(script, nanos, answered));
     }
 
     private <T> void each(List<T> all, String event, Consumer<T> notification) {
@@ -73,16 +73,16 @@ final class FailureIsolatingEventListener implements MessageEventListener {
         }
     }
 
-    private final class Isolating implements QueueEventListener {
+    private final class Isolating implements MessageEventRecorder {
 
-        private final List<QueueEventListener> all;
+        private final List<MessageEventRecorder> all;
 
-        Isolating(List<QueueEventListener> all) {
+        Isolating(List<MessageEventRecorder> all) {
             this.all = all;
         }
 
-        private void each(String event, Consumer<QueueEventListener> notification) {
-            FailureIsolatingEventListener.this.each(this.all, event, notification);
+        private void each(String event, Consumer<MessageEventRecorder> notification) {
+            FailureIsolatingEventRecorderFactory.this.each(this.all, event, notification);
         }
 
         @Override
@@ -92,12 +92,12 @@ final class FailureIsolatingEventListener implements MessageEventListener {
 
         @Override
         public void sendFailed() {
-            each("sendFailed", QueueEventListener::sendFailed);
+            each("sendFailed", MessageEventRecorder::sendFailed);
         }
 
         @Override
         public void cancelled() {
-            each("cancelled", QueueEventListener::cancelled);
+            each("cancelled", MessageEventRecorder::cancelled);
         }
 
         @Override
@@ -112,12 +112,12 @@ final class FailureIsolatingEventListener implements MessageEventListener {
 
         @Override
         public void retried() {
-            each("retried", QueueEventListener::retried);
+            each("retried", MessageEventRecorder::retried);
         }
 
         @Override
         public void deadLettered() {
-            each("deadLettered", QueueEventListener::deadLettered);
+            each("deadLettered", MessageEventRecorder::deadLettered);
         }
 
         @Override
@@ -127,12 +127,12 @@ final class FailureIsolatingEventListener implements MessageEventListener {
 
         @Override
         public void leaseLost() {
-            each("leaseLost", QueueEventListener::leaseLost);
+            each("leaseLost", MessageEventRecorder::leaseLost);
         }
 
         @Override
         public void redelivered() {
-            each("redelivered", QueueEventListener::redelivered);
+            each("redelivered", MessageEventRecorder::redelivered);
         }
 
     }

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * ignored for an executor of the application
  * @param execution how the application runs handlers
  */
-public record ListenerRuntimeSettings(Duration shutdownTimeout, Duration safetyPoll,
+public record SharedListenerSettings(Duration shutdownTimeout, Duration safetyPoll,
         @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecutorSettings execution) {
 
-    public ListenerRuntimeSettings {
+    public SharedListenerSettings {
         ListenerSettings.require(
                 !shutdownTimeout.isNegative() && shutdownTimeout.compareTo(MessageLimits.MAX_DURATION) <= 0,
                 "shutdownTimeout", "zero to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), shutdownTimeout);

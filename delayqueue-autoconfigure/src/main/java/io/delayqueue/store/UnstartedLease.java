@@ -8,5 +8,5 @@ import java.time.Instant;
  * @param lease the lease
  * @param dueAt the due time as returned by the claim
  */
-public record DueLease(Lease lease, Instant dueAt) {
+public record UnstartedLease(Lease lease, Instant dueAt) {
 }

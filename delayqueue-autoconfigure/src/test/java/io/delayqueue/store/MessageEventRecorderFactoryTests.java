@@ -19,22 +19,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 /** Checks that a failing listener of events cannot fail a message. */
-class MessageEventListenerTests {
+class MessageEventRecorderFactoryTests {
 
     private static final QueueName QUEUE = new QueueName("orders");
 
     static Stream<Method> transitions() {
-        return Arrays.stream(QueueEventListener.class.getDeclaredMethods()).filter((method) -> !method.isSynthetic());
+        return Arrays.stream(MessageEventRecorder.class.getDeclaredMethods()).filter((method) -> !method.isSynthetic());
     }
 
     @ParameterizedTest
     @MethodSource("transitions")
     void aConsumerThatFailsFailsNothing(Method transition) {
-        QueueEventListener broken = (QueueEventListener) Proxy.newProxyInstance(getClass().getClassLoader(),
-                new Class<?>[] { QueueEventListener.class }, (proxy, method, arguments) -> {
+        MessageEventRecorder broken = (MessageEventRecorder) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] { MessageEventRecorder.class }, (proxy, method, arguments) -> {
                     throw new IllegalStateException("broken");
                 });
-        MessageEventListener guarded = MessageEventListener.composed(List.of(eventsOf(broken)));
+        MessageEventRecorderFactory guarded = MessageEventRecorderFactory.composed(List.of(eventsOf(broken)));
 
         assertThatCode(() -> publish(guarded.of(QUEUE, "listener"), transition)).doesNotThrowAnyException();
         assertThatCode(() -> publish(guarded.of(QUEUE), transition)).doesNotThrowAnyException();
@@ -43,25 +43,26 @@ class MessageEventListenerTests {
 
     @Test
     void aConsumerThatCannotBeHadIsNone() {
-        MessageEventListener guarded = MessageEventListener.composed(List.of(eventsOf(null)));
+        MessageEventRecorderFactory guarded = MessageEventRecorderFactory.composed(List.of(eventsOf(null)));
 
-        assertThat(guarded.of(QUEUE)).isSameAs(QueueEventListener.NONE);
-        assertThat(guarded.of(QUEUE, "listener")).isSameAs(QueueEventListener.NONE);
+        assertThat(guarded.of(QUEUE)).isSameAs(MessageEventRecorder.NONE);
+        assertThat(guarded.of(QUEUE, "listener")).isSameAs(MessageEventRecorder.NONE);
     }
 
     @Test
     void anEmptyListenerNeedsNoIsolation() {
-        assertThat(MessageEventListener.composed(List.of(MessageEventListener.NONE)))
-            .isSameAs(MessageEventListener.NONE);
-        assertThat(MessageEventListener.composed(List.of())).isSameAs(MessageEventListener.NONE);
+        assertThat(MessageEventRecorderFactory.composed(List.of(MessageEventRecorderFactory.NONE)))
+            .isSameAs(MessageEventRecorderFactory.NONE);
+        assertThat(MessageEventRecorderFactory.composed(List.of())).isSameAs(MessageEventRecorderFactory.NONE);
     }
 
     @ParameterizedTest
     @MethodSource("transitions")
     void severalConsumersAreNotifiedInTheirOrderThoughOneOfThemFails(Method transition) throws Throwable {
         List<String> notified = new ArrayList<>();
-        MessageEventListener all = MessageEventListener.composed(List.of(eventsOf(recording("first", notified)),
-                eventsOf(recording("broken", notified)), eventsOf(null), eventsOf(recording("last", notified))));
+        MessageEventRecorderFactory all = MessageEventRecorderFactory
+            .composed(List.of(eventsOf(recording("first", notified)), eventsOf(recording("broken", notified)),
+                    eventsOf(null), eventsOf(recording("last", notified))));
 
         publish(all.of(QUEUE), transition);
         publish(all.of(QUEUE, "listener"), transition);
@@ -71,9 +72,9 @@ class MessageEventListenerTests {
         assertThat(notified).containsExactlyElementsOf(Stream.concat(once.stream(), once.stream()).toList());
     }
 
-    private static QueueEventListener recording(String consumer, List<String> notified) {
-        return (QueueEventListener) Proxy.newProxyInstance(MessageEventListenerTests.class.getClassLoader(),
-                new Class<?>[] { QueueEventListener.class }, (proxy, method, arguments) -> {
+    private static MessageEventRecorder recording(String consumer, List<String> notified) {
+        return (MessageEventRecorder) Proxy.newProxyInstance(MessageEventRecorderFactoryTests.class.getClassLoader(),
+                new Class<?>[] { MessageEventRecorder.class }, (proxy, method, arguments) -> {
                     notified.add(consumer + " " + method.getName());
                     if (consumer.equals("broken")) {
                         throw new IllegalStateException("broken");
@@ -85,33 +86,34 @@ class MessageEventListenerTests {
     @Test
     void severalConsumersReceiveScriptCalls() {
         List<String> notified = new ArrayList<>();
-        MessageEventListener all = MessageEventListener.composed(List.of(eventsOf(null), new MessageEventListener() {
+        MessageEventRecorderFactory all = MessageEventRecorderFactory
+            .composed(List.of(eventsOf(null), new MessageEventRecorderFactory() {
 
-            @Override
-            public QueueEventListener of(QueueName queue) {
-                return QueueEventListener.NONE;
-            }
+                @Override
+                public MessageEventRecorder of(QueueName queue) {
+                    return MessageEventRecorder.NONE;
+                }
 
-            @Override
-            public QueueEventListener of(QueueName queue, String listenerId) {
-                return QueueEventListener.NONE;
-            }
+                @Override
+                public MessageEventRecorder of(QueueName queue, String listenerId) {
+                    return MessageEventRecorder.NONE;
+                }
 
-            @Override
-            public void called(String script, long nanos, boolean answered) {
-                notified.add("%s %d %s".formatted(script, nanos, answered));
-            }
+                @Override
+                public void called(String script, long nanos, boolean answered) {
+                    notified.add("%s %d %s".formatted(script, nanos, answered));
+                }
 
-        }));
+            }));
 
         all.called("send", 1, true);
 
         assertThat(notified).containsExactly("send 1 true");
     }
 
-    private static void publish(QueueEventListener events, Method transition) throws Throwable {
+    private static void publish(MessageEventRecorder events, Method transition) throws Throwable {
         Object[] arguments = Arrays.stream(transition.getParameterTypes())
-            .map(MessageEventListenerTests::argument)
+            .map(MessageEventRecorderFactoryTests::argument)
             .toArray();
         try {
             transition.invoke(events, arguments);
@@ -122,24 +124,24 @@ class MessageEventListenerTests {
     }
 
     private static Object argument(Class<?> type) {
-        return (type == SendOutcome.class) ? SendOutcome.SCHEDULED : (type == QueueEventListener.HandlerOutcome.class)
-                ? QueueEventListener.HandlerOutcome.SUCCESS : (Object) 1L;
+        return (type == SendOutcome.class) ? SendOutcome.SCHEDULED : (type == MessageEventRecorder.HandlerOutcome.class)
+                ? MessageEventRecorder.HandlerOutcome.SUCCESS : (Object) 1L;
     }
 
-    private static MessageEventListener eventsOf(@Nullable QueueEventListener ofQueue) {
-        return new MessageEventListener() {
+    private static MessageEventRecorderFactory eventsOf(@Nullable MessageEventRecorder ofQueue) {
+        return new MessageEventRecorderFactory() {
 
             @Override
-            public QueueEventListener of(QueueName queue) {
+            public MessageEventRecorder of(QueueName queue) {
                 return got();
             }
 
             @Override
-            public QueueEventListener of(QueueName queue, String listenerId) {
+            public MessageEventRecorder of(QueueName queue, String listenerId) {
                 return got();
             }
 
-            private QueueEventListener got() {
+            private MessageEventRecorder got() {
                 if (ofQueue == null) {
                     throw new IllegalStateException("broken");
                 }

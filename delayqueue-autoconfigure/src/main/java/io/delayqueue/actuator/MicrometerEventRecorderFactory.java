@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.MessageEventListener;
-import io.delayqueue.store.QueueEventListener;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * have too; the rest share one set, because senders may make up any number of names.
  * Thread-safe.
  */
-public final class MicrometerEventListener implements MessageEventListener {
+public final class MicrometerEventRecorderFactory implements MessageEventRecorderFactory {
 
     /** Stands for queues beyond the limit; no queue can have this name. */
     static final String OTHERS = "(other)";
@@ -37,13 +37,13 @@ public final class MicrometerEventListener implements MessageEventListener {
      * @param mostQueues how many queues have their own meters, besides those with
      * listeners
      */
-    public MicrometerEventListener(MeterRegistry registry, int mostQueues) {
+    public MicrometerEventRecorderFactory(MeterRegistry registry, int mostQueues) {
         this.registry = registry;
         this.mostQueues = mostQueues;
     }
 
     @Override
-    public QueueEventListener of(QueueName queue) {
+    public MessageEventRecorder of(QueueName queue) {
         QueueMeters known = this.queues.get(queue);
         if (known != null) {
             return known;
@@ -52,7 +52,7 @@ public final class MicrometerEventListener implements MessageEventListener {
     }
 
     @Override
-    public QueueEventListener of(QueueName queue, String listenerId) {
+    public MessageEventRecorder of(QueueName queue, String listenerId) {
         return new ListenerMeters(this.registry, ownMetersOf(queue), queue.value(), listenerId);
     }
 

@@ -3,8 +3,8 @@ package io.delayqueue.listener.poll;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.QueueEventListener;
 
 /**
  * Connects one listener to one queue; counts and publishes its events.
@@ -15,19 +15,19 @@ import io.delayqueue.store.QueueEventListener;
  * @param lateness how late its handlers began, on all partitions of the queue
  * @param expirations counts expired messages of all partitions, for the log
  */
-public record PartitionListener(String listenerId, Partition partition, ListenerSettings settings,
-        MessageHandler handler, ListenerCounters counters, QueueEventListener events, LatenessHistogram lateness,
+public record PartitionBinding(String listenerId, Partition partition, ListenerSettings settings,
+        MessageHandler handler, ListenerCounters counters, MessageEventRecorder events, LatenessHistogram lateness,
         ExpiredMessagesLog expirations) {
 
-    public PartitionListener(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
-            ListenerCounters counters, QueueEventListener events) {
+    public PartitionBinding(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
+            ListenerCounters counters, MessageEventRecorder events) {
         this(listenerId, partition, settings, handler, counters, events, new LatenessHistogram(),
                 new ExpiredMessagesLog());
     }
 
     /** Returns the same listener on another partition of the queue. */
-    public PartitionListener at(Partition other) {
-        return new PartitionListener(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
+    public PartitionBinding at(Partition other) {
+        return new PartitionBinding(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
                 this.lateness, this.expirations);
     }
 
@@ -40,8 +40,8 @@ public record PartitionListener(String listenerId, Partition partition, Listener
         this.events.started(latenessNanos);
     }
 
-    void handled(QueueEventListener.HandlerOutcome outcome, long nanos) {
-        (outcome == QueueEventListener.HandlerOutcome.SUCCESS ? this.counters.handled : this.counters.failed)
+    void handled(MessageEventRecorder.HandlerOutcome outcome, long nanos) {
+        (outcome == MessageEventRecorder.HandlerOutcome.SUCCESS ? this.counters.handled : this.counters.failed)
             .increment();
         this.events.handled(outcome, nanos);
     }

@@ -9,10 +9,10 @@ import io.delayqueue.SendOutcome;
  * <strong>Threads.</strong> Any, including those of senders, handlers and the store's
  * connection. The methods are called for every message, so they must not block or throw.
  */
-public interface QueueEventListener {
+public interface MessageEventRecorder {
 
     /** Ignores all events. */
-    QueueEventListener NONE = new QueueEventListener() {
+    MessageEventRecorder NONE = new MessageEventRecorder() {
     };
 
     /**
