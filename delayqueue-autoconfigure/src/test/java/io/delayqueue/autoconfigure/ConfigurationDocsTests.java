@@ -82,9 +82,15 @@ public class ConfigurationDocsTests {
                 .toList());
     }
 
-    /** The number of partitions is not for all queues. */
+    /**
+     * The number of partitions is not for all queues, and the journal not of listeners.
+     */
     private static String defaultOf(String property) {
-        return property.equals("partitions") ? "1" : "delayqueue.listener." + property;
+        return switch (property) {
+            case "partitions" -> "1";
+            case "journal-mode" -> "delayqueue.journal.mode";
+            default -> "delayqueue.listener." + property;
+        };
     }
 
     private static Stream<Setting> components(Class<?> type, String prefix) {
