@@ -16,6 +16,8 @@ import io.delayqueue.SendResult;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.core.Ordered;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -34,24 +36,29 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class Journal {
 
+    private static final Logger logger = LoggerFactory.getLogger(Journal.class);
+
     private final JournalTable table;
 
     private final JournalRelay relay;
 
+    private final PresentTransaction present;
+
     private final Function<QueueName, JournalMode> modes;
 
-    private final Duration limit;
+    private final Duration answerTimeout;
 
     /**
      * Creates a journal.
      * @param modes the mode of each queue
-     * @param limit longest wait for an answer of the store
+     * @param answerTimeout longest wait for an answer of the store
      */
-    Journal(JournalTable table, JournalRelay relay, Function<QueueName, JournalMode> modes, Duration limit) {
+    Journal(JournalTable table, JournalRelay relay, Function<QueueName, JournalMode> modes, Duration answerTimeout) {
         this.table = table;
         this.relay = relay;
+        this.present = new PresentTransaction(table.dataSource());
         this.modes = modes;
-        this.limit = limit;
+        this.answerTimeout = answerTimeout;
     }
 
     /** Returns whether requests on a queue are to be recorded here. */
@@ -91,7 +98,7 @@ public final class Journal {
     }
 
     private <T> CompletableFuture<T> answer(CompletableFuture<Optional<Object>> answer, Class<T> type, T recorded) {
-        return answer.completeOnTimeout(Optional.empty(), this.limit.toMillis(), TimeUnit.MILLISECONDS)
+        return answer.completeOnTimeout(Optional.empty(), this.answerTimeout.toMillis(), TimeUnit.MILLISECONDS)
             .thenApply((known) -> known.map(type::cast).orElse(recorded));
     }
 
@@ -107,26 +114,25 @@ public final class Journal {
                 .map((revision) -> this.relay.submit(revision, begin))
                 .toList();
         }
-        Committed committed = (Committed) TransactionSynchronizationManager.getResource(this);
-        requireSuitableTransaction(queue, committed);
-        if (committed == null) {
-            committed = new Committed();
-            TransactionSynchronizationManager.registerSynchronization(committed);
-            TransactionSynchronizationManager.bindResource(this, committed);
+        PendingRows pending = (PendingRows) TransactionSynchronizationManager.getResource(this);
+        requireSuitableTransaction(queue, pending);
+        if (pending == null) {
+            pending = new PendingRows();
+            TransactionSynchronizationManager.registerSynchronization(pending);
+            TransactionSynchronizationManager.bindResource(this, pending);
         }
         for (JournalRequest request : requests) {
-            committed.inserted.add(new Inserted(this.table.insert(request), begin));
+            pending.inserted.add(new Inserted(this.table.insert(request), begin));
         }
         return List.of();
     }
 
-    private void requireSuitableTransaction(QueueName queue, @Nullable Committed committed) {
+    private void requireSuitableTransaction(QueueName queue, @Nullable PendingRows pending) {
         String reason = null;
-        if (committed != null && committed.commits) {
+        if (pending != null && pending.commits) {
             reason = "it commits already: send before the commit, or in a new transaction";
         }
-        else if (!TransactionSynchronizationManager.isSynchronizationActive()
-                || !TransactionSynchronizationManager.hasResource(this.table.dataSource())) {
+        else if (!TransactionSynchronizationManager.isSynchronizationActive() || !this.present.isOfDataSource()) {
             reason = "it is not one of the journal's DataSource";
         }
         else if (TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
@@ -152,7 +158,7 @@ public final class Journal {
      * Submits the rows of a transaction after its commit. Rows that were rolled back to a
      * savepoint are submitted too, and not found.
      */
-    private final class Committed implements TransactionSynchronization {
+    private final class PendingRows implements TransactionSynchronization {
 
         private final List<Inserted> inserted = new ArrayList<>();
 
@@ -184,6 +190,11 @@ public final class Journal {
         @Override
         public void afterCompletion(int status) {
             TransactionSynchronizationManager.unbindResourceIfPossible(Journal.this);
+            if (status == STATUS_COMMITTED && !this.commits) {
+                logger.error("{} requests were recorded in a callback after the commit of a transaction, for which "
+                        + "they came too late: use a new transaction there. They are applied late, and are lost if "
+                        + "the connections of the pool do not commit automatically", this.inserted.size());
+            }
             if (status != STATUS_ROLLED_BACK) {
                 this.inserted.forEach((row) -> Journal.this.relay.submit(row.revision(), row.begin()));
             }

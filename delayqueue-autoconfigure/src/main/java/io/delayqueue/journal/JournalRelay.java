@@ -13,8 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.JournalRequestRefusedEvent;
+import io.delayqueue.NotReplicatedException;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
@@ -43,6 +47,11 @@ final class JournalRelay implements SmartLifecycle {
 
     /** How long a request rests that the store did not answer. */
     private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+    private static final int PHASE = 1001;
+
+    /** How long a stop waits for the requests that are being applied. */
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
     private final JournalTable table;
 
@@ -101,7 +110,7 @@ final class JournalRelay implements SmartLifecycle {
         if (stopped != null) {
             this.submissions.add(Submission.NONE);
             try {
-                stopped.join(this.table.claim().toMillis());
+                stopped.join(STOP_LIMIT.toMillis());
             }
             catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
@@ -116,10 +125,12 @@ final class JournalRelay implements SmartLifecycle {
         return this.running;
     }
 
-    /** Starts before the listeners, and stops after them. */
+    /**
+     * Starts after the check of the server and before the listeners; stops after them.
+     */
     @Override
     public int getPhase() {
-        return 0;
+        return PHASE;
     }
 
     /** Reports requests as recorded that this process applies no more. */
@@ -137,11 +148,14 @@ final class JournalRelay implements SmartLifecycle {
                 boolean left = relay(batch);
                 if (left || next - System.nanoTime() <= 0) {
                     next = System.nanoTime() + INTERVAL.toNanos();
-                    relayAbandoned();
+                    if (relayAbandoned()) {
+                        next = System.nanoTime(); // after the requests that came
+                                                  // meanwhile
+                    }
                 }
             }
             catch (InterruptedException ex) {
-                return;
+                logger.debug("Interrupted by a callback of an answer", ex);
             }
             catch (RuntimeException | Error ex) {
                 failed(ex);
@@ -169,7 +183,8 @@ final class JournalRelay implements SmartLifecycle {
             return false;
         }
         try {
-            long latest = System.nanoTime() - this.table.claim().dividedBy(2).toNanos();
+            long begin = System.nanoTime();
+            long latest = begin - this.table.claim().dividedBy(2).toNanos();
             Map<Long, Submission> current = new LinkedHashMap<>();
             List<Long> left = new ArrayList<>();
             for (Submission submission : batch) {
@@ -183,7 +198,7 @@ final class JournalRelay implements SmartLifecycle {
             }
             List<JournalRow> rows = current.isEmpty() ? List.of() : this.table.read(current.keySet());
             rows.stream().filter(JournalRow::behind).map(JournalRow::revision).forEach(left::add);
-            apply(rows.stream().filter((row) -> !row.behind()).toList(), current);
+            apply(rows.stream().filter((row) -> !row.behind()).toList(), current, begin);
             this.table.release(left, Duration.ofMillis(-1));
             return !left.isEmpty();
         }
@@ -192,45 +207,58 @@ final class JournalRelay implements SmartLifecycle {
         }
     }
 
-    private void relayAbandoned() {
-        List<Long> claimed;
-        do {
-            claimed = this.table.claimAbandoned();
+    /** Returns whether there may be more. */
+    private boolean relayAbandoned() {
+        List<Long> claimed = this.table.claimAbandoned();
+        if (claimed.isEmpty()) {
+            return false;
         }
-        while (!claimed.isEmpty() && apply(this.table.read(claimed), Map.of()) && this.running);
+        long begin = System.nanoTime();
+        return apply(this.table.read(claimed), Map.of(), begin) && claimed.size() == JournalTable.BATCH_LIMIT;
     }
 
-    /** Returns whether the store answered all requests. */
-    private boolean apply(List<JournalRow> rows, Map<Long, Submission> submissions) {
+    /**
+     * Offers requests to the store, and deletes the rows of those that it has answered.
+     * @param begin when the rows were about to be read, in nanoseconds of the monotonic
+     * clock; they have at least half of their claims from then on
+     * @return whether the store answered all
+     */
+    private boolean apply(List<JournalRow> rows, Map<Long, Submission> submissions, long begin) {
         List<CompletableFuture<?>> offers = rows.stream()
-            .<CompletableFuture<?>>map((row) -> offer(row.request()).whenComplete((answer, failure) -> {
+            .<CompletableFuture<?>>map((row) -> offer(row, begin).whenComplete((answer, failure) -> {
                 Submission submission = submissions.get(row.revision());
                 if (failure == null && submission != null) {
                     submission.answer().complete(Optional.of(answer));
                 }
             }))
             .toList();
-        List<Long> applied = new ArrayList<>();
-        List<Long> unanswered = new ArrayList<>();
+        Outcome outcome = new Outcome();
         for (int i = 0; i < rows.size(); i++) {
-            JournalRow row = rows.get(i);
-            Throwable failure = failureOf(offers.get(i));
-            if (failure instanceof MessageGroupChangeException refused) {
-                refused(row.request(), refused, submissions.get(row.revision()));
-            }
-            else if (failure != null) {
-                failed(failure);
-                unanswered.add(row.revision());
-                continue;
-            }
-            applied.add(row.revision());
+            outcome.add(rows.get(i), failureOf(offers.get(i)));
         }
-        this.table.delete(applied);
-        this.table.release(unanswered, RETRY_DELAY);
-        if (unanswered.isEmpty() && !applied.isEmpty()) {
+        this.table.delete(outcome.done);
+        this.table.release(outcome.withoutEffect, RETRY_DELAY);
+        outcome.refused.forEach((row, failure) -> refused(row.request(), failure, submissions.get(row.revision())));
+        if (outcome.unanswered != null) {
+            failed(outcome.unanswered);
+        }
+        else if (!outcome.done.isEmpty()) {
             recovered();
         }
-        return unanswered.isEmpty();
+        return outcome.unanswered == null;
+    }
+
+    private CompletableFuture<?> offer(JournalRow row, long begin) {
+        if (System.nanoTime() - begin > this.table.claim().dividedBy(2).toNanos()) {
+            return CompletableFuture.failedFuture(new StoreUnavailableException(
+                    "The claim of the row is nearly over, as the calls before took long", Effect.NONE, null));
+        }
+        try {
+            return offer(row.request());
+        }
+        catch (RuntimeException ex) {
+            return CompletableFuture.failedFuture(ex);
+        }
     }
 
     private CompletableFuture<?> offer(JournalRequest request) {
@@ -263,7 +291,12 @@ final class JournalRelay implements SmartLifecycle {
         if (submission != null) {
             submission.answer().completeExceptionally(failure);
         }
-        this.publisher.accept(new JournalRequestRefusedEvent(request.queue().value(), request.id(), failure));
+        try {
+            this.publisher.accept(new JournalRequestRefusedEvent(request.queue().value(), request.id(), failure));
+        }
+        catch (RuntimeException ex) {
+            logger.error("A listener of JournalRequestRefusedEvent failed", ex);
+        }
     }
 
     private void failed(Throwable failure) {
@@ -278,6 +311,37 @@ final class JournalRelay implements SmartLifecycle {
             this.failing = false;
             logger.info("Requests of the journal are applied again");
         }
+    }
+
+    /** Collects the results of the offers of a batch. */
+    private static final class Outcome {
+
+        private final List<Long> done = new ArrayList<>();
+
+        private final List<Long> withoutEffect = new ArrayList<>();
+
+        private final Map<JournalRow, MessageGroupChangeException> refused = new LinkedHashMap<>();
+
+        private @Nullable Throwable unanswered;
+
+        void add(JournalRow row, @Nullable Throwable failure) {
+            if (failure instanceof MessageGroupChangeException group) {
+                this.refused.put(row, group);
+            }
+            else if (failure instanceof NotReplicatedException) {
+                logger.warn("A request of the journal is stored on fewer replicas than wanted: {}",
+                        failure.getMessage());
+            }
+            else if (failure != null) {
+                this.unanswered = failure;
+                if (failure instanceof DelayQueueException known && known.effect() == Effect.NONE) {
+                    this.withoutEffect.add(row.revision());
+                } // else the claim runs out, as the call may still take effect
+                return;
+            }
+            this.done.add(row.revision());
+        }
+
     }
 
     /**

@@ -1,7 +1,5 @@
 package io.delayqueue.journal;
 
-import io.delayqueue.QueueName;
-
 /**
  * Holds a row that this node has claimed.
  *
@@ -10,19 +8,5 @@ import io.delayqueue.QueueName;
  * @param behind whether the journal has an earlier row of the same id
  */
 record JournalRow(long revision, JournalRequest request, boolean behind) {
-
-    /** Returns what rows have in common that must be applied one after another. */
-    Key key() {
-        return new Key(this.request.queue(), this.request.id());
-    }
-
-    /**
-     * Identifies a message.
-     *
-     * @param queue its queue
-     * @param id its id
-     */
-    record Key(QueueName queue, String id) {
-    }
 
 }

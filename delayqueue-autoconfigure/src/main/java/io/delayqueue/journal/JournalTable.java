@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 
@@ -18,8 +19,12 @@ import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
@@ -40,6 +45,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 final class JournalTable {
 
+    private static final Logger logger = LoggerFactory.getLogger(JournalTable.class);
+
     /** Maximum number of rows of one statement. */
     static final int BATCH_LIMIT = 100;
 
@@ -49,6 +56,8 @@ final class JournalTable {
     private final DataSource dataSource;
 
     private final JdbcClient jdbc;
+
+    private final NamedParameterJdbcTemplate named;
 
     private final TransactionTemplate own;
 
@@ -69,8 +78,11 @@ final class JournalTable {
     JournalTable(DataSource dataSource, String namespace, Duration claim) {
         this.dataSource = dataSource;
         this.jdbc = JdbcClient.create(dataSource);
+        this.named = new NamedParameterJdbcTemplate(dataSource);
         this.own = new TransactionTemplate(new JdbcTransactionManager(dataSource));
         this.own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        // Locks no gaps that inserts of other transactions would wait for.
+        this.own.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
         this.namespace = namespace;
         this.claim = claim;
     }
@@ -88,6 +100,7 @@ final class JournalTable {
      * @throws IllegalStateException if it is missing, or this user may not read it
      */
     void requireTable() {
+        dialect();
         try {
             inOwnTransaction(() -> this.jdbc
                 .sql("SELECT " + COLUMNS + ", claimed_by, claimed_until FROM delayqueue_journal WHERE 1 = 0")
@@ -143,11 +156,12 @@ final class JournalTable {
                 , $now AS read_at, EXISTS (SELECT 1 FROM delayqueue_journal o WHERE o.namespace = r.namespace
                   AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND o.revision < r.revision) AS behind
                 FROM delayqueue_journal r
-                WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now
+                WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
                 ORDER BY revision""").param("revisions", revisions)
             .param("node", this.node)
-            .query((row, number) -> toRow(row))
-            .list());
+            .param("rest", this.claim.dividedBy(2).toMillis())
+            .query((row, number) -> toRowOrEmpty(row))
+            .list()).stream().flatMap(Optional::stream).toList();
     }
 
     /**
@@ -164,12 +178,9 @@ final class JournalTable {
                 ORDER BY claimed_until LIMIT :limit""").param("limit", BATCH_LIMIT).query(Long.class).list());
         List<Long> sorted = found.stream().sorted().toList();
         if (!sorted.isEmpty()) {
-            inOwnTransaction(() -> statement("""
-                    UPDATE delayqueue_journal SET claimed_by = :node, claimed_until = $now + :claim
-                    WHERE revision IN (:revisions) AND claimed_until < $now""").param("node", this.node)
-                .param("claim", this.claim.toMillis())
-                .param("revisions", sorted)
-                .update());
+            update("""
+                    UPDATE delayqueue_journal SET claimed_by = :node, claimed_until = $now + :span
+                    WHERE revision = :revision AND claimed_until < $now""", sorted, this.claim);
         }
         return sorted;
     }
@@ -177,22 +188,32 @@ final class JournalTable {
     /** Deletes rows whose requests the store has applied. */
     void delete(Collection<Long> revisions) {
         if (!revisions.isEmpty()) {
-            inOwnTransaction(() -> statement("DELETE FROM delayqueue_journal WHERE revision IN (:revisions)")
-                .param("revisions", revisions.stream().sorted().toList())
-                .update());
+            update("DELETE FROM delayqueue_journal WHERE revision = :revision", revisions, Duration.ZERO);
         }
     }
 
     /** Ends the claims of this node on rows, which any node may claim after a delay. */
     void release(Collection<Long> revisions, Duration delay) {
         if (!revisions.isEmpty()) {
-            inOwnTransaction(() -> statement("""
-                    UPDATE delayqueue_journal SET claimed_until = $now + :delay
-                    WHERE revision IN (:revisions) AND claimed_by = :node""").param("node", this.node)
-                .param("delay", delay.toMillis())
-                .param("revisions", revisions.stream().sorted().toList())
-                .update());
+            update("""
+                    UPDATE delayqueue_journal SET claimed_until = $now + :span
+                    WHERE revision = :revision AND claimed_by = :node""", revisions, delay);
         }
+    }
+
+    /**
+     * Runs a statement for each row, by its key alone, as a range could lock further
+     * rows.
+     */
+    private void update(String sql, Collection<Long> revisions, Duration span) {
+        String complete = sql.replace("$now", dialect().now());
+        MapSqlParameterSource[] rows = revisions.stream()
+            .sorted()
+            .map((revision) -> new MapSqlParameterSource("revision", revision).addValue("node", this.node)
+                .addValue("span", span.toMillis())
+                .addValue("now", JournalDialect.time()))
+            .toArray(MapSqlParameterSource[]::new);
+        inOwnTransaction(() -> this.named.batchUpdate(complete, rows));
     }
 
     private <T> T inOwnTransaction(Supplier<T> statements) {
@@ -222,6 +243,18 @@ final class JournalTable {
             this.dialect = known;
         }
         return known;
+    }
+
+    /** Leaves out a row that this version cannot read; its claim runs out. */
+    private static Optional<JournalRow> toRowOrEmpty(ResultSet row) throws SQLException {
+        try {
+            return Optional.of(toRow(row));
+        }
+        catch (IllegalArgumentException ex) {
+            logger.error("Row {} of delayqueue_journal cannot be read and waits: {}", row.getLong("revision"),
+                    ex.getMessage());
+            return Optional.empty();
+        }
     }
 
     private static JournalRow toRow(ResultSet row) throws SQLException {

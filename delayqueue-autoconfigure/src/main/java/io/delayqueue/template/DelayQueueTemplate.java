@@ -201,8 +201,8 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     /**
-     * Records the messages of queues with a journal first, so that a failure of its
-     * database sends nothing.
+     * Records the messages of queues with a journal first, those of a queue in one
+     * transaction, then sends the others.
      */
     private List<SendResult> sendAllByQueue(List<PreparedMessage> all) {
         Map<QueueName, List<PreparedMessage>> byQueue = new LinkedHashMap<>();

@@ -304,6 +304,24 @@ class OutboxTests {
         await().untilAsserted(() -> assertThat(rows()).isZero());
     }
 
+    /** A row of a later version, or a damaged one, does not hold up the others. */
+    @ParameterizedTest
+    @EnumSource
+    void aRowThatCannotBeReadWaitsAlone(ShopDatabase database) {
+        start(database);
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "unreadable");
+            jdbc().sql("UPDATE delayqueue_journal SET operation = 'X', claimed_until = 0").update();
+        });
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "readable");
+            jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
+        });
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("readable"));
+        await().untilAsserted(() -> assertThat(rows()).isOne());
+    }
+
     @ParameterizedTest
     @EnumSource
     void aTransactionThatCannotWriteTheRowIsRejected(ShopDatabase database) {
@@ -318,6 +336,11 @@ class OutboxTests {
             .hasMessageContaining("Nothing was recorded");
         assertThatThrownBy(() -> foreign.execute((status) -> this.queue.send(ORDERS, "1")))
             .isInstanceOf(IllegalTransactionStateException.class)
+            .hasMessageContaining("not one of the journal's DataSource");
+        assertThatThrownBy(() -> foreign.execute((status) -> {
+            rows(); // binds a connection that commits by itself
+            return this.queue.send(ORDERS, "1");
+        })).isInstanceOf(IllegalTransactionStateException.class)
             .hasMessageContaining("not one of the journal's DataSource");
         assertThat(rows()).isZero();
     }
