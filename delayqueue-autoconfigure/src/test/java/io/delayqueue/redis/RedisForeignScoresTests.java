@@ -71,6 +71,18 @@ class RedisForeignScoresTests {
         assertThat(claim.nextIn()).isGreaterThan(Duration.ofDays(365));
     }
 
+    /**
+     * A score behind those of the last lane counts as one of the last lane, and is passed
+     * once.
+     */
+    @ParameterizedTest
+    @ValueSource(doubles = { 9.5e15, 1e300 })
+    void aClaimEndsWhereAScoreIsBehindTheLastLane(double score) {
+        store("scheduled:priorities", score);
+
+        assertThat(claimAfter().messages()).isEmpty();
+    }
+
     @Test
     void aLeaseThatNeverEndsCausesNoEarlyPoll() {
         String stem = this.namespace + ":{foreign}:";
