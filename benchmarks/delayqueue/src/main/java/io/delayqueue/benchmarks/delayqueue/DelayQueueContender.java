@@ -115,7 +115,7 @@ final class DelayQueueContender implements Contender {
     @Override
     public void stopHandlers() {
         container().stop();
-        while (container().statistics().running() > 0 || !isSettled()) {
+        while (runningHandlers() > 0 || !isSettled()) {
             // Real time: a container has no event for its last acknowledgement.
             LockSupport.parkNanos(1_000_000);
         }
@@ -168,6 +168,20 @@ final class DelayQueueContender implements Contender {
     @EnableAutoConfiguration
     static class Application {
 
+    }
+
+    /**
+     * Uses reflection, as the type of the statistics is in another package in older
+     * versions that this one is compared with.
+     */
+    private int runningHandlers() {
+        try {
+            Object statistics = ListenerContainer.class.getMethod("statistics").invoke(container());
+            return (int) statistics.getClass().getMethod("running").invoke(statistics);
+        }
+        catch (ReflectiveOperationException ex) {
+            throw new IllegalStateException(ex);
+        }
     }
 
 }
