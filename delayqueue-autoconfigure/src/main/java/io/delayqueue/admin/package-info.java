@@ -1,6 +1,6 @@
 /**
- * Inspects and repairs queues: overviews, listings, forecasts and integrity reports, for
- * operators and tools.
+ * Inspects and repairs queues: overviews, listings, forecasts, integrity reports and the
+ * history of messages, for operators and tools.
  */
 @NullMarked
 package io.delayqueue.admin;

@@ -2,6 +2,8 @@ package io.delayqueue.autoconfigure;
 
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.journal.HistoryFactory;
+import io.delayqueue.journal.JournalMode;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryIntegrityChecker;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -96,8 +98,14 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnMissingBean
     StoreComponents delayQueueStoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayouts partitions, ObjectProvider<MessageEventRecorderFactory> events,
-            ObjectProvider<QueueRegistry> registry) {
-        return new StoreComponents(messages, inspector, wakeUps, partitions, eventsOf(events),
+            ObjectProvider<QueueRegistry> registry, ObjectProvider<HistoryFactory> histories,
+            DelayQueueProperties properties) {
+        HistoryFactory history = histories.getIfAvailable();
+        if (history == null && properties.hasJournal(JournalMode::recordsHistory)) {
+            throw MissingJournalException.ofHistory();
+        }
+        return new StoreComponents((history != null) ? history.recording(messages) : messages, inspector, wakeUps,
+                partitions, eventsOf(events),
                 new QueueRegistrar(registry.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
     }
 

@@ -2,14 +2,21 @@ package io.delayqueue.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.delayqueue.admin.MessageHistory;
+import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.Journal;
 import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.listener.NodeHeartbeat;
+import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.template.DelayQueueTemplate;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -19,6 +26,8 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /**
@@ -30,7 +39,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
 @ConditionalOnSingleCandidate(DataSource.class)
 @ConditionalOnBean(StoreComponents.class)
-@Conditional(OnJournalCondition.class)
+@Conditional(OnJournalCondition.OfAnyMode.class)
 @EnableConfigurationProperties(DelayQueueJournalProperties.class)
 public final class DelayQueueJournalAutoConfiguration {
 
@@ -44,6 +53,7 @@ public final class DelayQueueJournalAutoConfiguration {
     }
 
     @Bean
+    @Conditional(OnJournalCondition.OfRequests.class)
     @DependsOnDatabaseInitialization
     JournalFactory delayQueueJournalFactory(DataSource dataSource, StoreComponents store,
             DelayQueueProperties properties, ApplicationEventPublisher events) {
@@ -52,13 +62,44 @@ public final class DelayQueueJournalAutoConfiguration {
     }
 
     @Bean
+    @Conditional(OnJournalCondition.OfRequests.class)
     Journal delayQueueJournal(JournalFactory factory) {
         return factory.journal();
     }
 
     @Bean
+    @Conditional(OnJournalCondition.OfRequests.class)
     SmartLifecycle delayQueueJournalRelay(JournalFactory factory) {
         return factory.relay();
+    }
+
+    /** Configures the history of messages. */
+    @Configuration(proxyBeanMethods = false)
+    @Conditional(OnJournalCondition.OfHistory.class)
+    static class HistoryConfiguration {
+
+        @Bean
+        HistoryFactory delayQueueHistoryFactory(DataSource dataSource, DelayQueueProperties properties,
+                Environment environment) {
+            NodeStatusCodec.Node node = NodeHeartbeat
+                .thisProcess(environment.getProperty("spring.application.name", "application"));
+            return new HistoryFactory(dataSource, properties.namespace(),
+                    "%s@%s:%d".formatted(node.application(), node.host(), node.pid()), properties::journalMode,
+                    properties.journal().history().settings());
+        }
+
+        @Bean
+        @DependsOnDatabaseInitialization
+        SmartLifecycle delayQueueHistoryWriter(HistoryFactory factory) {
+            return factory.writer();
+        }
+
+        @Bean
+        @ConditionalOnMissingBean
+        MessageHistory delayQueueMessageHistory(HistoryFactory factory, ObjectProvider<DelayQueueTemplate> operations) {
+            return factory.messages(operations::getObject);
+        }
+
     }
 
 }

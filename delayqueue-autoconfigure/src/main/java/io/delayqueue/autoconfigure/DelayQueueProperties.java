@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.journal.HistorySettings;
 import io.delayqueue.journal.JournalMode;
 import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
@@ -124,10 +126,11 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         return (queue != null && queue.journalMode() != null) ? queue.journalMode() : this.journal.mode();
     }
 
-    /** Returns whether any queue has a journal. */
-    boolean hasJournal() {
-        return this.journal.mode() != JournalMode.OFF
-                || this.queues.values().stream().anyMatch((queue) -> queue.journalMode() == JournalMode.OUTBOX);
+    /** Returns whether the journal of any queue has such a mode. */
+    boolean hasJournal(Predicate<JournalMode> kind) {
+        return kind.test(this.journal.mode()) || this.queues.values()
+            .stream()
+            .anyMatch((queue) -> queue.journalMode() != null && kind.test(queue.journalMode()));
     }
 
     /** Returns the settings of a queue for callers that are not listeners. */
@@ -263,9 +266,38 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /**
      * Settings of the journal.
      *
-     * @param mode Which requests are recorded in the database of the application first.
+     * @param mode Kind of records in the database of the application.
+     * @param history Settings of the history of messages.
      */
-    public record Journal(@DefaultValue("off") JournalMode mode) {
+    public record Journal(@DefaultValue("off") JournalMode mode, @DefaultValue History history) {
+    }
+
+    /**
+     * Settings of the history of messages, in the journal mode that records it.
+     *
+     * @param retention How long a transition is kept.
+     * @param causes Whether the messages of exceptions are recorded, which may quote a
+     * payload. If not, the type of the exception is.
+     * @param buffer Maximum number of transitions that wait to be written. Further ones
+     * are dropped and counted.
+     */
+    public record History(@DefaultValue("30d") Duration retention, @DefaultValue("true") boolean causes,
+            @DefaultValue("10000") int buffer) {
+
+        private static final int MAX_BUFFER = 1_000_000;
+
+        public History {
+            require(isWithin(retention, Duration.ofSeconds(1), MessageLimits.MAX_DURATION),
+                    "delayqueue.journal.history.retention",
+                    "1s to %d days".formatted(MessageLimits.MAX_DURATION.toDays()), retention);
+            require(buffer >= 1 && buffer <= MAX_BUFFER, "delayqueue.journal.history.buffer",
+                    "1 to %d".formatted(MAX_BUFFER), buffer);
+        }
+
+        HistorySettings settings() {
+            return new HistorySettings(this.retention, this.causes, this.buffer);
+        }
+
     }
 
     /**
@@ -347,8 +379,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param backoff Delays between attempts.
      * @param partitions Number of partitions, each with a hash tag of its own, at the
      * first use of the queue. Later the number recorded in Redis applies.
-     * @param journalMode Which requests are recorded in the database of the application
-     * first.
+     * @param journalMode Kind of records in the database of the application.
      */
     public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
             @Nullable Integer maxAttempts, @Nullable Integer maxLapses, @Nullable ExpiryPolicy expiryPolicy,

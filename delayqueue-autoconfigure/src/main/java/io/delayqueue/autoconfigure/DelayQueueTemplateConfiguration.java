@@ -2,6 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.journal.Journal;
+import io.delayqueue.journal.JournalMode;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
@@ -28,8 +29,8 @@ final class DelayQueueTemplateConfiguration {
             ObjectProvider<MessageObservations> observations, UnknownQueueGuard queues,
             ObjectProvider<Journal> journals) {
         Journal journal = journals.getIfAvailable();
-        if (journal == null && properties.hasJournal()) {
-            throw new MissingJournalException();
+        if (journal == null && properties.hasJournal(JournalMode::recordsRequests)) {
+            throw MissingJournalException.ofRequests();
         }
         return new DelayQueueTemplate(components, codec,
                 properties.templateSettings(observations.getIfAvailable(() -> MessageObservations.NONE), queues),

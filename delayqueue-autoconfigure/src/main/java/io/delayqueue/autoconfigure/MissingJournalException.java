@@ -8,9 +8,23 @@ final class MissingJournalException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
 
-    MissingJournalException() {
-        super("delayqueue.journal.mode, or the journal-mode of a queue, is 'outbox', which needs spring-boot-jdbc and one "
-                + "DataSource bean, or one that is primary. Without it sends would bypass the journal");
+    /**
+     * Creates an exception.
+     * @param modes the modes that need it
+     * @param consequence the effect of a start without it
+     */
+    private MissingJournalException(String modes, String consequence) {
+        super("delayqueue.journal.mode, or the journal-mode of a queue, is " + modes
+                + ", which needs spring-boot-jdbc and one DataSource bean, or one that is primary. Without it "
+                + consequence);
+    }
+
+    static MissingJournalException ofRequests() {
+        return new MissingJournalException("'outbox'", "sends would bypass the journal");
+    }
+
+    static MissingJournalException ofHistory() {
+        return new MissingJournalException("'audit'", "no transition would be recorded");
     }
 
 }

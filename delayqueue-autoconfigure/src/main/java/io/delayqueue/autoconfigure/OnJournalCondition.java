@@ -1,6 +1,7 @@
 package io.delayqueue.autoconfigure;
 
 import java.util.Map;
+import java.util.function.Predicate;
 
 import io.delayqueue.journal.JournalMode;
 
@@ -12,21 +13,27 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Matches if any queue is configured to have a journal. */
-final class OnJournalCondition extends SpringBootCondition {
+/** Matches if the journal of any queue is configured to have a mode of some kind. */
+abstract class OnJournalCondition extends SpringBootCondition {
+
+    private final Predicate<JournalMode> kind;
+
+    OnJournalCondition(Predicate<JournalMode> kind) {
+        this.kind = kind;
+    }
 
     @Override
     public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
         Binder binder = Binder.get(context.getEnvironment());
         JournalMode all = binder.bind("delayqueue.journal.mode", JournalMode.class).orElse(JournalMode.OFF);
-        boolean found = all != JournalMode.OFF
+        boolean found = this.kind.test(all)
                 || binder.bind("delayqueue.queues", Bindable.mapOf(String.class, QueueJournal.class))
                     .map(Map::values)
-                    .map((queues) -> queues.stream().anyMatch(QueueJournal::isOn))
+                    .map((queues) -> queues.stream().anyMatch((queue) -> queue.is(this.kind)))
                     .orElse(false);
         ConditionMessage.Builder message = ConditionMessage.forCondition("Journal of a queue");
         return found ? ConditionOutcome.match(message.foundExactly("mode"))
-                : ConditionOutcome.noMatch(message.because("all are off"));
+                : ConditionOutcome.noMatch(message.because("no queue has such a mode"));
     }
 
     /**
@@ -36,8 +43,35 @@ final class OnJournalCondition extends SpringBootCondition {
      */
     record QueueJournal(JournalMode journalMode) {
 
-        boolean isOn() {
-            return this.journalMode != null && this.journalMode != JournalMode.OFF;
+        boolean is(Predicate<JournalMode> kind) {
+            return this.journalMode != null && kind.test(this.journalMode);
+        }
+
+    }
+
+    /** Matches if any queue has a journal. */
+    static final class OfAnyMode extends OnJournalCondition {
+
+        OfAnyMode() {
+            super((mode) -> mode != JournalMode.OFF);
+        }
+
+    }
+
+    /** Matches if a journal records requests. */
+    static final class OfRequests extends OnJournalCondition {
+
+        OfRequests() {
+            super(JournalMode::recordsRequests);
+        }
+
+    }
+
+    /** Matches if a journal records the history of messages. */
+    static final class OfHistory extends OnJournalCondition {
+
+        OfHistory() {
+            super(JournalMode::recordsHistory);
         }
 
     }

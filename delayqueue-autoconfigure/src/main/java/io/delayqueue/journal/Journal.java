@@ -63,7 +63,7 @@ public final class Journal {
 
     /** Returns whether requests on a queue are to be recorded here. */
     public boolean covers(QueueName queue) {
-        return this.modes.apply(queue) != JournalMode.OFF;
+        return this.modes.apply(queue).recordsRequests();
     }
 
     /**

@@ -94,6 +94,11 @@ public interface MessageStore {
      */
     CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases);
 
+    /** Ends a lease and removes its message, because that has expired. */
+    default CompletableFuture<Boolean> expire(Lease lease) {
+        return acknowledge(lease.partition(), List.of(lease)).thenApply((answers) -> answers.get(0));
+    }
+
     /** Extends leases to at least {@code leaseTime} from now; never shortens one. */
     CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime);
 
@@ -144,6 +149,11 @@ public interface MessageStore {
 
     /** Removes a dead letter; returns {@code false} if there is none with that id. */
     CompletableFuture<Boolean> purge(Partition partition, String deadLetterId);
+
+    /** Removes a dead letter whose message has been sent again. */
+    default CompletableFuture<Boolean> removeRedriven(Partition partition, String deadLetterId) {
+        return purge(partition, deadLetterId);
+    }
 
     /**
      * Removes dead letters of at least this age, the oldest first.

@@ -17,3 +17,16 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
 );
 CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (namespace, queue_name, message_id, revision);
 CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, claimed_until);
+CREATE TABLE IF NOT EXISTS delayqueue_history (
+  entry BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  occurred_at BIGINT NOT NULL,
+  node VARCHAR(128) NOT NULL,
+  event VARCHAR(16) NOT NULL,
+  attempt INTEGER,
+  detail VARCHAR(500)
+);
+CREATE INDEX IF NOT EXISTS delayqueue_history_message ON delayqueue_history (namespace, queue_name, message_id, occurred_at);
+CREATE INDEX IF NOT EXISTS delayqueue_history_age ON delayqueue_history (namespace, occurred_at);

@@ -17,3 +17,16 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   INDEX delayqueue_journal_message (namespace, queue_name, message_id, revision),
   INDEX delayqueue_journal_claim (namespace, claimed_until)
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
+CREATE TABLE IF NOT EXISTS delayqueue_history (
+  entry BIGINT AUTO_INCREMENT PRIMARY KEY,
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  occurred_at BIGINT NOT NULL,
+  node VARCHAR(128) CHARACTER SET utf8mb4 NOT NULL,
+  event VARCHAR(16) NOT NULL,
+  attempt INTEGER,
+  detail VARCHAR(500) CHARACTER SET utf8mb4,
+  INDEX delayqueue_history_message (namespace, queue_name, message_id, occurred_at),
+  INDEX delayqueue_history_age (namespace, occurred_at)
+) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;

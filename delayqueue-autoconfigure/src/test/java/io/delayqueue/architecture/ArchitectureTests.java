@@ -125,7 +125,7 @@ class ArchitectureTests {
                 from(ROUTING, API, ADMIN, STORE), //
                 from(OBSERVATION, API), //
                 from(CONSUME, API, STORE, ROUTING), //
-                from(JOURNAL, API, STORE, ROUTING), //
+                from(JOURNAL, API, ADMIN, STORE, ROUTING), //
                 from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, OBSERVATION), //
                 from(MEMORY, API, ADMIN, STORE, ENVELOPE), //
                 from(SCRIPT, API, STORE), //

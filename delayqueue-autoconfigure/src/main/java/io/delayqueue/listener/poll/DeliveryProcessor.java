@@ -137,11 +137,7 @@ final class DeliveryProcessor {
         }
         else {
             logger.debug("Message '{}' of queue '{}' has expired and is dropped", lease.id(), lease.queue());
-            settle(inFlight,
-                    () -> this.context.store()
-                        .acknowledge(lease.partition(), List.of(lease))
-                        .thenApply((answers) -> answers.get(0)),
-                    "has expired");
+            settle(inFlight, () -> this.context.store().expire(lease), "has expired");
         }
         return End.SETTLED;
     }

@@ -197,14 +197,15 @@ public final class PartitionRouter {
         if (sent != null && sent.outcome() == SendOutcome.KEPT) {
             return CompletableFuture.completedFuture(RedriveResult.ID_IN_USE);
         }
-        return this.store.purge(deadLettered.partition(), deadLettered.deadLetterId()).handle((purged, left) -> {
-            if (left != null) {
-                throw new StoreUnavailableException(
-                        "The message of the dead letter is stored again, but its letter may still be there",
-                        Effect.UNKNOWN, left);
-            }
-            return failure;
-        })
+        return this.store.removeRedriven(deadLettered.partition(), deadLettered.deadLetterId())
+            .handle((purged, left) -> {
+                if (left != null) {
+                    throw new StoreUnavailableException(
+                            "The message of the dead letter is stored again, but its letter may still be there",
+                            Effect.UNKNOWN, left);
+                }
+                return failure;
+            })
             .thenCompose((unreplicated) -> (unreplicated != null) ? CompletableFuture.failedFuture(unreplicated)
                     : CompletableFuture.completedFuture(RedriveResult.REDRIVEN));
     }

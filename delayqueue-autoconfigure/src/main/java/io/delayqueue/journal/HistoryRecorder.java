@@ -1,0 +1,341 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.RedriveResult;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendResult;
+import io.delayqueue.admin.HistoryEntry.Event;
+import io.delayqueue.store.CauseMasking;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.Texts;
+import io.delayqueue.store.UnstartedLease;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records the transitions of messages, and leaves the work to another store. Does not
+ * wait, as the consumer of the rows must not block or throw. Thread-safe.
+ * <p>
+ * The transition of a sender or of a settlement counts from the start of its call, and a
+ * claim from its answer. So the transitions of a message that one process records have
+ * the order in which they happened.
+ */
+final class HistoryRecorder implements MessageStore {
+
+    /** Maximum number of characters of a detail. */
+    static final int DETAIL_LIMIT = 500;
+
+    private static final String EXPIRED = "expired";
+
+    private static final String DEAD_LETTERED = "dead-lettered";
+
+    private final MessageStore store;
+
+    private final Predicate<QueueName> recorded;
+
+    private final boolean causes;
+
+    private final Consumer<HistoryRow> rows;
+
+    private final LongSupplier nanoTime;
+
+    /**
+     * Creates a recorder.
+     * @param store does the work
+     * @param recorded selects the queues
+     * @param causes whether the messages of exceptions are recorded
+     * @param rows receives each transition
+     * @param nanoTime the monotonic clock
+     */
+    HistoryRecorder(MessageStore store, Predicate<QueueName> recorded, boolean causes, Consumer<HistoryRow> rows,
+            LongSupplier nanoTime) {
+        this.store = store;
+        this.recorded = recorded;
+        this.causes = causes;
+        this.rows = rows;
+        this.nanoTime = nanoTime;
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return this.store.isBlocking();
+    }
+
+    @Override
+    public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
+        Trace trace = trace(target.queue());
+        CompletableFuture<List<SendResult>> answer = this.store.schedule(target, messages);
+        if (trace != null) {
+            answer.whenComplete((results, failure) -> {
+                if (failure != null) {
+                    trace.doubtfulSends(messages, failure);
+                }
+                else {
+                    results.forEach(trace::sent);
+                }
+            });
+        }
+        return answer;
+    }
+
+    @Override
+    public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
+            List<NewMessage> messages) {
+        return recording(target.queue(), () -> this.store.scheduleIfHeld(target, messages),
+                (trace, results) -> results.forEach((result) -> result.ifPresent(trace::sent)));
+    }
+
+    @Override
+    public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
+        CompletableFuture<ClaimResult> answer = this.store.claim(partition, request);
+        if (this.recorded.test(partition.queue())) {
+            answer.thenAccept((claim) -> claimed(new Trace(partition.queue()), claim));
+        }
+        return answer;
+    }
+
+    private void claimed(Trace trace, ClaimResult claim) {
+        for (DeadLetterEvent deadLetter : claim.deadLettered()) {
+            if (ExpiredMessagesLog.isExpired(deadLetter)) {
+                trace.add(deadLetter.id(), Event.EXPIRED, DEAD_LETTERED);
+            }
+            else {
+                trace.add(deadLetter.id(), Event.DEAD_LETTERED, cause(deadLetter.reason()));
+            }
+        }
+        for (ClaimedMessage message : claim.messages()) {
+            trace.add(message.lease().id(), Event.CLAIMED, message.failures() + 1,
+                    message.redelivered() ? "redelivered, as its last lease ran out" : null);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Boolean> resign(Partition partition, String node) {
+        return this.store.resign(partition, node);
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
+        return recording(partition.queue(), () -> this.store.acknowledge(partition, leases),
+                (trace, answers) -> trace.settled(leases, answers, Event.HANDLED, null));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> expire(Lease lease) {
+        return recording(lease.queue(), () -> this.store.expire(lease),
+                (trace, done) -> trace.settled(lease, done, Event.EXPIRED, "dropped"));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
+        return this.store.extend(partition, leases, leaseTime);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> start(Lease lease) {
+        return this.store.start(lease);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
+        return recording(lease.queue(), () -> this.store.retry(lease, delay, failure), (trace, done) -> {
+            trace.add(lease.id(), Event.FAILED, cause(failure));
+            trace.settled(lease, done, Event.RETRIED, dueIn(delay));
+        });
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
+        return recording(partition.queue(), () -> this.store.release(partition, leases, delay),
+                (trace, answers) -> trace.settled(leases, answers, Event.RELEASED, dueIn(delay)));
+    }
+
+    @Override
+    public CompletableFuture<List<Boolean>> release(Partition partition, List<UnstartedLease> leases) {
+        return recording(partition.queue(), () -> this.store.release(partition, leases), (trace, answers) -> trace
+            .settled(leases.stream().map(UnstartedLease::lease).toList(), answers, Event.RELEASED, "not started"));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
+        return recording(lease.queue(), () -> this.store.deadLetter(lease, request), (trace, done) -> {
+            if (request.failed()) {
+                trace.add(lease.id(), Event.FAILED, cause(request.cause()));
+            }
+            if (request.cause().equals(EXPIRED)) {
+                trace.settled(lease, done, Event.EXPIRED, DEAD_LETTERED);
+            }
+            else {
+                trace.settled(lease, done, Event.DEAD_LETTERED, cause(request.cause()));
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
+        return recording(target.queue(), () -> this.store.cancel(target, id), (trace, result) -> {
+            if (result == CancelResult.CANCELLED || result == CancelResult.LEASED) {
+                trace.add(id, Event.CANCELLED,
+                        (result == CancelResult.LEASED) ? "while it is handled, so it is not retried" : null);
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
+        return recording(target.queue(), () -> this.store.reschedule(target, id, due), (trace, result) -> {
+            if (result == RescheduleResult.RESCHEDULED) {
+                trace.add(id, Event.RESCHEDULED, due.relative() ? dueIn(Duration.ofMillis(due.millis()))
+                        : "due at " + Instant.ofEpochMilli(due.millis()));
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId) {
+        return recording(target.queue(), () -> this.store.redrive(target, deadLetterId), (trace, result) -> {
+            if (result == RedriveResult.REDRIVEN) {
+                trace.add(Lease.idOf(deadLetterId), Event.REDRIVEN, null);
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
+        return recording(partition.queue(), () -> this.store.purge(partition, deadLetterId),
+                (trace, done) -> trace.removed(deadLetterId, done, Event.PURGED));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> removeRedriven(Partition partition, String deadLetterId) {
+        return recording(partition.queue(), () -> this.store.removeRedriven(partition, deadLetterId),
+                (trace, done) -> trace.removed(deadLetterId, done, Event.REDRIVEN));
+    }
+
+    @Override
+    public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
+        return this.store.purgeOlderThan(partition, age);
+    }
+
+    /**
+     * Makes a call and records its answer. Returns the future of the store itself, so
+     * that recording cannot fail the call.
+     */
+    private <T> CompletableFuture<T> recording(QueueName queue, Call<T> call, BiConsumer<Trace, T> onAnswer) {
+        Trace trace = trace(queue);
+        CompletableFuture<T> answer = call.make();
+        if (trace != null) {
+            answer.thenAccept((value) -> onAnswer.accept(trace, value));
+        }
+        return answer;
+    }
+
+    private @Nullable Trace trace(QueueName queue) {
+        return this.recorded.test(queue) ? new Trace(queue) : null;
+    }
+
+    private static String dueIn(Duration delay) {
+        return delay.isZero() ? "due now" : "due in " + Texts.span(delay);
+    }
+
+    /** Returns the first line of a cause, without the stack trace below. */
+    private @Nullable String cause(String cause) {
+        if (this.causes) {
+            return cause.lines().findFirst().orElse(null);
+        }
+        String masked = CauseMasking.masked(cause);
+        return masked.equals(CauseMasking.MASKED) ? null : masked;
+    }
+
+    /**
+     * Makes a call of the store.
+     *
+     * @param <T> the type of the answer
+     */
+    @FunctionalInterface
+    private interface Call<T> {
+
+        CompletableFuture<T> make();
+
+    }
+
+    /** Records the transitions of one call, all at the time of its creation. */
+    private final class Trace {
+
+        private final QueueName queue;
+
+        private final long nanos = HistoryRecorder.this.nanoTime.getAsLong();
+
+        Trace(QueueName queue) {
+            this.queue = queue;
+        }
+
+        void add(String id, Event event, @Nullable String detail) {
+            add(id, event, null, detail);
+        }
+
+        void add(String id, Event event, @Nullable Integer attempt, @Nullable String detail) {
+            String line = (detail != null) ? Texts.line(detail, DETAIL_LIMIT) : null;
+            HistoryRecorder.this.rows.accept(new HistoryRow(this.queue, id, this.nanos, event, attempt, line));
+        }
+
+        void sent(SendResult result) {
+            add(result.id(), Event.SENT, result.outcome() + ", due at " + result.dueAt());
+        }
+
+        void doubtfulSends(List<NewMessage> messages, Throwable failure) {
+            if (StoreFailures.unwrap(failure) instanceof DelayQueueException known && known.effect() != Effect.NONE) {
+                String detail = (known.effect() == Effect.STORED) ? "stored, but not replicated as required"
+                        : "no answer, so it may not be stored";
+                messages.forEach((message) -> add(message.id(), Event.SENT, detail));
+            }
+        }
+
+        void settled(List<Lease> leases, List<Boolean> answers, Event event, @Nullable String detail) {
+            for (int i = 0; i < leases.size(); i++) {
+                settled(leases.get(i), answers.get(i), event, detail);
+            }
+        }
+
+        void settled(Lease lease, boolean done, Event event, @Nullable String detail) {
+            if (done) {
+                add(lease.id(), event, detail);
+            }
+            else {
+                add(lease.id(), Event.LEASE_LOST, "not " + event);
+            }
+        }
+
+        void removed(String deadLetterId, boolean done, Event event) {
+            if (done) {
+                add(Lease.idOf(deadLetterId), event, null);
+            }
+        }
+
+    }
+
+}

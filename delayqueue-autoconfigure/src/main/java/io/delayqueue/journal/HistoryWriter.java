@@ -1,0 +1,307 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Writes the rows of the history in batches, behind the transitions, and deletes those
+ * whose retention time is over. While the database is away or too slow, rows wait in a
+ * buffer of fixed size; those that find it full are dropped and counted.
+ * <p>
+ * <strong>Threads.</strong> One thread runs all statements, except those of
+ * {@link #erase}, and so uses one connection. {@link #add} may be called from any thread
+ * and does not wait.
+ */
+final class HistoryWriter implements SmartLifecycle {
+
+    private static final Logger logger = LoggerFactory.getLogger(HistoryWriter.class);
+
+    /** Maximum number of rows that one transaction inserts. */
+    static final int BATCH_LIMIT = 500;
+
+    /** How long rows wait for others. */
+    private static final Duration INTERVAL = Duration.ofMillis(100);
+
+    /** How long the thread rests after a failure. */
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+    /** How often old rows are searched, if the last search has deleted all of them. */
+    private static final Duration CLEANUP_INTERVAL = Duration.ofSeconds(10);
+
+    /** How long no row may have been dropped until the end of that is logged. */
+    private static final Duration QUIET = Duration.ofSeconds(5);
+
+    /** How long a stop waits for the rows of the buffer. */
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
+
+    /** Starts before everything that records, and stops after it. */
+    private static final int PHASE = 999;
+
+    private final HistoryTable table;
+
+    private final HistorySettings settings;
+
+    private final BlockingQueue<HistoryRow> buffer;
+
+    private final AtomicLong dropped = new AtomicLong();
+
+    /** Held while rows are moved from the buffer to the table, or erased. */
+    private final ReentrantLock writing = new ReentrantLock();
+
+    /** Rows of the batch that is being written; guarded by {@link #writing}. */
+    private final List<HistoryRow> batch = new ArrayList<>();
+
+    /** Whether the batch has failed before; guarded by {@link #writing}. */
+    private boolean repeated;
+
+    private @Nullable Thread thread;
+
+    private CountDownLatch stop = new CountDownLatch(0);
+
+    private volatile boolean running;
+
+    private volatile boolean ended;
+
+    /** Confined to the thread. */
+    private boolean failing;
+
+    /** The dropped rows that are in the log; confined to the thread. */
+    private long droppedBefore;
+
+    /** The dropped rows at the last check; confined to the thread. */
+    private long droppedLast;
+
+    /** When rows were last dropped, on the monotonic clock; confined to the thread. */
+    private long droppedAt;
+
+    /** Confined to the thread. */
+    private boolean dropping;
+
+    HistoryWriter(HistoryTable table, HistorySettings settings) {
+        this.table = table;
+        this.settings = settings;
+        this.buffer = new LinkedBlockingQueue<>(settings.buffer());
+    }
+
+    /** Writes a row soon, or drops it. */
+    void add(HistoryRow row) {
+        if (this.ended || !this.buffer.offer(row)) {
+            this.dropped.incrementAndGet();
+        }
+    }
+
+    /** Returns the number of rows that were dropped. */
+    long dropped() {
+        return this.dropped.get();
+    }
+
+    /**
+     * Erases the rows of a message, including those in the buffer. Uses a connection of
+     * its own, in the calling thread.
+     * @return the number of rows that were deleted from the table
+     */
+    long erase(QueueName queue, String id) {
+        this.writing.lock();
+        try {
+            this.buffer.removeIf((row) -> row.id().equals(id) && row.queue().equals(queue));
+            this.batch.removeIf((row) -> row.id().equals(id) && row.queue().equals(queue));
+            return this.table.delete(queue, id);
+        }
+        finally {
+            this.writing.unlock();
+        }
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!this.running) {
+            requireTable();
+            this.running = true;
+            this.ended = false;
+            CountDownLatch signal = new CountDownLatch(1);
+            this.stop = signal;
+            Thread started = new Thread(() -> run(signal), "delayqueue-history");
+            started.setDaemon(true);
+            started.start();
+            this.thread = started;
+        }
+    }
+
+    /** A database that is away does not prevent the start, unlike a missing table. */
+    private void requireTable() {
+        try {
+            this.table.requireTable();
+        }
+        catch (TransactionException | DataAccessException ex) {
+            logger.warn("The table of the history cannot be checked, as the database does not answer: {}",
+                    ex.toString());
+        }
+    }
+
+    /** Ends the thread after it has written the buffer, or dropped it. */
+    @Override
+    public synchronized void stop() {
+        Thread stopped = this.thread;
+        if (stopped == null) {
+            return;
+        }
+        this.running = false;
+        this.stop.countDown();
+        try {
+            stopped.join(STOP_LIMIT.toMillis());
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        this.thread = null;
+        this.ended = true;
+        List<HistoryRow> rest = new ArrayList<>();
+        this.buffer.drainTo(rest);
+        this.dropped.addAndGet(rest.size());
+        if (!rest.isEmpty()) {
+            logger.warn("{} rows of the history were dropped, as the database did not take them before the end of "
+                    + "the application", rest.size());
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    private void run(CountDownLatch signal) {
+        long cleanup = System.nanoTime();
+        boolean stopping = false;
+        while (!stopping) {
+            stopping = await(signal, this.failing ? RETRY_DELAY : INTERVAL);
+            try {
+                while (writeBatch() == BATCH_LIMIT) {
+                    reportDrops();
+                }
+                if (System.nanoTime() - cleanup >= 0 && !stopping) {
+                    boolean more = this.table.deleteOlderThan(this.settings.retention()) == HistoryTable.DELETE_LIMIT;
+                    cleanup = System.nanoTime() + (more ? 0 : CLEANUP_INTERVAL.toNanos());
+                }
+                recovered();
+            }
+            catch (RuntimeException | Error ex) {
+                failed(ex);
+            }
+            reportDrops();
+        }
+    }
+
+    private static boolean await(CountDownLatch signal, Duration time) {
+        try {
+            return signal.await(time.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        catch (InterruptedException ex) {
+            return true; // only this class has the thread
+        }
+    }
+
+    /**
+     * Writes rows of the buffer, or those whose last attempt has failed.
+     * @return the size of the batch
+     */
+    private int writeBatch() {
+        this.writing.lock();
+        try {
+            if (this.batch.isEmpty()) {
+                this.repeated = false;
+                this.buffer.drainTo(this.batch, BATCH_LIMIT);
+            }
+            int size = this.batch.size();
+            if (size > 0) {
+                write();
+                this.batch.clear();
+            }
+            return size;
+        }
+        finally {
+            this.writing.unlock();
+        }
+    }
+
+    private void write() {
+        try {
+            this.table.insert(this.batch, this.repeated);
+        }
+        catch (DataIntegrityViolationException ex) {
+            this.batch.forEach(this::writeAlone);
+        }
+        catch (RuntimeException | Error ex) {
+            this.repeated = true;
+            throw ex;
+        }
+    }
+
+    /** Writes a row of a batch that the database refuses because of one of its rows. */
+    private void writeAlone(HistoryRow row) {
+        try {
+            this.table.insert(List.of(row), false);
+        }
+        catch (DataIntegrityViolationException ex) {
+            this.dropped.incrementAndGet();
+            logger.debug("The database refuses a row of the history of queue '{}'", row.queue(), ex);
+        }
+    }
+
+    private void failed(Throwable failure) {
+        if (!this.failing) {
+            this.failing = true;
+            logger.warn("The history is not written, as the database does not take its rows; up to {} are kept, and "
+                    + "further ones are dropped: {}", this.settings.buffer(), failure.toString());
+        }
+        logger.debug("The history is not written", failure);
+    }
+
+    private void recovered() {
+        if (this.failing) {
+            this.failing = false;
+            logger.info("The history is written again");
+        }
+    }
+
+    /** Logs when rows begin to be dropped, and when that has ended. */
+    private void reportDrops() {
+        long count = this.dropped.get();
+        if (count != this.droppedLast) {
+            this.droppedLast = count;
+            this.droppedAt = System.nanoTime();
+            if (!this.dropping) {
+                this.dropping = true;
+                logger.warn("Rows of the history are dropped, as {} others wait for the database: it is away or too "
+                        + "slow", this.settings.buffer());
+            }
+        }
+        else if (this.dropping && System.nanoTime() - this.droppedAt > QUIET.toNanos()) {
+            this.dropping = false;
+            logger.warn("No more rows of the history are dropped; {} were", count - this.droppedBefore);
+            this.droppedBefore = count;
+        }
+    }
+
+}

@@ -1,0 +1,90 @@
+package io.delayqueue.journal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.admin.HistoryEntry;
+import io.delayqueue.admin.MessageHistory;
+import org.jspecify.annotations.Nullable;
+
+/** Reads and erases the history of messages in an SQL database. Thread-safe. */
+final class RecordedMessageHistory implements MessageHistory {
+
+    private static final int PAGE = 100;
+
+    private final HistoryTable table;
+
+    private final HistoryWriter writer;
+
+    private final Supplier<DelayQueueOperations> operations;
+
+    RecordedMessageHistory(HistoryTable table, HistoryWriter writer, Supplier<DelayQueueOperations> operations) {
+        this.table = table;
+        this.writer = writer;
+        this.operations = operations;
+    }
+
+    @Override
+    public List<HistoryEntry> of(String queue, String id) {
+        return withAttempts(this.table.read(new QueueName(queue), MessageLimits.requireId(id), MAX_ENTRIES));
+    }
+
+    /**
+     * Adds the number of the attempt to the events of attempts. It is stored with the
+     * claim alone, as a settlement does not know it.
+     */
+    private static List<HistoryEntry> withAttempts(List<HistoryEntry> entries) {
+        List<HistoryEntry> complete = new ArrayList<>(entries.size());
+        Integer attempt = null;
+        for (HistoryEntry entry : entries) {
+            switch (entry.event()) {
+                case CLAIMED -> {
+                    attempt = entry.attempt();
+                    complete.add(entry);
+                }
+                case FAILED, RETRIED, RELEASED, HANDLED, LEASE_LOST, DEAD_LETTERED ->
+                    complete.add(withAttempt(entry, attempt));
+                default -> complete.add(entry);
+            }
+        }
+        return List.copyOf(complete);
+    }
+
+    private static HistoryEntry withAttempt(HistoryEntry entry, @Nullable Integer attempt) {
+        return new HistoryEntry(entry.at(), entry.event(), entry.node(), attempt, entry.detail());
+    }
+
+    @Override
+    public Erasure erase(String queue, String id) {
+        QueueName name = new QueueName(queue);
+        CancelResult message = this.operations.get().cancel(queue, MessageLimits.requireId(id));
+        long deadLetters = purge(this.operations.get().deadLetters(queue), id);
+        // Last, as the cancel and the purge are recorded, too.
+        return new Erasure(message, deadLetters, this.writer.erase(name, id));
+    }
+
+    private static long purge(DeadLetterOperations deadLetters, String id) {
+        long purged = 0;
+        String cursor = null;
+        do {
+            DeadLetterPage page = deadLetters.list(cursor, PAGE);
+            for (DeadLetter found : page.deadLetters()) {
+                if (found.messageId().equals(id) && deadLetters.purge(found.id())) {
+                    purged++;
+                }
+            }
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        return purged;
+    }
+
+}
