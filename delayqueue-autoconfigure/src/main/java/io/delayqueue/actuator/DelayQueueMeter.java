@@ -51,7 +51,10 @@ enum DelayQueueMeter {
     SUBSCRIBED("wakeups.subscribed",
             "1 while the wake-ups of the queue are subscribed, 0 while only polls find its messages"),
 
-    CLOCK_JUMPS("clock.jumps", "Jumps of the store's clock that this process has noticed");
+    CLOCK_JUMPS("clock.jumps", "Jumps of the store's clock that this process has noticed"),
+
+    HISTORY_DROPPED("history.dropped",
+            "Transitions that are missing in the history, as the database was away or too slow");
 
     static final String QUEUE = "queue";
 

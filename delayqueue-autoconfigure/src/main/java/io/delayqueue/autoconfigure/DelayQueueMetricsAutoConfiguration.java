@@ -1,8 +1,10 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.actuator.HistoryMeters;
 import io.delayqueue.actuator.MicrometerEventRecorderFactory;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
@@ -18,7 +20,7 @@ import org.springframework.context.annotation.ProxyType;
 import org.springframework.context.annotation.Proxyable;
 
 /** Auto-configuration for the meters, where the application has a registry for them. */
-@AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class,
+@AutoConfiguration(after = { DelayQueueListenerAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class },
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({ MeterRegistry.class, DelayedListenerLifecycle.class })
@@ -42,6 +44,12 @@ public final class DelayQueueMetricsAutoConfiguration {
     QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, StatisticsCache statistics,
             DelayedListenerLifecycle worker, RemoteConsumerQueues consumed) {
         return new QueueGauges(registry, listeners, statistics, worker, consumed);
+    }
+
+    @Bean
+    @ConditionalOnBean(HistoryFactory.class)
+    HistoryMeters delayQueueHistoryMeters(MeterRegistry registry, HistoryFactory history) {
+        return new HistoryMeters(registry, history::dropped);
     }
 
 }

@@ -7,10 +7,12 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.store.LogExecutor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +20,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.transaction.TransactionException;
 
 /**
@@ -51,6 +54,9 @@ final class HistoryWriter implements SmartLifecycle {
     /** How long a stop waits for the rows of the buffer. */
     private static final Duration STOP_LIMIT = Duration.ofSeconds(5);
 
+    /** How long an erasure waits for the batch that is being written. */
+    private static final Duration ERASE_LIMIT = Duration.ofSeconds(10);
+
     /** Starts before everything that records, and stops after it. */
     private static final int PHASE = 999;
 
@@ -82,6 +88,9 @@ final class HistoryWriter implements SmartLifecycle {
     /** Confined to the thread. */
     private boolean failing;
 
+    /** Whether the log has a row that the database refused; confined to the thread. */
+    private boolean refused;
+
     /** The dropped rows that are in the log; confined to the thread. */
     private long droppedBefore;
 
@@ -91,8 +100,10 @@ final class HistoryWriter implements SmartLifecycle {
     /** When rows were last dropped, on the monotonic clock; confined to the thread. */
     private long droppedAt;
 
-    /** Confined to the thread. */
-    private boolean dropping;
+    /** Whether the log says that rows are dropped. */
+    private final AtomicBoolean dropping = new AtomicBoolean();
+
+    private final LogExecutor log = new LogExecutor();
 
     HistoryWriter(HistoryTable table, HistorySettings settings) {
         this.table = table;
@@ -103,7 +114,17 @@ final class HistoryWriter implements SmartLifecycle {
     /** Writes a row soon, or drops it. */
     void add(HistoryRow row) {
         if (this.ended || !this.buffer.offer(row)) {
-            this.dropped.incrementAndGet();
+            drop();
+        }
+    }
+
+    /** Counts a row that is dropped, and logs the first one in another thread. */
+    private void drop() {
+        this.dropped.incrementAndGet();
+        if (!this.ended && this.dropping.compareAndSet(false, true)) {
+            this.log.execute(() -> logger.warn(
+                    "Rows of the history are dropped and counted, as the database is away or too slow: {} wait for it",
+                    this.buffer.size()));
         }
     }
 
@@ -116,9 +137,10 @@ final class HistoryWriter implements SmartLifecycle {
      * Erases the rows of a message, including those in the buffer. Uses a connection of
      * its own, in the calling thread.
      * @return the number of rows that were deleted from the table
+     * @throws QueryTimeoutException if a batch is being written for too long
      */
     long erase(QueueName queue, String id) {
-        this.writing.lock();
+        lockForErase(queue, id);
         try {
             this.buffer.removeIf((row) -> row.id().equals(id) && row.queue().equals(queue));
             this.batch.removeIf((row) -> row.id().equals(id) && row.queue().equals(queue));
@@ -126,6 +148,21 @@ final class HistoryWriter implements SmartLifecycle {
         }
         finally {
             this.writing.unlock();
+        }
+    }
+
+    private void lockForErase(QueueName queue, String id) {
+        boolean locked = false;
+        try {
+            locked = this.writing.tryLock(ERASE_LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        if (!locked) {
+            throw new QueryTimeoutException(
+                    "The history of message '%s' of queue '%s' is not erased, as the database does not answer"
+                        .formatted(id, queue));
         }
     }
 
@@ -179,6 +216,7 @@ final class HistoryWriter implements SmartLifecycle {
             logger.warn("{} rows of the history were dropped, as the database did not take them before the end of "
                     + "the application", rest.size());
         }
+        this.log.close();
     }
 
     @Override
@@ -265,7 +303,14 @@ final class HistoryWriter implements SmartLifecycle {
         }
         catch (DataIntegrityViolationException ex) {
             this.dropped.incrementAndGet();
-            logger.debug("The database refuses a row of the history of queue '{}'", row.queue(), ex);
+            String line = "The database refuses a row of the history of queue '{}', which is dropped and counted";
+            if (!this.refused) {
+                this.refused = true;
+                logger.warn(line + "; further ones are logged at debug level", row.queue(), ex);
+            }
+            else {
+                logger.debug(line, row.queue(), ex);
+            }
         }
     }
 
@@ -285,20 +330,15 @@ final class HistoryWriter implements SmartLifecycle {
         }
     }
 
-    /** Logs when rows begin to be dropped, and when that has ended. */
+    /** Logs the end of a time in which rows were dropped. */
     private void reportDrops() {
         long count = this.dropped.get();
         if (count != this.droppedLast) {
             this.droppedLast = count;
             this.droppedAt = System.nanoTime();
-            if (!this.dropping) {
-                this.dropping = true;
-                logger.warn("Rows of the history are dropped, as {} others wait for the database: it is away or too "
-                        + "slow", this.settings.buffer());
-            }
         }
-        else if (this.dropping && System.nanoTime() - this.droppedAt > QUIET.toNanos()) {
-            this.dropping = false;
+        else if (this.dropping.get() && System.nanoTime() - this.droppedAt > QUIET.toNanos()) {
+            this.dropping.set(false);
             logger.warn("No more rows of the history are dropped; {} were", count - this.droppedBefore);
             this.droppedBefore = count;
         }

@@ -19,6 +19,9 @@ import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.journal.HistoryFactory;
+import io.delayqueue.journal.HistorySettings;
+import io.delayqueue.journal.JournalMode;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -31,6 +34,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -133,6 +137,7 @@ class MonitoringDocsTests {
                     DelayQueueListenerAutoConfiguration.class, DelayQueueMetricsAutoConfiguration.class))
             .withPropertyValues("delayqueue.store=memory")
             .withBean(MeterRegistry.class, () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
+            .withBean(HistoryFactory.class, MonitoringDocsTests::history)
             .withBean(Handler.class)
             .run((context) -> {
                 context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
@@ -140,6 +145,12 @@ class MonitoringDocsTests {
                 context.getBean(MessageEventRecorderFactory.class).called("send", 1, true);
                 test.accept(context.getBean(PrometheusMeterRegistry.class));
             });
+    }
+
+    /** Records nothing, as no queue has a journal, and so needs no database. */
+    private static HistoryFactory history() {
+        return new HistoryFactory(new DriverManagerDataSource(), "dq", "node", (queue) -> JournalMode.OFF,
+                new HistorySettings(Duration.ofDays(1), true, 1));
     }
 
     private static Stream<String> scrapedNames(PrometheusMeterRegistry registry) {

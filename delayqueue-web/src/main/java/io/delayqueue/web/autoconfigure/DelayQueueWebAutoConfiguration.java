@@ -6,6 +6,7 @@ import io.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.delayqueue.autoconfigure.DelayQueueProperties;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.SecretStore;
 import io.delayqueue.store.ServerMonitor;
@@ -90,16 +91,16 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            HttpConsumerCodecs delayQueueHttpConsumerCodecs(EnvelopeCodec codec, StoreComponents components,
+            HttpConsumerCodecs delayQueueHttpConsumerCodecs(EnvelopeCodec codec, MessageStore store,
                     ObjectProvider<SecretStore> secrets, DelayQueueProperties properties) {
                 return new HttpConsumerCodecs(codec, new LeaseTokenService(
-                        secrets.getIfAvailable(() -> secretsOfThisProcess(components)), properties.namespace()));
+                        secrets.getIfAvailable(() -> secretsOfThisProcess(store)), properties.namespace()));
             }
 
             /** Sufficient if the messages are stored in this process as well. */
-            private static SecretStore secretsOfThisProcess(StoreComponents components) {
-                if (!(components.messages() instanceof InMemoryMessageStore)) {
-                    throw new MissingSecretStoreException(components.messages());
+            private static SecretStore secretsOfThisProcess(MessageStore store) {
+                if (!(store instanceof InMemoryMessageStore)) {
+                    throw new MissingSecretStoreException(store);
                 }
                 return SecretStore.inMemory();
             }

@@ -12,12 +12,12 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 /** Provides databases that are empty, one after another, for each kind of server. */
-enum ShopDatabase {
+public enum ShopDatabase {
 
     H2 {
 
         @Override
-        String url() {
+        public String url() {
             return "jdbc:h2:mem:shop%d;DB_CLOSE_DELAY=-1".formatted(next.incrementAndGet());
         }
 
@@ -26,7 +26,7 @@ enum ShopDatabase {
     POSTGRESQL {
 
         @Override
-        String url() {
+        public String url() {
             assumeThat(System.getProperty("os.name") + System.getProperty("os.arch"))
                 .as("the binaries of PostgreSQL are those of this platform")
                 .isEqualTo("Linuxamd64");
@@ -47,7 +47,7 @@ enum ShopDatabase {
     MARIADB {
 
         @Override
-        String url() {
+        public String url() {
             assumeThat(MariaDbServer.isInstalled()).as("MariaDB is installed").isTrue();
             return MariaDbServer.shared().createDatabase("shop" + next.incrementAndGet());
         }
@@ -59,7 +59,7 @@ enum ShopDatabase {
     private static EmbeddedPostgres postgres;
 
     /** Returns the URL of a new database. */
-    abstract String url();
+    public abstract String url();
 
     /** Starts the server on first use; it ends with the JVM. */
     private static synchronized EmbeddedPostgres postgres() {
