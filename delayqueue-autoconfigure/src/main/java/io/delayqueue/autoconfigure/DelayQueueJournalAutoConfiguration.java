@@ -6,6 +6,7 @@ import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.Journal;
 import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.routing.StoreComponents;
@@ -65,6 +66,18 @@ public final class DelayQueueJournalAutoConfiguration {
     @Conditional(OnJournalCondition.OfRequests.class)
     Journal delayQueueJournal(JournalFactory factory) {
         return factory.journal();
+    }
+
+    @Bean
+    @Conditional(OnJournalCondition.OfRequests.class)
+    JournalOperations delayQueueJournalOperations(JournalFactory factory) {
+        return factory.operations();
+    }
+
+    @Bean
+    @Conditional(OnJournalCondition.OfRequests.class)
+    SmartLifecycle delayQueueJournalReconciler(JournalFactory factory) {
+        return factory.reconciler();
     }
 
     @Bean

@@ -17,6 +17,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.store.CauseMasking;
@@ -26,6 +27,8 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.EndedMessages;
+import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
@@ -225,6 +228,11 @@ final class HistoryRecorder implements MessageStore {
     }
 
     @Override
+    public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
+        return this.store.ended(partition, request);
+    }
+
+    @Override
     public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
         return recording(partition.queue(), () -> this.store.purge(partition, deadLetterId),
                 (trace, done) -> trace.removed(deadLetterId, done, Event.PURGED));
@@ -304,6 +312,9 @@ final class HistoryRecorder implements MessageStore {
         }
 
         void sent(SendResult result) {
+            if (result.outcome() == SendOutcome.RECORDED) {
+                return; // the queue held it already
+            }
             add(result.id(), Event.SENT, result.outcome() + ", due at " + result.dueAt());
         }
 

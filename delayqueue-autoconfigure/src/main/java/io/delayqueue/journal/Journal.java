@@ -42,6 +42,8 @@ public final class Journal {
 
     private final JournalRelay relay;
 
+    private final JournalReconciler reconciler;
+
     private final PresentTransaction present;
 
     private final Function<QueueName, JournalMode> modes;
@@ -53,8 +55,10 @@ public final class Journal {
      * @param modes the mode of each queue
      * @param answerTimeout longest wait for an answer of the store
      */
-    Journal(JournalTable table, JournalRelay relay, Function<QueueName, JournalMode> modes, Duration answerTimeout) {
+    Journal(JournalTable table, JournalRelay relay, JournalReconciler reconciler,
+            Function<QueueName, JournalMode> modes, Duration answerTimeout) {
         this.table = table;
+        this.reconciler = reconciler;
         this.relay = relay;
         this.present = new PresentTransaction(table.dataSource());
         this.modes = modes;
@@ -108,6 +112,7 @@ public final class Journal {
      */
     private List<CompletableFuture<Optional<Object>>> record(QueueName queue, List<JournalRequest> requests) {
         long begin = System.nanoTime();
+        this.reconciler.include(queue);
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             return this.table.insertAlone(requests)
                 .stream()

@@ -7,7 +7,6 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
 
 import org.springframework.context.SmartLifecycle;
@@ -20,7 +19,14 @@ public final class JournalFactory {
 
     private static final Duration MIN_CLAIM = Duration.ofSeconds(10);
 
+    /** An offer ends well before the claim of its row, as clocks may differ a little. */
+    private static final int DEADLINES = 4;
+
     private final Journal journal;
+
+    private final JournalReconciler reconciler;
+
+    private final JournalRestorer restorer;
 
     private final JournalRelay relay;
 
@@ -38,12 +44,25 @@ public final class JournalFactory {
         Duration calls = commandTimeout.multipliedBy(CALLS);
         JournalTable table = new JournalTable(dataSource, namespace,
                 (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
-        this.relay = new JournalRelay(table, new PartitionRouter(store), store.events(), publisher);
-        this.journal = new Journal(table, this.relay, modes, commandTimeout);
+        JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
+        this.restorer = new JournalRestorer(table, offers);
+        this.relay = new JournalRelay(table, offers, publisher);
+        this.reconciler = new JournalReconciler(table, offers, this.restorer, store, modes);
+        this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
     }
 
     public Journal journal() {
         return this.journal;
+    }
+
+    /** Returns the component that restores messages on demand. */
+    public JournalOperations operations() {
+        return this.restorer;
+    }
+
+    /** Returns the reconciler, which compares ledgers with the store while it runs. */
+    public SmartLifecycle reconciler() {
+        return this.reconciler;
     }
 
     /** Returns the relay, which applies requests while it runs. */

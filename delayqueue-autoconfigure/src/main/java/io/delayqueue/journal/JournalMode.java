@@ -16,7 +16,14 @@ public enum JournalMode {
      * A request is a row that is inserted in the caller's transaction and deleted once
      * the store has applied it.
      */
-    OUTBOX(true, false);
+    OUTBOX(true, false),
+
+    /**
+     * A request is a row that is inserted in the caller's transaction. The row of a
+     * message is deleted when the message has ended, so that it can be restored until
+     * then. Transitions are recorded too.
+     */
+    LEDGER(true, true);
 
     private final boolean requests;
 

@@ -7,23 +7,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.delayqueue.CancelResult;
-import io.delayqueue.DelayQueueException;
-import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.JournalRequestRefusedEvent;
-import io.delayqueue.NotReplicatedException;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
-import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageGroupChangeException;
-import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
-import io.delayqueue.store.routing.PartitionRouter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,9 +53,7 @@ final class JournalRelay implements SmartLifecycle {
 
     private final JournalTable table;
 
-    private final PartitionRouter router;
-
-    private final MessageEventRecorderFactory events;
+    private final JournalOffers offers;
 
     private final Consumer<Object> publisher;
 
@@ -69,11 +65,9 @@ final class JournalRelay implements SmartLifecycle {
 
     private boolean failing;
 
-    JournalRelay(JournalTable table, PartitionRouter router, MessageEventRecorderFactory events,
-            Consumer<Object> publisher) {
+    JournalRelay(JournalTable table, JournalOffers offers, Consumer<Object> publisher) {
         this.table = table;
-        this.router = router;
-        this.events = events;
+        this.offers = offers;
         this.publisher = publisher;
     }
 
@@ -218,72 +212,83 @@ final class JournalRelay implements SmartLifecycle {
     }
 
     /**
-     * Offers requests to the store, and deletes the rows of those that it has answered.
+     * Offers requests to the store, and changes their rows by its answers.
      * @param begin when the rows were about to be read, in nanoseconds of the monotonic
      * clock; they have at least half of their claims from then on
      * @return whether the store answered all
      */
-    private boolean apply(List<JournalRow> rows, Map<Long, Submission> submissions, long begin) {
-        List<CompletableFuture<?>> offers = rows.stream()
-            .<CompletableFuture<?>>map((row) -> offer(row, begin).whenComplete((answer, failure) -> {
-                Submission submission = submissions.get(row.revision());
-                if (failure == null && submission != null) {
-                    submission.answer().complete(Optional.of(answer));
-                }
-            }))
+    private boolean apply(List<JournalRow> read, Map<Long, Submission> submissions, long begin) {
+        List<JournalRow> rows = read.stream().map(this.offers::resolved).toList();
+        List<CompletableFuture<?>> answers = rows.stream()
+            .<CompletableFuture<?>>map((row) -> row.superseded() ? CompletableFuture.completedFuture(superseded(row))
+                    : this.offers.request(row, begin).whenComplete((answer, failure) -> {
+                        if (failure == null && answer != RescheduleResult.NOT_FOUND) {
+                            complete(submissions.get(row.revision()), answer);
+                        }
+                    }))
             .toList();
-        Outcome outcome = new Outcome();
+        RelayedBatch batch = new RelayedBatch(this.table, this.offers);
         for (int i = 0; i < rows.size(); i++) {
-            outcome.add(rows.get(i), failureOf(offers.get(i)));
+            add(batch, rows.get(i), answers.get(i), submissions.get(rows.get(i).revision()), begin);
         }
-        this.table.delete(outcome.done);
-        this.table.release(outcome.withoutEffect, RETRY_DELAY);
-        outcome.refused.forEach((row, failure) -> refused(row.request(), failure, submissions.get(row.revision())));
-        if (outcome.unanswered != null) {
-            failed(outcome.unanswered);
+        batch.record(RETRY_DELAY);
+        batch.refused().forEach((row, failure) -> refused(row.request(), failure, submissions.get(row.revision())));
+        if (batch.unanswered() != null) {
+            failed(batch.unanswered());
         }
-        else if (!outcome.done.isEmpty()) {
+        else if (batch.isApplied()) {
             recovered();
         }
-        return outcome.unanswered == null;
+        return batch.unanswered() == null;
     }
 
-    private CompletableFuture<?> offer(JournalRow row, long begin) {
-        if (System.nanoTime() - begin > this.table.claim().dividedBy(2).toNanos()) {
-            return CompletableFuture.failedFuture(new StoreUnavailableException(
-                    "The claim of the row is nearly over, as the calls before took long", Effect.NONE, null));
-        }
+    private void add(RelayedBatch batch, JournalRow row, CompletableFuture<?> future, @Nullable Submission submission,
+            long begin) {
         try {
-            return offer(row.request());
-        }
-        catch (RuntimeException ex) {
-            return CompletableFuture.failedFuture(ex);
-        }
-    }
-
-    private CompletableFuture<?> offer(JournalRequest request) {
-        NewMessage message = request.message();
-        if (message != null) {
-            return this.router.schedule(request.queue(), message).thenApply((result) -> counted(request, result));
-        }
-        if (request.due() != null) {
-            return this.router.reschedule(request.queue(), request.id(), request.due());
-        }
-        return this.router.cancel(request.queue(), request.id()).thenApply((result) -> {
-            if (result == CancelResult.CANCELLED) {
-                this.events.of(request.queue()).cancelled();
+            Object answer = future.join();
+            if (row.superseded()) {
+                batch.addSuperseded(row);
             }
-            return result;
-        });
+            else {
+                answer = (answer == RescheduleResult.NOT_FOUND) ? restoreAt(batch, row, begin) : answer;
+                batch.add(row, answer);
+            }
+            complete(submission, answer);
+        }
+        catch (CompletionException | CancellationException ex) {
+            batch.addFailure(row, StoreFailures.unwrap(ex));
+        }
     }
 
-    private SendResult counted(JournalRequest request, SendResult result) {
-        this.events.of(request.queue()).sent(result.outcome());
-        return result;
+    /**
+     * Restores a message that the store has lost, with the due time of a reschedule that
+     * did not find it.
+     */
+    private RescheduleResult restoreAt(RelayedBatch batch, JournalRow row, long begin) {
+        DueTime due = row.request().due();
+        JournalRow lost = (due != null && this.offers.isLedger(row.request().queue())) ? batch.message(row).orElse(null)
+                : null;
+        if (due == null || lost == null || lost.request().message() == null) {
+            return RescheduleResult.NOT_FOUND;
+        }
+        SendOutcome outcome = this.offers.restore(lost, lost.request().message().dueAt(due), begin).join().outcome();
+        return (outcome == SendOutcome.SCHEDULED) ? RescheduleResult.RESCHEDULED : RescheduleResult.NOT_FOUND;
     }
 
-    private static @Nullable Throwable failureOf(CompletableFuture<?> offer) {
-        return offer.handle((answer, failure) -> (failure != null) ? StoreFailures.unwrap(failure) : null).join();
+    /** Returns the answer to a request after a later one of its id was applied. */
+    private static Object superseded(JournalRow row) {
+        JournalRequest request = row.request();
+        return switch (request.operation()) {
+            case SEND -> new SendResult(request.queue().value(), request.id(), null, SendOutcome.KEPT);
+            case RESCHEDULE -> RescheduleResult.NOT_FOUND;
+            case CANCEL -> CancelResult.NOT_FOUND;
+        };
+    }
+
+    private static void complete(@Nullable Submission submission, Object answer) {
+        if (submission != null) {
+            submission.answer().complete(Optional.of(answer));
+        }
     }
 
     private void refused(JournalRequest request, MessageGroupChangeException failure, @Nullable Submission submission) {
@@ -311,37 +316,6 @@ final class JournalRelay implements SmartLifecycle {
             this.failing = false;
             logger.info("Requests of the journal are applied again");
         }
-    }
-
-    /** Collects the results of the offers of a batch. */
-    private static final class Outcome {
-
-        private final List<Long> done = new ArrayList<>();
-
-        private final List<Long> withoutEffect = new ArrayList<>();
-
-        private final Map<JournalRow, MessageGroupChangeException> refused = new LinkedHashMap<>();
-
-        private @Nullable Throwable unanswered;
-
-        void add(JournalRow row, @Nullable Throwable failure) {
-            if (failure instanceof MessageGroupChangeException group) {
-                this.refused.put(row, group);
-            }
-            else if (failure instanceof NotReplicatedException) {
-                logger.warn("A request of the journal is stored on fewer replicas than wanted: {}",
-                        failure.getMessage());
-            }
-            else if (failure != null) {
-                this.unanswered = failure;
-                if (failure instanceof DelayQueueException known && known.effect() == Effect.NONE) {
-                    this.withoutEffect.add(row.revision());
-                } // else the claim runs out, as the call may still take effect
-                return;
-            }
-            this.done.add(row.revision());
-        }
-
     }
 
     /**

@@ -1,12 +1,39 @@
 package io.delayqueue.journal;
 
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.store.NewMessage;
+
 /**
- * Holds a row that this node has claimed.
+ * Holds a row of the journal.
  *
  * @param revision the primary key of the row
  * @param request its request; a relative due time counts from when the row was read
- * @param behind whether the journal has an earlier row of the same id
+ * @param accepted whether the store has applied it, and the row is kept until its message
+ * has ended
+ * @param behind whether the journal has an earlier row of the same id that the store has
+ * not applied
+ * @param superseded whether the store has applied a later request of the same id
+ * @param checks how often the sweep has found its message in the store
+ * @param nextCheck when the sweep offers it again, in milliseconds of the database's
+ * clock
  */
-record JournalRow(long revision, JournalRequest request, boolean behind) {
+record JournalRow(long revision, JournalRequest request, boolean accepted, boolean behind, boolean superseded,
+        int checks, long nextCheck) {
+
+    /** Returns this row with another form of its request. */
+    JournalRow with(JournalRequest other) {
+        return new JournalRow(this.revision, other, this.accepted, this.behind, this.superseded, this.checks,
+                this.nextCheck);
+    }
+
+    /**
+     * Returns the message of a send with its revision.
+     * @param message the message of this row
+     * @param onDuplicate how to treat its id
+     */
+    NewMessage messageOf(NewMessage message, OnDuplicate onDuplicate) {
+        return new NewMessage(message.id(), false, message.due(), onDuplicate, message.priority(), message.timeToLive(),
+                message.group(), message.envelope(), message.stamp(), this.revision);
+    }
 
 }

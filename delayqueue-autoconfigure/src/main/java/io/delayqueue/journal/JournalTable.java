@@ -3,13 +3,21 @@ package io.delayqueue.journal;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -17,12 +25,14 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.EndedMessage;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -51,7 +61,18 @@ final class JournalTable {
     static final int BATCH_LIMIT = 100;
 
     private static final String COLUMNS = "revision, queue_name, message_id, operation, on_duplicate, due_millis, "
-            + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope";
+            + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until";
+
+    /** Compares row {@code o} with row {@code r}. */
+    private static final String OF_SAME_ID = "o.namespace = r.namespace AND o.queue_name = r.queue_name "
+            + "AND o.message_id = r.message_id";
+
+    /** Selects the first messages of ids about which no request is pending. */
+    private static final String FIRST = "NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE " + OF_SAME_ID
+            + " AND (o.accepted = FALSE OR o.operation = 'S' AND o.revision < r.revision))";
+
+    /** The columns of a row about others, where these do not matter. */
+    private static final String NOT_BEHIND = ", $now AS read_at, FALSE AS behind, FALSE AS superseded";
 
     private final DataSource dataSource;
 
@@ -102,14 +123,14 @@ final class JournalTable {
     void requireTable() {
         dialect();
         try {
-            inOwnTransaction(() -> this.jdbc
-                .sql("SELECT " + COLUMNS + ", claimed_by, claimed_until FROM delayqueue_journal WHERE 1 = 0")
-                .query((row, number) -> row)
-                .list());
+            inOwnTransaction(
+                    () -> this.jdbc.sql("SELECT " + COLUMNS + ", claimed_by FROM delayqueue_journal WHERE 1 = 0")
+                        .query((row, number) -> row)
+                        .list());
         }
         catch (DataAccessException ex) {
             throw new IllegalStateException(
-                    "The table delayqueue_journal cannot be read, which a queue with delayqueue.journal.mode 'outbox' needs: "
+                    "The table delayqueue_journal cannot be read, which a queue with a delayqueue.journal.mode needs: "
                             + "create it by the script of this version in io/delayqueue/journal, or set "
                             + "delayqueue.journal.jdbc.initialize-schema to 'always'",
                     ex);
@@ -132,9 +153,10 @@ final class JournalTable {
         KeyHolder key = new GeneratedKeyHolder();
         statement("""
                 INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate, due_millis,
-                  due_relative, recorded_at, priority, ttl_millis, group_name, envelope, claimed_by, claimed_until)
+                  due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_by,
+                  claimed_until)
                 VALUES (:namespace, :queue, :id, :operation, :onDuplicate, :due, :relative, $now, :priority, :ttl,
-                  :group, :envelope, :node, $now + :claim)""").param("queue", request.queue().value())
+                  :group, :envelope, FALSE, 0, :node, $now + :claim)""").param("queue", request.queue().value())
             .param("id", request.id())
             .param("operation", request.operation().letter())
             .param("onDuplicate", (message != null) ? message.onDuplicate().name() : null)
@@ -150,18 +172,182 @@ final class JournalTable {
         return Objects.requireNonNull(key.getKey(), "The database returned no key").longValue();
     }
 
-    /** Returns those of some rows that belong to this node, in the order of revisions. */
+    /**
+     * Returns those of some rows that belong to this node and are not accepted, in the
+     * order of revisions.
+     */
     List<JournalRow> read(Collection<Long> revisions) {
-        return inOwnTransaction(() -> statement("SELECT " + COLUMNS + """
-                , $now AS read_at, EXISTS (SELECT 1 FROM delayqueue_journal o WHERE o.namespace = r.namespace
-                  AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND o.revision < r.revision) AS behind
-                FROM delayqueue_journal r
-                WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
-                ORDER BY revision""").param("revisions", revisions)
+        return rows(() -> statement(
+                "SELECT " + COLUMNS + ", $now AS read_at, EXISTS (SELECT 1 FROM delayqueue_journal o WHERE "
+                        + OF_SAME_ID + " AND o.revision < r.revision AND o.accepted = FALSE) AS behind, "
+                        + "EXISTS (SELECT 1 FROM delayqueue_journal o WHERE " + OF_SAME_ID
+                        + " AND o.revision > r.revision AND o.accepted = TRUE) AS superseded" + """
+                                 FROM delayqueue_journal r
+                                WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
+                                  AND accepted = FALSE ORDER BY revision""")
+            .param("revisions", revisions)
             .param("node", this.node)
-            .param("rest", this.claim.dividedBy(2).toMillis())
-            .query((row, number) -> toRowOrEmpty(row))
-            .list()).stream().flatMap(Optional::stream).toList();
+            .param("rest", this.claim.dividedBy(2).toMillis()));
+    }
+
+    /**
+     * Returns the accepted rows of an id before a revision, in the order of revisions.
+     */
+    List<JournalRow> acceptedBefore(QueueName queue, String id, long revision) {
+        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal "
+                + "WHERE namespace = :namespace AND queue_name = :queue AND message_id = :id "
+                + "AND revision < :revision AND accepted = TRUE ORDER BY revision")
+            .param("queue", queue.value())
+            .param("id", id)
+            .param("revision", revision));
+    }
+
+    /**
+     * Returns accepted rows whose next check is over, the earliest first: the only ones
+     * of their ids, or the first messages of them.
+     */
+    List<JournalRow> dueForCheck(int limit) {
+        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
+                + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < $now AND " + FIRST
+                + " ORDER BY claimed_until LIMIT :limit")
+            .param("limit", limit));
+    }
+
+    /**
+     * Returns a page of the accepted sends of a plan, in the order of their next checks,
+     * which is about that of their due times.
+     * @param after the last row of the page before; {@code null} for the first page
+     */
+    List<JournalRow> accepted(RestorePlan plan, @Nullable JournalRow after, int limit) {
+        Instant dueBefore = plan.dueBefore();
+        String restriction = ((plan.queue() != null) ? " AND queue_name = :queue" : "")
+                + ((plan.id() != null) ? " AND message_id = :id" : "")
+                + ((dueBefore != null) ? " AND due_millis < :due" : "");
+        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
+                + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
+                + "AND (claimed_until > :check OR revision > :revision) AND operation = 'S'" + restriction + " AND "
+                + FIRST + " ORDER BY claimed_until, revision LIMIT :limit")
+            .params(parameters(plan))
+            .param("check", (after != null) ? after.nextCheck() : Long.MIN_VALUE)
+            .param("revision", (after != null) ? after.revision() : 0)
+            .param("limit", limit));
+    }
+
+    private static Map<String, ?> parameters(RestorePlan plan) {
+        Map<String, Object> parameters = new HashMap<>();
+        if (plan.queue() != null) {
+            parameters.put("queue", plan.queue());
+        }
+        if (plan.id() != null) {
+            parameters.put("id", plan.id());
+        }
+        if (plan.dueBefore() != null) {
+            parameters.put("due", plan.dueBefore().toEpochMilli());
+        }
+        return parameters;
+    }
+
+    /**
+     * Sets the next check of rows, unless another node did since they were read.
+     * @param next the delay until the next check of each row
+     * @return the rows that this node is to check
+     */
+    List<JournalRow> postpone(List<JournalRow> rows, Function<JournalRow, Duration> next) {
+        if (rows.isEmpty()) {
+            return List.of();
+        }
+        List<JournalRow> sorted = rows.stream().sorted(Comparator.comparingLong(JournalRow::revision)).toList();
+        int[] changed = batch("""
+                UPDATE delayqueue_journal SET checks = checks + 1, claimed_until = $now + :span
+                WHERE revision = :revision AND claimed_until = :seen""",
+                sorted.stream()
+                    .map((row) -> parameters(row.revision()).addValue("span", next.apply(row).toMillis())
+                        .addValue("seen", row.nextCheck()))
+                    .toList());
+        return IntStream.range(0, sorted.size()).filter((i) -> changed[i] != 0).mapToObj(sorted::get).toList();
+    }
+
+    /** Records that the store has applied requests whose rows are kept. */
+    void accept(List<Accepted> accepted) {
+        if (!accepted.isEmpty()) {
+            batch("""
+                    UPDATE delayqueue_journal SET accepted = TRUE, checks = 0, due_millis = COALESCE(:due, due_millis),
+                      due_relative = :relative, claimed_until = $now + :span WHERE revision = :revision""",
+                    accepted.stream()
+                        .sorted(Comparator.comparingLong(Accepted::revision))
+                        .map((row) -> parameters(row.revision()).addValue("due", row.due(), Types.BIGINT)
+                            .addValue("relative", false)
+                            .addValue("span", row.nextCheck().toMillis()))
+                        .toList());
+        }
+    }
+
+    /** Gives the row of a message the due time of a request to reschedule it. */
+    void reschedule(long revision, long requested, Duration nextCheck) {
+        batch("""
+                UPDATE delayqueue_journal SET checks = 0, due_millis = :due, due_relative = FALSE,
+                  claimed_until = $now + :span WHERE revision = :revision""",
+                List.of(parameters(revision).addValue("due", requested).addValue("span", nextCheck.toMillis())));
+    }
+
+    /** Deletes the rows of messages that have ended. */
+    void deleteEnded(QueueName queue, List<EndedMessage> ended) {
+        batch("""
+                DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
+                  AND queue_name = :queue AND message_id = :id""",
+                ended.stream()
+                    .sorted(Comparator.comparingLong(EndedMessage::revision))
+                    .map((each) -> parameters(each.revision()).addValue("namespace", this.namespace)
+                        .addValue("queue", queue.value())
+                        .addValue("id", each.id()))
+                    .toList());
+    }
+
+    /** Returns the queues that have rows, one index lookup for each. */
+    List<QueueName> queues() {
+        List<QueueName> queues = new ArrayList<>();
+        String last = "";
+        while (true) {
+            String after = last;
+            Optional<String> next = inOwnTransaction(() -> statement("""
+                    SELECT MIN(queue_name) FROM delayqueue_journal
+                    WHERE namespace = :namespace AND queue_name > :after""").param("after", after)
+                .query((row, number) -> Optional.ofNullable(row.getString(1)))
+                .single());
+            if (next.isEmpty()) {
+                return queues;
+            }
+            last = next.get();
+            queues.add(new QueueName(last));
+        }
+    }
+
+    /** Returns the identity of the journal, which is created once. */
+    String identity() {
+        Supplier<List<String>> read = () -> inOwnTransaction(
+                () -> statement("SELECT identity FROM delayqueue_journal_identity WHERE namespace = :namespace")
+                    .query(String.class)
+                    .list());
+        List<String> known = read.get();
+        if (known.isEmpty()) {
+            try {
+                inOwnTransaction(() -> statement("""
+                        INSERT INTO delayqueue_journal_identity (namespace, identity) VALUES (:namespace, :identity)""")
+                    .param("identity", UUID.randomUUID().toString())
+                    .update());
+            }
+            catch (DuplicateKeyException ex) {
+                logger.debug("Another node has created the identity of the journal", ex);
+            }
+            known = read.get();
+        }
+        return known.get(0);
+    }
+
+    private List<JournalRow> rows(Supplier<StatementSpec> query) {
+        return inOwnTransaction(() -> query.get().query((row, number) -> toRowOrEmpty(row)).list()).stream()
+            .flatMap(Optional::stream)
+            .toList();
     }
 
     /**
@@ -172,9 +358,9 @@ final class JournalTable {
     List<Long> claimAbandoned() {
         List<Long> found = inOwnTransaction(() -> statement("""
                 SELECT revision FROM delayqueue_journal r
-                WHERE namespace = :namespace AND claimed_until < $now
-                  AND NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE o.namespace = r.namespace
-                    AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND o.revision < r.revision)
+                WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < $now
+                  AND NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE\s""" + OF_SAME_ID + """
+                 AND o.revision < r.revision AND o.accepted = FALSE)
                 ORDER BY claimed_until LIMIT :limit""").param("limit", BATCH_LIMIT).query(Long.class).list());
         List<Long> sorted = found.stream().sorted().toList();
         if (!sorted.isEmpty()) {
@@ -206,14 +392,21 @@ final class JournalTable {
      * rows.
      */
     private void update(String sql, Collection<Long> revisions, Duration span) {
+        batch(sql,
+                revisions.stream()
+                    .sorted()
+                    .map((revision) -> parameters(revision).addValue("span", span.toMillis()))
+                    .toList());
+    }
+
+    private int[] batch(String sql, List<MapSqlParameterSource> rows) {
         String complete = sql.replace("$now", dialect().now());
-        MapSqlParameterSource[] rows = revisions.stream()
-            .sorted()
-            .map((revision) -> new MapSqlParameterSource("revision", revision).addValue("node", this.node)
-                .addValue("span", span.toMillis())
-                .addValue("now", JournalDialect.time()))
-            .toArray(MapSqlParameterSource[]::new);
-        inOwnTransaction(() -> this.named.batchUpdate(complete, rows));
+        return inOwnTransaction(() -> this.named.batchUpdate(complete, rows.toArray(MapSqlParameterSource[]::new)));
+    }
+
+    private MapSqlParameterSource parameters(long revision) {
+        return new MapSqlParameterSource("revision", revision).addValue("node", this.node)
+            .addValue("now", JournalDialect.time());
     }
 
     private <T> T inOwnTransaction(Supplier<T> statements) {
@@ -267,7 +460,8 @@ final class JournalTable {
             case RESCHEDULE -> JournalRequest.reschedule(queue, id, remaining(row));
             case CANCEL -> JournalRequest.cancel(queue, id);
         };
-        return new JournalRow(revision, request, row.getBoolean("behind"));
+        return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
+                row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"));
     }
 
     private static NewMessage message(ResultSet row, long revision, String id) throws SQLException {
@@ -289,6 +483,17 @@ final class JournalTable {
         }
         long elapsed = Math.max(0, row.getLong("read_at") - row.getLong("recorded_at") - 1);
         return new DueTime(Math.max(0, millis - elapsed), true);
+    }
+
+    /**
+     * Holds what the store returned for a request whose row is kept.
+     *
+     * @param revision its row
+     * @param due the due time, in milliseconds since the epoch; {@code null} to keep that
+     * of the row
+     * @param nextCheck the delay until the sweep checks the message
+     */
+    record Accepted(long revision, @Nullable Long due, Duration nextCheck) {
     }
 
 }

@@ -13,11 +13,13 @@ import java.util.function.LongSupplier;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.MessageSummary;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.MessageSelection;
@@ -26,6 +28,8 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.EndedMessages;
+import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.MessageCursor;
@@ -33,6 +37,7 @@ import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayout;
@@ -63,6 +68,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     private final MemoryWakeUps wakeUps = new MemoryWakeUps();
 
     private final MemoryPartitionLayoutStore records = new MemoryPartitionLayoutStore(this, this.wakeUps);
+
+    private final Map<Partition, JournalCalls> journals = new ConcurrentHashMap<>();
 
     private final MemoryQueueRegistry registry = new MemoryQueueRegistry();
 
@@ -169,17 +176,29 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
-        return in(target, (queue, now) -> queue.cancel(id, now));
+        return in(target, (queue, now) -> queue.cancel(id, target.offer(), now));
     }
 
     @Override
     public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
-        return in(target, (queue, now) -> queue.reschedule(id, due, now));
+        return in(target, (queue, now) -> queue.reschedule(id, due, target.offer(), now));
     }
 
     @Override
     public CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId) {
         return in(target, (queue, now) -> queue.redrive(deadLetterId, now));
+    }
+
+    @Override
+    public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
+        return in(partition, (queue, now) -> {
+            JournalCalls calls = this.journals.compute(partition,
+                    (key, known) -> (known == null) ? new JournalCalls(request.journal(), 1)
+                            : known.journal().equals(request.journal())
+                                    ? new JournalCalls(known.journal(), known.count() + 1) : known);
+            return new EndedMessages(calls.journal(), calls.count(),
+                    calls.journal().equals(request.journal()) ? queue.ended(request, now) : List.of());
+        });
     }
 
     @Override
@@ -266,8 +285,16 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     private <T> CompletableFuture<T> in(PartitionTarget target, Transition<T> transition) {
         return in(target.partition(), (queue, now) -> {
             this.records.requireUpToDate(target);
+            requireInTime(target.offer(), now);
             return transition.apply(queue, now);
         });
+    }
+
+    private static void requireInTime(@Nullable Offer offer, long now) {
+        if (offer != null && now > offer.deadline()) {
+            throw new StoreUnavailableException("The deadline of this call has passed; nothing was changed",
+                    Effect.NONE, null);
+        }
     }
 
     /** Runs a transition under the lock of a partition. */
@@ -329,6 +356,15 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
             return in(partition, (queue, now) -> queue.view(now).messages(selection, after, limit));
         }
 
+    }
+
+    /**
+     * Holds the journal of a partition.
+     *
+     * @param journal its identity
+     * @param count how often it has called
+     */
+    private record JournalCalls(String journal, long count) {
     }
 
     /** Changes or reads one queue, under its lock. */

@@ -78,11 +78,15 @@ final class MemoryMessage {
     /** Whether it must not be retried when its lease ends. */
     boolean cancelled;
 
+    /** Its row in a journal; 0 if there is none. */
+    final long revision;
+
     /** The message that replaces it when its lease ends. */
     @Nullable MemoryMessage successor;
 
-    private MemoryMessage(String id, byte[] envelope, int lane, @Nullable String group, long due) {
+    private MemoryMessage(String id, byte[] envelope, int lane, @Nullable String group, long due, long revision) {
         this.id = id;
+        this.revision = revision;
         this.envelope = envelope;
         this.lane = lane;
         this.group = group;
@@ -92,7 +96,7 @@ final class MemoryMessage {
 
     static MemoryMessage of(NewMessage sent, long now) {
         MemoryMessage message = new MemoryMessage(sent.id(), sent.envelope(), sent.priority(), sent.group(),
-                dueMillis(sent.due(), now));
+                dueMillis(sent.due(), now), sent.revision());
         if (sent.timeToLive() != null) {
             message.expiry = message.due + DueTime.ceilToMillis(sent.timeToLive());
         }
@@ -101,7 +105,7 @@ final class MemoryMessage {
 
     static MemoryMessage of(MemoryDeadLetter deadLetter, long due) {
         MemoryMessage message = new MemoryMessage(deadLetter.id(), deadLetter.envelope(), deadLetter.lane(),
-                deadLetter.group(), due);
+                deadLetter.group(), due, 0);
         if (deadLetter.timeToLive() != NONE) {
             message.expiry = due + deadLetter.timeToLive();
         }

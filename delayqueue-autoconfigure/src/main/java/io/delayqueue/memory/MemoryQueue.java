@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -27,10 +28,13 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +65,12 @@ final class MemoryQueue {
 
     private final Map<String, MemoryDeadLetter> dead = new HashMap<>();
 
+    /** Messages of a journal that have ended, and until when no caller gets them, ms. */
+    private final Map<EndedMessage, Long> ended = new LinkedHashMap<>();
+
+    /** Messages whose rows were deleted, and until when they are remembered, ms. */
+    private final Map<EndedMessage, Long> deleted = new HashMap<>();
+
     private boolean wakeUp;
 
     MemoryQueue(Partition name) {
@@ -68,7 +78,7 @@ final class MemoryQueue {
     }
 
     boolean isEmpty() {
-        return this.messages.isEmpty() && this.dead.isEmpty();
+        return this.messages.isEmpty() && this.dead.isEmpty() && this.ended.isEmpty() && this.deleted.isEmpty();
     }
 
     /** Returns whether workers should poll, and resets that. */
@@ -96,15 +106,25 @@ final class MemoryQueue {
     SendResult send(NewMessage sent, long now) {
         MemoryMessage fresh = MemoryMessage.of(sent, now);
         MemoryMessage there = waitingOrLeased(fresh.id, now);
+        if (hasEnded(fresh) || (there != null && fresh.revision != 0 && there.revision > fresh.revision)) {
+            return sent(fresh, SendOutcome.KEPT, now);
+        }
         if (there == null) {
             put(fresh);
             return sent(fresh, SendOutcome.SCHEDULED, now);
         }
+        if (fresh.revision != 0 && there.revision == fresh.revision) {
+            return sent(there, SendOutcome.RECORDED, now);
+        }
         boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
         if (there.leased) {
+            if (there.successor != null && fresh.revision != 0 && there.successor.revision == fresh.revision) {
+                return sent(there.successor, SendOutcome.RECORDED, now);
+            }
             if (!replace && !there.isFollowedBy(sent, now)) {
                 return sent((there.successor != null) ? there.successor : there, SendOutcome.KEPT, now);
             }
+            recordEnd(there.successor);
             there.successor = fresh;
             return sent(fresh, SendOutcome.AFTER_CURRENT, now);
         }
@@ -113,6 +133,7 @@ final class MemoryQueue {
         }
         fresh.token = there.token; // a later lease needs a later token
         remove(there);
+        recordEnd(there);
         put(fresh);
         return sent(fresh, SendOutcome.REPLACED, now);
     }
@@ -129,6 +150,7 @@ final class MemoryQueue {
         DueMessages due = new DueMessages(this.lanes, millis, request.limit());
         due.take((expired) -> {
             remove(expired);
+            recordEnd(expired);
             if (request.policy() == ExpiryPolicy.DEAD_LETTER) {
                 deadLettered.add(deadLetterExpired(expired, now));
             }
@@ -236,23 +258,25 @@ final class MemoryQueue {
         backToLane(message, due);
     }
 
-    CancelResult cancel(String id, long now) {
+    CancelResult cancel(String id, @Nullable Offer offer, long now) {
         MemoryMessage there = waitingOrLeased(id, now);
-        if (there == null) {
+        if (there == null || isLater(there, offer)) {
             return CancelResult.NOT_FOUND;
         }
         if (there.leased) {
             there.cancelled = true;
+            recordEnd(there.successor);
             there.successor = null;
             return CancelResult.LEASED;
         }
         remove(there);
+        recordEnd(there);
         return CancelResult.CANCELLED;
     }
 
-    RescheduleResult reschedule(String id, DueTime due, long now) {
+    RescheduleResult reschedule(String id, DueTime due, @Nullable Offer offer, long now) {
         MemoryMessage there = waitingOrLeased(id, now);
-        if (there == null) {
+        if (there == null || isLater(there, offer)) {
             return RescheduleResult.NOT_FOUND;
         }
         if (there.leased) {
@@ -340,9 +364,44 @@ final class MemoryQueue {
         this.wakeUp = true;
     }
 
+    private static boolean isLater(MemoryMessage message, @Nullable Offer offer) {
+        return offer != null && message.revision > offer.revision();
+    }
+
+    private boolean hasEnded(MemoryMessage message) {
+        EndedMessage entry = new EndedMessage(message.revision, message.id);
+        return message.revision != 0 && (this.ended.containsKey(entry) || this.deleted.containsKey(entry));
+    }
+
+    private void recordEnd(@Nullable MemoryMessage message) {
+        if (message != null && message.revision != 0) {
+            this.ended.put(new EndedMessage(message.revision, message.id), 0L);
+        }
+    }
+
+    /** Forgets messages whose rows were deleted, and returns others that have ended. */
+    List<EndedMessage> ended(EndedRequest request, long now) {
+        long millis = Micros.floorToMillis(now);
+        for (EndedMessage each : request.deleted()) {
+            if (this.ended.remove(each) != null) {
+                this.deleted.put(each, millis + request.keep().toMillis());
+            }
+        }
+        this.deleted.values().removeIf((until) -> until < millis);
+        List<EndedMessage> free = this.ended.entrySet()
+            .stream()
+            .filter((each) -> each.getValue() <= millis)
+            .map(Map.Entry::getKey)
+            .limit(EndedRequest.LIMIT)
+            .toList();
+        free.forEach((each) -> this.ended.put(each, millis + request.claim().toMillis()));
+        return free;
+    }
+
     /** Removes a leased message, and adds its successor. */
     private void end(MemoryMessage message) {
         remove(message);
+        recordEnd(message);
         if (message.successor != null) {
             put(message.successor);
         }

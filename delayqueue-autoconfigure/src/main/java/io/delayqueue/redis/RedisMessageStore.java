@@ -28,6 +28,9 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.EndedMessages;
+import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
@@ -69,10 +72,15 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int NOT_HELD = 5;
 
+    /** Outcome of a message whose revision the queue holds already. */
+    private static final int HELD = 6;
+
     /** Outcome of a settlement that was left to another call. */
     private static final int LEFT = 2;
 
     private static final int CLAIM_HEADER = 8;
+
+    private static final int ENDED_HEADER = 2;
 
     private final RedisScriptExecutor redis;
 
@@ -87,7 +95,7 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
-        if (!messages.stream().allMatch(RedisMessageStore::isPlain)) {
+        if (target.offer() != null || !messages.stream().allMatch(RedisMessageStore::isPlain)) {
             return scheduleEach(target, messages);
         }
         return this.redis.send(target.partition(), ScriptArguments.ofSend(target, messages))
@@ -139,7 +147,8 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private static SendResult toResult(PartitionTarget target, NewMessage message, int outcome, long due) {
-        return new SendResult(target.queue().value(), message.id(), Instant.ofEpochMilli(due), SEND_OUTCOMES[outcome]);
+        return new SendResult(target.queue().value(), message.id(), Instant.ofEpochMilli(due),
+                (outcome == HELD) ? SendOutcome.RECORDED : SEND_OUTCOMES[outcome]);
     }
 
     @Override
@@ -272,15 +281,17 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
-        return this.redis.run(RedisScripts.CANCEL, target.partition(), bytesOfName(id), bytes(target.version()))
+        return this.redis
+            .run(RedisScripts.CANCEL, target.partition(),
+                    ScriptArguments.limited(target, bytesOfName(id), bytes(target.version())))
             .thenApply((reply) -> outcome(target.partition(), reply, CANCEL_RESULTS));
     }
 
     @Override
     public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
         return this.redis
-            .run(RedisScripts.RESCHEDULE, target.partition(), bytesOfName(id), ScriptArguments.due(due),
-                    bytes(target.version()))
+            .run(RedisScripts.RESCHEDULE, target.partition(),
+                    ScriptArguments.limited(target, bytesOfName(id), ScriptArguments.due(due), bytes(target.version())))
             .thenApply((reply) -> outcome(target.partition(), reply, RESCHEDULE_RESULTS));
     }
 
@@ -290,6 +301,20 @@ public final class RedisMessageStore implements MessageStore {
         return this.redis
             .run(RedisScripts.REDRIVE, target.partition(), bytesOfName(deadLetterId), stamp, bytes(target.version()))
             .thenApply((reply) -> outcome(target.partition(), reply, REDRIVE_RESULTS));
+    }
+
+    @Override
+    public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
+        return this.redis.run(RedisScripts.ENDED, partition, ScriptArguments.ofEnded(request))
+            .thenApply((reply) -> new EndedMessages(text(reply.get(0)), number(reply.get(1)),
+                    reply.stream().skip(ENDED_HEADER).map(RedisMessageStore::toEnded).toList()));
+    }
+
+    private static EndedMessage toEnded(Object entry) {
+        String raw = ScriptCodec.raw(entry);
+        int blank = raw.indexOf(' ');
+        return new EndedMessage(Long.parseLong(raw.substring(0, blank)),
+                name(ScriptCodec.bytesOfRaw(raw.substring(blank + 1))));
     }
 
     @Override

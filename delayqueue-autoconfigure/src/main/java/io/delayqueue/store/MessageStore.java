@@ -59,7 +59,9 @@ public interface MessageStore {
      * Adds messages, or applies them to the messages that the queue holds with their ids.
      * Applies all of them or, if the future fails, none as far as is known. A call whose
      * messages are all {@linkplain NewMessage#unique() unique} is never rejected for the
-     * version of its target.
+     * version of its target. A message whose {@linkplain NewMessage#revision() revision}
+     * has ended is not stored, and its answer is KEPT; if the queue holds that revision
+     * already, the answer is RECORDED.
      * @param messages at most {@link #BATCH_LIMIT}, with distinct ids
      * @return the answers in the order of {@code messages}
      */
@@ -146,6 +148,13 @@ public interface MessageStore {
      * now, and is sent there instead.
      */
     CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId);
+
+    /**
+     * Returns messages of a journal that have ended, at most {@link EndedRequest#LIMIT},
+     * and forgets those whose rows were deleted. Changes nothing if the partition belongs
+     * to another journal.
+     */
+    CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request);
 
     /** Removes a dead letter; returns {@code false} if there is none with that id. */
     CompletableFuture<Boolean> purge(Partition partition, String deadLetterId);

@@ -25,9 +25,20 @@ import org.jspecify.annotations.Nullable;
  * @param envelope its stored form
  * @param stamp identifies this send, so that a repeated call is recognized in any
  * partition
+ * @param revision its row in a journal, which is deleted when the message has ended; 0 if
+ * there is none. Identifies the send instead of {@code stamp}
  */
 public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
-        @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp) {
+        @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp, long revision) {
+
+    /** The greatest revision: seven digits of base 36. */
+    public static final long MAX_REVISION = 78_364_164_095L;
+
+    /** Creates a message without a row in a journal. */
+    public NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
+            @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp) {
+        this(id, generated, due, onDuplicate, priority, timeToLive, group, envelope, stamp, 0);
+    }
 
     /** Creates a message with a new stamp. */
     public NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
@@ -53,6 +64,12 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
         long stamp = UUID.nameUUIDFromBytes(deadLetterId.getBytes(StandardCharsets.UTF_8)).getLeastSignificantBits();
         return new NewMessage(Lease.idOf(deadLetterId), false, DueTime.NOW, OnDuplicate.KEEP, priority, timeToLive,
                 group, envelope, stamp);
+    }
+
+    /** Returns this message with another due time. */
+    public NewMessage dueAt(DueTime other) {
+        return new NewMessage(this.id, this.generated, other, this.onDuplicate, this.priority, this.timeToLive,
+                this.group, this.envelope, this.stamp, this.revision);
     }
 
     /** Returns whether the queue can hold neither its id nor its group yet. */

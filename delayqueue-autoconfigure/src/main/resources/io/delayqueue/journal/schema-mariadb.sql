@@ -12,10 +12,16 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   ttl_millis BIGINT,
   group_name VARCHAR(128),
   envelope MEDIUMBLOB,
+  accepted BOOLEAN NOT NULL,
+  checks SMALLINT NOT NULL,
   claimed_by VARCHAR(36) NOT NULL,
   claimed_until BIGINT NOT NULL,
   INDEX delayqueue_journal_message (namespace, queue_name, message_id, revision),
-  INDEX delayqueue_journal_claim (namespace, claimed_until)
+  INDEX delayqueue_journal_claim (namespace, accepted, claimed_until)
+) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
+CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
+  namespace VARCHAR(64) PRIMARY KEY,
+  identity VARCHAR(36) NOT NULL
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_history (
   entry BIGINT AUTO_INCREMENT PRIMARY KEY,

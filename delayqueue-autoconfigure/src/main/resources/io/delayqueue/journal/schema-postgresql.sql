@@ -12,11 +12,17 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   ttl_millis BIGINT,
   group_name VARCHAR(128) COLLATE "C",
   envelope BYTEA,
+  accepted BOOLEAN NOT NULL,
+  checks SMALLINT NOT NULL,
   claimed_by VARCHAR(36) NOT NULL,
   claimed_until BIGINT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (namespace, queue_name, message_id, revision);
-CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, claimed_until);
+CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, accepted, claimed_until);
+CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
+  namespace VARCHAR(64) COLLATE "C" PRIMARY KEY,
+  identity VARCHAR(36) NOT NULL
+);
 CREATE TABLE IF NOT EXISTS delayqueue_history (
   entry BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   namespace VARCHAR(64) COLLATE "C" NOT NULL,

@@ -2,7 +2,7 @@
 --
 --   LEASED -> gone, or the successor SCHEDULED; what is next in the group into its lane
 --
--- KEYS     all of prelude.lua; unused: partitions, primary
+-- KEYS     all of prelude.lua; unused: partitions, primary, journal
 --
 -- ARGV  token, n, then n ids that were leased with it; repeated for each token. A second
 --       occurrence of an id is rejected
@@ -24,11 +24,12 @@ end
 
 local deadlines = redis.call('ZMSCORE', LEASED, unpack(ids))
 -- Where none of these exists, all leases are plain: never extended, and without a successor.
-local entries = redis.call('EXISTS', TOKENS, SUCCESSORS, DETAILS, ATTEMPTS)
+local entries = redis.call('EXISTS', TOKENS, SUCCESSORS, DETAILS, ATTEMPTS, REVISIONS)
 -- Which of them exist, in one command: one for ATTEMPTS, two for TOKENS, four and more where
--- there are successors or groups. The rest of `entries` is DETAILS.
+-- there are successors, groups or messages of a journal. The rest of `entries` is DETAILS.
 local kinds = entries == 0 and 0 or redis.call('EXISTS', ATTEMPTS, TOKENS, TOKENS, SUCCESSORS,
-  SUCCESSORS, SUCCESSORS, SUCCESSORS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS)
+  SUCCESSORS, SUCCESSORS, SUCCESSORS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, REVISIONS,
+  REVISIONS, REVISIONS, REVISIONS)
 local known = kinds > 1 and redis.call('HMGET', TOKENS, unpack(ids)) or {}
 
 local reply, done, seen = { 0 }, {}, {}

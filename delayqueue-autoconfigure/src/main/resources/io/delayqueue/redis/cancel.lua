@@ -5,21 +5,27 @@
 --
 -- A lease that ran out is ended first.
 --
--- KEYS     all of prelude.lua; unused: primary
+-- KEYS     all of prelude.lua; unused: primary, journal
 --
 -- ARGV[1]  id
--- ARGV[2]  version  of the sender's layout of partitions, '' to skip the check
+-- ARGV[2]  version   of the sender's layout of partitions, '' to skip the check
+-- then, from a journal:
+-- ARGV[3]  deadline  microseconds, after which the call is rejected
+-- ARGV[4]  revision  of this request; a message of a later one is not found
 --
--- Returns  { refused, outcome }, or the error DQSTALE
+-- Returns  { refused, outcome }, or the error DQSTALE or DQLATE
 --          outcome: 0 cancelled, 1 leased, 2 not found
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, now, refusal = ARGV[1], clock(), reject_stale_layout(ARGV[2])
+local id, now = ARGV[1], clock()
+local refusal = reject_stale_layout(ARGV[2]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
+if ARGV[4] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[4]) then return { 0, 2 } end
 if expire_lease_if_over(id, now) then
   check_removals()
+  record_successor_end(id)
   redis.call('HSET', SUCCESSORS, id, 'C')
   return { 0, 1 }
 end
@@ -28,7 +34,7 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   return { 0, 2 }
 end
 -- Where none of these exists, all messages are plain, without any other entry.
-if redis.call('EXISTS', DETAILS, ATTEMPTS, TOKENS, SUCCESSORS) == 0 then
+if redis.call('EXISTS', DETAILS, ATTEMPTS, TOKENS, SUCCESSORS, REVISIONS) == 0 then
   redis.call('HDEL', MESSAGES, PROBE)
   redis.call('ZREM', SCHEDULED, id)
   redis.call('HDEL', MESSAGES, id)

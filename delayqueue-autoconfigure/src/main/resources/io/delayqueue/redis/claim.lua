@@ -20,7 +20,7 @@
 -- not wake it for a later message. A caller that leaves due messages behind wakes the others,
 -- once a second at most. A caller without free permits, or a standby node, sets no mark.
 --
--- KEYS     all of prelude.lua
+-- KEYS     all of prelude.lua; unused: journal
 --
 -- ARGV[1]  limit       1..100; bounds how long the server is kept busy
 -- ARGV[2]  lease_time  microseconds
@@ -192,6 +192,7 @@ elseif not paused then
           dead_lettered[at + 1], dead_lettered[at + 2], dead_lettered[at + 3] = dead_letter, to_digits(failures), cause
         end
         redis.call('ZREM', key, id)
+        if not contents[i] then redis.call('HDEL', REVISIONS, id) end -- a journal may restore it
         if delete_messages({ id }) then prioritized = true end
       end
     end

@@ -4,7 +4,7 @@
 --
 -- The dead letter is named by the lease, so a repeated call finds it there.
 --
--- KEYS     all of prelude.lua; unused: partitions, primary
+-- KEYS     all of prelude.lua; unused: partitions, primary, journal
 --
 -- ARGV[1]  id
 -- ARGV[2]  token

@@ -5,7 +5,8 @@
 -- Begins its writes with a removal, as all scripts but send and schedule do: when its memory is
 -- full, Redis rejects a script whose first write needs some, and a full Redis must still drain.
 --
--- KEYS     all of prelude.lua; used: leased, attempts, tokens
+-- KEYS     all of prelude.lua; used: leased, attempts, tokens, revisions,
+--          ended
 --
 -- ARGV[1]  id
 -- ARGV[2]  token

@@ -22,7 +22,8 @@ end
 -- their groups, nil if there are none.
 local function delete_messages(ids)
   redis.call('HDEL', MESSAGES, unpack(ids))
-  if redis.call('EXISTS', DETAILS, ATTEMPTS, TOKENS, SUCCESSORS) == 0 then return nil end
+  if redis.call('EXISTS', DETAILS, ATTEMPTS, TOKENS, SUCCESSORS, REVISIONS) == 0 then return nil end
+  record_ends(ids)
   local grouped = redis.call('EXISTS', GROUP_HEADS) == 1
   local details = grouped and redis.call('HMGET', DETAILS, unpack(ids)) or {}
   redis.call('HDEL', DETAILS, unpack(ids))
@@ -44,6 +45,8 @@ local function store_message(id, value, due, expiry, lane, group)
   if expiry > 0 or lane ~= NORMAL or group ~= '' then
     redis.call('HSET', DETAILS, id, to_details(due, expiry, lane, group))
   end
+  local revision = revision_of(value)
+  if revision then redis.call('HSET', REVISIONS, id, revision) end
   redis.call('HSET', MESSAGES, id, value)
   return add_to_lane_or_group(id, due, lane, group)
 end

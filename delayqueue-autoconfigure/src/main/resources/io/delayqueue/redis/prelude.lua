@@ -41,6 +41,12 @@
 --   precedes                    the order of ids
 --   groups                      wait_behind_head, leave_group
 --
+-- prelude-journal.lua: limits the calls of a journal, and records the ends of its messages
+--   reject_late                 the error for a call that comes after its deadline
+--   revision_of                 the row of the journal that a message has
+--   record_ends                 records that messages of the journal have ended
+--   record_successor_end        the same for a successor that is not to follow
+--
 -- prelude-messages.lua: stores and deletes messages
 --   waits_until                 when a waiting message is due, and whether it is in its lane
 --   add_to_lane_or_group        adds a message to its lane, or behind the head of its group
@@ -66,7 +72,8 @@
 --
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
 --                            (scheduled, or replaced an earlier message), then 7 that
---                            identify the send that stored it
+--                            identify the send that stored it; of a message that has a row in
+--                            a journal 'S' or 'R', then its revision, 7 digits of base 36
 -- KEYS[2]  scheduled  ZSET   id -> due time, ms; the normal lane
 -- KEYS[3]  wake       STRING the earliest time, ms, at which workers with free permits plan to
 --                            poll; the channel of wake-ups has the same name. Published there:
@@ -99,6 +106,12 @@
 -- KEYS[14] group-heads HASH   group -> id of its head, which is in its lane or leased
 -- KEYS[15] primary    STRING 'node load': the primary poller, and how many partitions it polls
 --                            first; a setting, which expires when its node is gone
+-- KEYS[16] revisions  HASH   id -> revision; only of a message that has a row in a journal
+-- KEYS[17] ended      ZSET   revision + ' ' + id -> when a node may delete the row of that message,
+--                            which has ended, ms; negative once it is deleted: when the entry
+--                            may be removed
+-- KEYS[18] journal    STRING 'identity count': the journal of the queue, and how often a node
+--                            has called ended.lua for it; a setting, which outlives messages
 
 local MESSAGES = KEYS[1]
 local SCHEDULED = KEYS[2]
@@ -115,6 +128,9 @@ local PRIORITIES = KEYS[12]
 local WAITING = KEYS[13]
 local GROUP_HEADS = KEYS[14]
 local PRIMARY = KEYS[15]
+local REVISIONS = KEYS[16]
+local ENDED = KEYS[17]
+local JOURNAL = KEYS[18]
 local NORMAL = 4
 local LANE = 1e15 -- later than any due time; nine times that is an exact double
 local PROBE = '\0' -- no id

@@ -4,7 +4,7 @@
 --
 --   DEAD -> SCHEDULED   its time to live counts from now, and so does its place in its group
 --
--- KEYS     all of prelude.lua; unused: primary
+-- KEYS     all of prelude.lua; unused: primary, journal
 --
 -- ARGV[1]  dead letter
 -- ARGV[2]  stamp   of the message, by which a repeated call recognizes it

@@ -9,7 +9,7 @@
 --
 -- A redelivered message whose handler was not started stays marked as redelivered.
 --
--- KEYS     all of prelude.lua; unused: partitions, primary
+-- KEYS     all of prelude.lua; unused: partitions, primary, journal
 --
 -- ARGV, for each lease:
 --   +0  id

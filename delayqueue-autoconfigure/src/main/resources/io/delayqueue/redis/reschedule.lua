@@ -5,20 +5,25 @@
 --
 -- A lease that ran out is ended first.
 --
--- KEYS     all of prelude.lua; unused: primary
+-- KEYS     all of prelude.lua; unused: primary, journal
 --
 -- ARGV[1]  id
 -- ARGV[2]  due  '+delay' or epoch, ms
--- ARGV[3]  version  of the sender's layout of partitions, '' to skip the check
+-- ARGV[3]  version   of the sender's layout of partitions, '' to skip the check
+-- then, from a journal:
+-- ARGV[4]  deadline  microseconds, after which the call is rejected
+-- ARGV[5]  revision  of this request; a message of a later one is not found
 --
--- Returns  { refused, outcome }, or the error DQSTALE
+-- Returns  { refused, outcome }, or the error DQSTALE or DQLATE
 --          outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(log N)
 
-local id, now, refusal = ARGV[1], clock(), reject_stale_layout(ARGV[3])
+local id, now = ARGV[1], clock()
+local refusal = reject_stale_layout(ARGV[3]) or reject_late(ARGV[4], now)
 if refusal then return refusal end
+if ARGV[5] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[5]) then return { 0, 2 } end
 if expire_lease_if_over(id, now) then return { 0, 1 } end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
   clear_wake_mark()

@@ -3,7 +3,7 @@
 --   LEASED -> SCHEDULED   due after `delay`, one more failure; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
 --
--- KEYS     all of prelude.lua; unused: partitions, primary
+-- KEYS     all of prelude.lua; unused: partitions, primary, journal
 --
 -- ARGV[1]  id
 -- ARGV[2]  token

@@ -18,41 +18,46 @@
 -- first time. The due time of a plain message is not stored while it is leased: the answer is
 -- now, as it is not later. A lease that ran out is ended first.
 --
--- KEYS     all of prelude.lua; unused: primary
+-- A message of a journal is kept out if its revision has ended, or a later one is held.
+--
+-- KEYS     all of prelude.lua; unused: primary, journal
 --
 -- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV[2]  held      1 to leave out ids that are not held, else 0
--- ARGV from [3] on, for each message, with ids that differ:
+-- ARGV[3]  deadline  microseconds, after which the call is rejected; '' for none
+-- ARGV from [4] on, for each message, with ids that differ:
 --   +0  id
---   +1  stamp + envelope   the stamp begins with 's'
+--   +1  stamp + envelope   the stamp begins with 's', or with 'S' if a journal has the message
 --   +2  due                '+delay' or epoch, ms
 --   +3  time to live       ms, 0 for none
 --   +4  lane               0..9
 --   +5  mode               'KEEP', 'AFTER_CURRENT' or 'REPLACE'
 --   +6  group              '' for none
 --
--- Returns  { refused, outcome, due, outcome, due, ... }, or the error DQSTALE
+-- Returns  { refused, outcome, due, outcome, due, ... }, or the error DQSTALE or DQLATE
 --          refused: 1 if this user may not publish wake-ups; due: ms
 --          outcome: 0 scheduled, 1 kept, 2 replaced, 3 after the current one,
---          5 not held and left out
+--          5 not held and left out, 6 the queue holds this revision of a journal
 --          or { 0, 4, i }: the i-th of the messages, from 0, would change the group of its id:
 --          it would replace or follow a message of another group
 --
 -- Keeps    I1  an id is in one lane of SCHEDULED, in LEASED or in `waiting`, or in none of them
 --          I2  an id in any of them has an entry in messages, and the other way round
---          I3  an id without an entry in messages has none in details, attempts, tokens, successors
+--          I3  an id without an entry in messages has none in details, attempts, tokens, successors,
+--              revisions
 --          I4  an id in successors is in LEASED
---          I5  no key is left when no message and no dead letter is
+--          I5  no key is left when no message and no dead letter is, except settings, and
+--              `ended` until the journal has no rows of what it names
 --          I6  a message of a group is its head, in a lane or in LEASED, or waits in its group,
 --              which then has a head
 -- Cost     O(n log N), n messages in the call, N in the queue
 
-local refusal = reject_stale_layout(ARGV[1])
+local now = clock()
+local refusal = reject_stale_layout(ARGV[1]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
 
-local FIRST, FIELDS = 3, 7
+local FIRST, FIELDS = 4, 7
 local only_held = ARGV[2] == '1'
-local now = clock()
 local reply = { 0 }
 local earliest
 
@@ -93,8 +98,8 @@ end
 -- Returns whether there is any other entry of an id that is not waiting and not leased.
 local function has_leftovers(id)
   if redis.call('HEXISTS', DETAILS, id) == 1 then return true end
-  if redis.call('EXISTS', ATTEMPTS, TOKENS, SUCCESSORS) == 0 then return false end
-  for _, hash in ipairs({ ATTEMPTS, TOKENS, SUCCESSORS }) do
+  if redis.call('EXISTS', ATTEMPTS, TOKENS, SUCCESSORS, REVISIONS) == 0 then return false end
+  for _, hash in ipairs({ ATTEMPTS, TOKENS, SUCCESSORS, REVISIONS }) do
     if redis.call('HEXISTS', hash, id) == 1 then return true end
   end
   return false
@@ -119,6 +124,9 @@ end
 -- Applies a message to the one that the queue holds under its id. Returns outcome and due time.
 local function admit(id, value, due, expiry, lane, group, mode)
   local leased = expire_lease_if_over(id, now)
+  local revision = revision_of(value)
+  if revision and (redis.call('ZSCORE', ENDED, revision .. ' ' .. id)
+      or tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(revision)) then return 1, due end
   local length = redis.call('HSTRLEN', MESSAGES, id)
   local due_there, in_lane
   if leased then
@@ -132,6 +140,7 @@ local function admit(id, value, due, expiry, lane, group, mode)
     -- Only if necessary, as a full Redis accepts new messages after a removal.
     if length > 0 or has_leftovers(id) then
       check_additions('left') -- which may be of a group
+      redis.call('HDEL', REVISIONS, id) -- it was lost, and has not ended
       earliest = min_or_nil(earliest, delete_messages({ id }))
     end
     earliest = min_or_nil(earliest, store_message(id, value, due, expiry, lane, group))
@@ -140,13 +149,16 @@ local function admit(id, value, due, expiry, lane, group, mode)
   -- The stored message may be large: it is read only if it may be the same send.
   local there = length == #value and redis.call('HGET', MESSAGES, id) or ''
   if string.sub(there, 2, 8) == string.sub(value, 2, 8) then
-    return string.sub(there, 1, 1) == 'r' and 2 or 0, due_there
+    return revision and 6 or string.find(there, '^[rR]') and 2 or 0, due_there
   end
   if leased then
     local due_next, _, _, _, value_next = successor_of(id)
-    if due_next and string.sub(value_next, 1, 8) == string.sub(value, 1, 8) then return 3, due_next end
+    if due_next and string.sub(value_next, 1, 8) == string.sub(value, 1, 8) then
+      return revision and 6 or 3, due_next
+    end
     if due_next and mode ~= 'REPLACE' then return 1, due_next end
     if mode == 'KEEP' and redis.call('HEXISTS', SUCCESSORS, id) == 0 then return 1, due_there end
+    record_successor_end(id)
     redis.call('HSET', SUCCESSORS, id, 'S' .. to_details(due, expiry, lane, group) .. '|' .. value)
     return 3, due
   end
@@ -160,7 +172,7 @@ local function admit(id, value, due, expiry, lane, group, mode)
   check_permissions()
   remove_from_lane(id, lane_there)
   earliest = min_or_nil(earliest, delete_messages({ id }))
-  earliest = min_or_nil(earliest, store_message(id, 'r' .. string.sub(value, 2), due, expiry, lane, group))
+  earliest = min_or_nil(earliest, store_message(id, (revision and 'R' or 'r') .. string.sub(value, 2), due, expiry, lane, group))
   if before.token ~= '0' then -- a later lease needs a later token
     set_attempts(id, { failures = 0, lapses = 0, redelivered = 0, by = 'l', token = before.token, first = '' })
   end

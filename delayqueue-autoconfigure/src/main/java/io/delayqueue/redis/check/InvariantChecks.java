@@ -68,7 +68,7 @@ final class InvariantChecks {
     void check(KeyKind key, StoredMessageState state) {
         switch (key) {
             case MESSAGES -> message(state);
-            case DETAILS, ATTEMPTS, TOKENS, SUCCESSORS -> entry(key, state);
+            case DETAILS, ATTEMPTS, TOKENS, SUCCESSORS, REVISIONS -> entry(key, state);
             case GROUP_HEADS -> head(state);
             case WAITING -> waiting(state);
             default -> place(key, state);

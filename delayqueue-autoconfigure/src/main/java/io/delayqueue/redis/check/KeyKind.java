@@ -10,7 +10,7 @@ enum KeyKind {
 
     MESSAGES("hash"), SCHEDULED("zset"), WAKE("string"), PARTITIONS("string"), LEASED("zset"), DETAILS("hash"),
     ATTEMPTS("hash"), TOKENS("hash"), SUCCESSORS("hash"), DEAD_ORDER("zset"), DEAD_LETTERS("hash"), PRIORITIES("zset"),
-    WAITING("zset"), GROUP_HEADS("hash"), PRIMARY("string");
+    WAITING("zset"), GROUP_HEADS("hash"), PRIMARY("string"), REVISIONS("hash"), ENDED("zset"), JOURNAL("string");
 
     private final String type;
 
@@ -36,6 +36,11 @@ enum KeyKind {
     /** Returns whether it has members that can be read page by page. */
     boolean isCollection() {
         return !this.type.equals("string");
+    }
+
+    /** Returns whether its members belong to messages that the queue holds. */
+    boolean isChecked() {
+        return isCollection() && this != ENDED;
     }
 
     /** Returns whether its values are messages, which may be large. */

@@ -90,7 +90,7 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
             examined += number(survey.get(0)) + number(survey.get(1));
             boolean readable = keys.stream().noneMatch((finding) -> finding.kind() == Kind.WRONG_TYPE);
             for (KeyKind key : KeyKind.values()) {
-                if (readable && key.isCollection() && !typeOf(key, survey).equals("none")) {
+                if (readable && key.isChecked() && !typeOf(key, survey).equals("none")) {
                     places += page(new PartitionKey(partition, key), records.layout(), suspects, places);
                 }
             }

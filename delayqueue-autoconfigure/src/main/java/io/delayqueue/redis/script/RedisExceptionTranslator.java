@@ -24,9 +24,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisExceptionTranslator {
 
-    /** Codes of temporary errors. Redis returns them before it runs a script. */
+    /**
+     * Codes of temporary errors. Redis, or a script with DQLATE, returns them before
+     * anything is written.
+     */
     private static final Set<String> TEMPORARY_CODES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "TRYAGAIN",
-            "MASTERDOWN", "READONLY", "NOREPLICAS", "MOVED", "ASK");
+            "MASTERDOWN", "READONLY", "NOREPLICAS", "MOVED", "ASK", "DQLATE");
 
     /** Codes of calls that Redis rejects. */
     private static final Set<String> REJECTION_CODES = Set.of("ERR", "OOM", "NOPERM", "NOAUTH", "WRONGPASS",

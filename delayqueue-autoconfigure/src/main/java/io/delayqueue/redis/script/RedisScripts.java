@@ -41,6 +41,8 @@ public final class RedisScripts {
 
     public static final RedisScript PURGE = load("purge");
 
+    public static final RedisScript ENDED = load("ended");
+
     public static final RedisScript FIND = load("find");
 
     public static final RedisScript STATISTICS = load("statistics");

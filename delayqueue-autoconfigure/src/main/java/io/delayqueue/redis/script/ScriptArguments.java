@@ -2,15 +2,18 @@ package io.delayqueue.redis.script;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.UnstartedLease;
@@ -25,7 +28,7 @@ public final class ScriptArguments {
 
     private static final int SEND_FIELDS = 3;
 
-    private static final int SCHEDULE_HEADER = 2;
+    private static final int SCHEDULE_HEADER = 3;
 
     private static final int SCHEDULE_FIELDS = 7;
 
@@ -45,7 +48,7 @@ public final class ScriptArguments {
         int at = SEND_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());
-            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = stamped(message);
             arguments[at++] = due(message.due());
         }
         return arguments;
@@ -56,10 +59,11 @@ public final class ScriptArguments {
         byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
         arguments[0] = ifHeld ? bytes(target.version()) : version(target, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
+        arguments[2] = (target.offer() != null) ? bytes(target.offer().deadline()) : new byte[0];
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());
-            arguments[at++] = stamped(message.stamp(), message.envelope());
+            arguments[at++] = stamped(message);
             arguments[at++] = due(message.due());
             arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
             arguments[at++] = bytes(message.priority());
@@ -74,6 +78,26 @@ public final class ScriptArguments {
      */
     private static byte[] version(PartitionTarget target, List<NewMessage> messages) {
         return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(target.version());
+    }
+
+    /** Returns arguments, followed by the limits of a call of the journal, if any. */
+    public static byte[][] limited(PartitionTarget target, byte[]... arguments) {
+        Offer offer = target.offer();
+        if (offer == null) {
+            return arguments;
+        }
+        byte[][] limited = Arrays.copyOf(arguments, arguments.length + 2);
+        limited[arguments.length] = bytes(offer.deadline());
+        limited[arguments.length + 1] = bytes(offer.revision());
+        return limited;
+    }
+
+    /** Returns the arguments of ended.lua. */
+    public static byte[][] ofEnded(EndedRequest request) {
+        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(EndedRequest.LIMIT),
+                bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep()))));
+        request.deleted().forEach((ended) -> arguments.add(bytesOfName(ended.revision() + " " + ended.id())));
+        return arguments.toArray(byte[][]::new);
     }
 
     /** Returns the arguments of claim.lua. */
@@ -140,6 +164,19 @@ public final class ScriptArguments {
         return arguments;
     }
 
+    /** Returns the envelope of a message after its stamp. */
+    public static byte[] stamped(NewMessage message) {
+        if (message.revision() == 0) {
+            return stamped(message.stamp(), message.envelope());
+        }
+        if (message.revision() < 0 || message.revision() > NewMessage.MAX_REVISION) {
+            throw new IllegalArgumentException("Revision %d of the journal is not between 1 and %d"
+                .formatted(message.revision(), NewMessage.MAX_REVISION));
+        }
+        String digits = Long.toString(message.revision(), Character.MAX_RADIX);
+        return concat(bytes("S" + "0".repeat(ScriptCodec.STAMP - 1 - digits.length()) + digits), message.envelope());
+    }
+
     /**
      * Returns the envelope after a stamp that identifies the operation, so that a
      * repeated call is recognized. The stamp has seven random characters of 64: two sends
@@ -152,6 +189,10 @@ public final class ScriptArguments {
         }
         byte[] stamp = Base64.getUrlEncoder().encode(bits);
         stamp[0] = 's';
+        return concat(stamp, envelope);
+    }
+
+    private static byte[] concat(byte[] stamp, byte[] envelope) {
         byte[] value = new byte[ScriptCodec.STAMP + envelope.length];
         System.arraycopy(stamp, 0, value, 0, ScriptCodec.STAMP);
         System.arraycopy(envelope, 0, value, ScriptCodec.STAMP, envelope.length);

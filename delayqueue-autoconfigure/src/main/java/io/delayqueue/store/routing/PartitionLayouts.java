@@ -224,6 +224,11 @@ public final class PartitionLayouts {
             .thenApply(PartitionLayout::count);
     }
 
+    /** Returns the time of the store that holds a queue. */
+    public CompletableFuture<Instant> now(QueueName queue) {
+        return this.records.now(queue);
+    }
+
     /**
      * Pauses a queue, for all processes, or changes the end of its pause. A claim that
      * starts after this has completed returns no messages.

@@ -32,6 +32,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
@@ -108,16 +109,22 @@ public final class PartitionRouter {
 
     /** Stores one message. */
     public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message) {
+        return schedule(queue, message, null);
+    }
+
+    /** Stores one message, within limits. */
+    public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message, @Nullable Offer offer) {
         this.registrar.register(queue);
         if (message.unique()) {
             // Most messages are of this kind, and never rejected for their target.
             return this.layouts.of(queue)
-                .thenCompose(
-                        (partitions) -> this.store.schedule(partitions.target(queue, message.id()), List.of(message)))
+                .thenCompose((partitions) -> this.store.schedule(partitions.target(queue, message.id()).with(offer),
+                        List.of(message)))
                 .thenApply((results) -> results.get(0));
         }
         return this.layouts.of(queue)
-            .thenCompose((partitions) -> schedule(PartitionRoute.of(queue, partitions, message), List.of(message)))
+            .thenCompose(
+                    (partitions) -> schedule(PartitionRoute.of(queue, partitions, message), List.of(message), offer))
             .thenCompose((answers) -> answers.get(0).toFuture());
     }
 
@@ -126,7 +133,12 @@ public final class PartitionRouter {
      * @return the result of each; does not fail
      */
     public CompletableFuture<List<RoutedSendResult>> schedule(PartitionRoute route, List<NewMessage> messages) {
-        Sending sending = new Sending(route.queue(), messages);
+        return schedule(route, messages, null);
+    }
+
+    private CompletableFuture<List<RoutedSendResult>> schedule(PartitionRoute route, List<NewMessage> messages,
+            @Nullable Offer offer) {
+        Sending sending = new Sending(route.queue(), messages, offer);
         List<Integer> all = new ArrayList<>();
         for (int i = 0; i < messages.size(); i++) {
             all.add(i);
@@ -135,11 +147,20 @@ public final class PartitionRouter {
     }
 
     public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
-        return search(queue, id, (target) -> this.store.cancel(target, id), CancelResult.NOT_FOUND::equals);
+        return cancel(queue, id, null);
+    }
+
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id, @Nullable Offer offer) {
+        return search(queue, id, (target) -> this.store.cancel(target.with(offer), id), CancelResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
-        return search(queue, id, (target) -> this.store.reschedule(target, id, due),
+        return reschedule(queue, id, due, null);
+    }
+
+    public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due,
+            @Nullable Offer offer) {
+        return search(queue, id, (target) -> this.store.reschedule(target.with(offer), id, due),
                 RescheduleResult.NOT_FOUND::equals);
     }
 
@@ -312,14 +333,17 @@ public final class PartitionRouter {
 
         private final List<NewMessage> messages;
 
+        private final @Nullable Offer offer;
+
         private final RoutedSendResult[] answers;
 
         /** Whether an attempt that is repeated may have taken effect. */
         private boolean doubtful;
 
-        Sending(QueueName queue, List<NewMessage> messages) {
+        Sending(QueueName queue, List<NewMessage> messages, @Nullable Offer offer) {
             this.queue = queue;
             this.messages = messages;
+            this.offer = offer;
             this.answers = new RoutedSendResult[messages.size()];
         }
 
@@ -331,7 +355,7 @@ public final class PartitionRouter {
             if (pending.isEmpty()) {
                 return CompletableFuture.completedFuture(null);
             }
-            PartitionTarget target = route.targets().get(next);
+            PartitionTarget target = route.targets().get(next).with(this.offer);
             List<NewMessage> asked = pending.stream().map(this.messages::get).toList();
             boolean last = next == route.targets().size() - 1;
             CompletableFuture<List<Integer>> unanswered = last

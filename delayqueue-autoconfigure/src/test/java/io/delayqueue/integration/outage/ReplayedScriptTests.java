@@ -41,9 +41,15 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.EndedMessages;
+import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
@@ -59,6 +65,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -110,6 +117,7 @@ class ReplayedScriptTests {
         this.cases.put("reschedule", this::aRescheduleOfAHead);
         this.cases.put("redrive", this::aRedriveToAGroup);
         this.cases.put("purge", this::aPurge);
+        this.cases.put("ended", this::aCallOfAJournal);
         this.cases.put("find", this::aLookAtAMessage);
         this.cases.put("statistics", this::aLookAtTheCounts);
         this.cases.put("queues", this::aLookAtTheQueues);
@@ -219,6 +227,31 @@ class ReplayedScriptTests {
         assertThat(follower).extracting(Lease::id).containsExactly("m-3");
         assertThat(this.store.acknowledge(ORDERS, follower).join()).containsExactly(true);
         cancelled("m-0");
+    }
+
+    /** A message whose row the lost answer named is returned again later. */
+    private void aCallOfAJournal() {
+        NewMessage message = new NewMessage("m-0", false, DueTime.NOW, OnDuplicate.KEEP, 4, null, null,
+                new byte[] { 'x' }, 0, 7);
+        this.store.schedule(PartitionTarget.first(ORDERS.queue()).with(new Offer(7, Long.MAX_VALUE)), List.of(message))
+            .join();
+        assertThat(this.store.acknowledge(ORDERS, leases(claimed(1))).join()).containsOnly(true);
+        EndedMessage ended = new EndedMessage(7, "m-0");
+        EndedRequest request = new EndedRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of());
+
+        EndedMessages answer = repeated("ended", () -> this.store.ended(ORDERS, request).join());
+
+        assertThat(answer.count()).isEqualTo(2);
+        await().untilAsserted(
+                () -> assertThat(this.store.ended(ORDERS, request).join().messages()).containsExactly(ended));
+        EndedRequest deleted = new EndedRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of(ended));
+        assertThat(this.store.ended(ORDERS, deleted).join().messages()).isEmpty();
+        String stem = this.applications.namespace() + ":{orders}:";
+        await().untilAsserted(() -> {
+            this.store.ended(ORDERS, request).join();
+            assertThat(this.redis.commands().exists(stem + "ended")).isZero();
+        });
+        this.redis.commands().del(stem + "journal");
     }
 
     private void aBatchOfExtensions() {

@@ -132,8 +132,8 @@ abstract class RedisStoreContract extends MessageStoreContract {
 
     @Override
     public void assertNothingLeft() {
-        assertThat(keys()).allMatch(
-                (key) -> key.endsWith(":partitions") || key.endsWith(":primary") || key.contains(":{_directory}:"));
+        assertThat(keys()).allMatch((key) -> key.endsWith(":partitions") || key.endsWith(":primary")
+                || key.endsWith(":journal") || key.contains(":{_directory}:"));
     }
 
     private Set<String> keys() {

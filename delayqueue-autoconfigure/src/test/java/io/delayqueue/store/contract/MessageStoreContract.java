@@ -25,6 +25,7 @@ import io.delayqueue.store.contract.send.SendReplaceCases;
 import io.delayqueue.store.contract.settle.AcknowledgeCases;
 import io.delayqueue.store.contract.settle.DeadLetterCases;
 import io.delayqueue.store.contract.settle.ExtendCases;
+import io.delayqueue.store.contract.settle.JournalCases;
 import io.delayqueue.store.contract.settle.PurgeCases;
 import io.delayqueue.store.contract.settle.RedriveCases;
 import io.delayqueue.store.contract.settle.ReleaseCases;
@@ -80,6 +81,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class Cancel extends CancelCases {
 
         Cancel() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P1, P6: what has ended is not restored, and what has not is. */
+    @Nested
+    class MessagesOfAJournal extends JournalCases {
+
+        MessagesOfAJournal() {
             super(MessageStoreContract.this);
         }
 

@@ -1,0 +1,286 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.EndedMessages;
+import io.delayqueue.store.EndedRequest;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.routing.PartitionRouter;
+import io.delayqueue.store.routing.StoreComponents;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Keeps the rows of ledgers and the store in agreement. Deletes the rows of messages that
+ * have ended, offers messages that are overdue to the store again, and restores all
+ * messages of a queue when the store has lost data.
+ * <p>
+ * <strong>Threads.</strong> One thread runs all statements, and waits for the store; so
+ * the reconciler uses one connection.
+ */
+final class JournalReconciler implements SmartLifecycle {
+
+    private static final Logger logger = LoggerFactory.getLogger(JournalReconciler.class);
+
+    private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+    /** How often the queues that have rows are read. */
+    private static final Duration QUEUES_INTERVAL = Duration.ofMinutes(1);
+
+    /** The longest interval between two checks of a message. */
+    private static final int MAX_DOUBLINGS = 9;
+
+    /** How long other nodes do not get a message that has ended. */
+    private static final Duration ENDED_CLAIM = Duration.ofSeconds(30);
+
+    private static final int PHASE = 1001;
+
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
+
+    private final JournalTable table;
+
+    private final JournalOffers offers;
+
+    private final JournalRestorer restorer;
+
+    private final MessageStore store;
+
+    private final PartitionRouter router;
+
+    private final Function<QueueName, JournalMode> modes;
+
+    private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
+
+    private final Set<QueueName> foreign = ConcurrentHashMap.newKeySet();
+
+    /** The messages whose rows were deleted since the last call of each partition. */
+    private final Map<Partition, List<EndedMessage>> deleted = new HashMap<>();
+
+    /** How often journals have called each partition. */
+    private final Map<Partition, Long> counts = new HashMap<>();
+
+    private @Nullable String identity;
+
+    private long queuesReadAt;
+
+    private @Nullable Thread thread;
+
+    private volatile CountDownLatch stopped = new CountDownLatch(0);
+
+    private boolean failing;
+
+    JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, StoreComponents store,
+            Function<QueueName, JournalMode> modes) {
+        this.table = table;
+        this.offers = offers;
+        this.restorer = restorer;
+        this.store = store.messages();
+        this.router = new PartitionRouter(store);
+        this.modes = modes;
+    }
+
+    /** Includes a queue to which this process has sent. */
+    void include(QueueName queue) {
+        this.used.add(queue);
+    }
+
+    /** Returns the queues that belong to another journal, and are left alone. */
+    Set<QueueName> foreignQueues() {
+        return Set.copyOf(this.foreign);
+    }
+
+    @Override
+    public synchronized void start() {
+        if (!isRunning()) {
+            this.table.requireTable();
+            this.stopped = new CountDownLatch(1);
+            Thread started = new Thread(this::run, "delayqueue-journal-reconciler");
+            started.setDaemon(true);
+            started.start();
+            this.thread = started;
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        this.stopped.countDown();
+        Thread running = this.thread;
+        if (running != null) {
+            try {
+                running.join(STOP_LIMIT.toMillis());
+            }
+            catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+            this.thread = null;
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.stopped.getCount() > 0;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
+    }
+
+    private void run() {
+        this.queuesReadAt = System.nanoTime() - QUEUES_INTERVAL.toNanos();
+        boolean more = false;
+        try {
+            while (more || !this.stopped.await(INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
+                more = isRunning() && reconcile();
+            }
+        }
+        catch (InterruptedException ex) {
+            logger.warn("The reconciler of the journal was interrupted, and ends");
+        }
+    }
+
+    /** Returns whether there is more to do at once. */
+    private boolean reconcile() {
+        boolean more = false;
+        Throwable failure = null;
+        for (QueueName queue : queues()) {
+            try {
+                more |= deleteEnded(queue);
+            }
+            catch (RuntimeException ex) {
+                failure = StoreFailures.unwrap(ex);
+            }
+        }
+        try {
+            more |= sweep();
+        }
+        catch (RuntimeException ex) {
+            failure = StoreFailures.unwrap(ex);
+        }
+        report(failure);
+        return more && failure == null;
+    }
+
+    private Set<QueueName> queues() {
+        if (System.nanoTime() - this.queuesReadAt >= QUEUES_INTERVAL.toNanos()) {
+            try {
+                this.used.addAll(this.table.queues());
+                this.queuesReadAt = System.nanoTime();
+            }
+            catch (RuntimeException ex) {
+                report(ex);
+            }
+        }
+        Set<QueueName> ledgers = new HashSet<>(this.used);
+        ledgers.removeIf((queue) -> this.modes.apply(queue) != JournalMode.LEDGER);
+        return ledgers;
+    }
+
+    /**
+     * Deletes the rows of messages of a queue that have ended.
+     * @return whether there are more
+     */
+    private boolean deleteEnded(QueueName queue) {
+        String own = this.identity;
+        if (own == null) {
+            own = this.table.identity();
+            this.identity = own;
+        }
+        boolean more = false;
+        boolean lost = false;
+        for (Partition partition : this.router.recorded(queue).join()) {
+            EndedMessages ended = this.store
+                .ended(partition, new EndedRequest(own, ENDED_CLAIM, this.offers.memory(), deletedOf(partition)))
+                .join();
+            if (!ended.journal().equals(own)) {
+                leaveAlone(queue, ended.journal());
+                return false;
+            }
+            lost |= ended.count() <= this.counts.getOrDefault(partition, 0L);
+            this.counts.put(partition, ended.count());
+            this.deleted.remove(partition);
+            if (!ended.messages().isEmpty()) {
+                this.table.deleteEnded(queue, ended.messages());
+                this.deleted.put(partition, ended.messages());
+            }
+            more |= ended.messages().size() == EndedRequest.LIMIT;
+        }
+        this.foreign.remove(queue);
+        if (lost) {
+            restore(queue);
+        }
+        return more;
+    }
+
+    private List<EndedMessage> deletedOf(Partition partition) {
+        return this.deleted.getOrDefault(partition, List.of());
+    }
+
+    private void restore(QueueName queue) {
+        logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
+        RestoreReport report = this.restorer.restore(RestorePlan.all().queue(queue.value()), this::isRunning);
+        logger.warn("Queue '{}' was restored from the journal: {}", queue, report);
+    }
+
+    private void leaveAlone(QueueName queue, String journal) {
+        if (this.foreign.add(queue)) {
+            logger.error(
+                    "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
+                            + "or restored. Connect to the database of that journal, or give the queue to this one",
+                    queue, journal, this.identity);
+        }
+    }
+
+    /**
+     * Offers messages that are overdue to the store.
+     * @return whether there may be more
+     */
+    private boolean sweep() {
+        long begin = System.nanoTime();
+        List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
+        List<JournalRow> own = this.table.postpone(found, JournalReconciler::nextCheck);
+        List<JournalRow> cancels = own.stream().filter((row) -> row.request().message() == null).toList();
+        this.table.delete(cancels.stream().map(JournalRow::revision).toList());
+        List<JournalRow> messages = own.stream()
+            .filter((row) -> row.request().message() != null && !this.foreign.contains(row.request().queue()))
+            .toList();
+        RestoreReport report = this.restorer.offer(messages, begin);
+        if (report.restored() > 0) {
+            logger.warn("{} overdue messages were missing in Redis, and were restored from the journal",
+                    report.restored());
+        }
+        return found.size() == JournalTable.BATCH_LIMIT;
+    }
+
+    /** Returns the delay until the check after this one, twice as long as the last. */
+    private static Duration nextCheck(JournalRow row) {
+        return JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
+    }
+
+    private void report(@Nullable Throwable failure) {
+        if (failure != null && !this.failing) {
+            logger.error("The rows of the journal cannot be compared with Redis now; trying again", failure);
+        }
+        else if (failure == null && this.failing) {
+            logger.info("The rows of the journal are compared with Redis again");
+        }
+        this.failing = failure != null;
+    }
+
+}

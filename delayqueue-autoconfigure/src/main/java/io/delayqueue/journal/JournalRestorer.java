@@ -1,0 +1,124 @@
+package io.delayqueue.journal;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.StoreFailures;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Offers accepted rows to the store, which stores those that it does not know. */
+final class JournalRestorer implements JournalOperations {
+
+    private static final Logger logger = LoggerFactory.getLogger(JournalRestorer.class);
+
+    private static final int PAGE = 1000;
+
+    private static final long SECOND = 1_000_000_000L;
+
+    private final JournalTable table;
+
+    private final JournalOffers offers;
+
+    JournalRestorer(JournalTable table, JournalOffers offers) {
+        this.table = table;
+        this.offers = offers;
+    }
+
+    @Override
+    public RestoreReport restore(RestorePlan plan) {
+        return restore(plan, () -> !Thread.currentThread().isInterrupted());
+    }
+
+    /** Restores messages while a condition holds. */
+    RestoreReport restore(RestorePlan plan, BooleanSupplier running) {
+        RestoreReport report = RestoreReport.NONE;
+        JournalRow last = null;
+        long started = System.nanoTime();
+        while (running.getAsBoolean()) {
+            long begin = System.nanoTime();
+            List<JournalRow> page = this.table.accepted(plan, last, PAGE);
+            if (page.isEmpty()) {
+                break;
+            }
+            List<JournalRow> selected = page.stream().filter((row) -> !isLeftOut(plan, row)).toList();
+            report = report.plus(new RestoreReport(0, 0, page.size() - selected.size(), 0))
+                .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, begin));
+            last = page.get(page.size() - 1);
+            pace(plan, report, started);
+        }
+        return report;
+    }
+
+    private boolean isLeftOut(RestorePlan plan, JournalRow row) {
+        NewMessage message = row.request().message();
+        if (plan.includeExpired() || message == null || message.timeToLive() == null) {
+            return false;
+        }
+        QueueName queue = row.request().queue();
+        return this.offers.millis(queue, message.due()) + message.timeToLive().toMillis() < this.offers.millis(queue,
+                DueTime.NOW);
+    }
+
+    private static void pace(RestorePlan plan, RestoreReport report, long started) {
+        if (plan.rate() > 0) {
+            long offered = report.restored() + report.known() + report.failed();
+            long until = started + offered * SECOND / plan.rate();
+            for (long rest = until - System.nanoTime(); rest > 0
+                    && !Thread.currentThread().isInterrupted(); rest = until - System.nanoTime()) {
+                LockSupport.parkNanos(rest);
+            }
+        }
+    }
+
+    /**
+     * Offers messages of accepted rows, and waits for the answers.
+     * @param begin before the rows were read, in nanoseconds of the monotonic clock
+     */
+    RestoreReport offer(List<JournalRow> rows, long begin) {
+        List<CompletableFuture<SendResult>> answers = new ArrayList<>(rows.size());
+        for (JournalRow row : rows) {
+            NewMessage message = row.request().message();
+            if (message != null) {
+                answers.add(this.offers.restore(row, message, begin));
+            }
+        }
+        long restored = 0;
+        long failed = 0;
+        Throwable failure = null;
+        for (CompletableFuture<SendResult> answer : answers) {
+            try {
+                restored += isRestored(answer.join()) ? 1 : 0;
+            }
+            catch (CompletionException | CancellationException ex) {
+                failed++;
+                failure = StoreFailures.unwrap(ex);
+            }
+        }
+        log(failed, failure);
+        return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
+    }
+
+    private static boolean isRestored(SendResult result) {
+        return result.outcome() != SendOutcome.RECORDED && result.outcome() != SendOutcome.KEPT;
+    }
+
+    private static void log(long failed, @Nullable Throwable failure) {
+        if (failure != null) {
+            logger.warn("{} messages of the journal could not be restored now; the sweep offers them again: {}", failed,
+                    failure.toString());
+        }
+    }
+
+}

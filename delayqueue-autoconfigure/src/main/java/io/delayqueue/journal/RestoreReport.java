@@ -1,0 +1,27 @@
+package io.delayqueue.journal;
+
+/**
+ * Counts what a restore did, or would do in a dry run.
+ *
+ * @param restored messages that Redis did not hold, and were stored again; in a dry run
+ * all that would be offered
+ * @param known messages that Redis holds, or that have ended
+ * @param skipped messages that the plan leaves out as expired
+ * @param failed messages whose call failed; a later restore offers them again
+ */
+public record RestoreReport(long restored, long known, long skipped, long failed) {
+
+    static final RestoreReport NONE = new RestoreReport(0, 0, 0, 0);
+
+    RestoreReport plus(RestoreReport other) {
+        return new RestoreReport(this.restored + other.restored, this.known + other.known, this.skipped + other.skipped,
+                this.failed + other.failed);
+    }
+
+    @Override
+    public String toString() {
+        return "%d restored, %d known, %d skipped, %d failed".formatted(this.restored, this.known, this.skipped,
+                this.failed);
+    }
+
+}

@@ -1,0 +1,16 @@
+package io.delayqueue.store;
+
+import java.util.List;
+
+/**
+ * Holds what a partition returns to a journal.
+ *
+ * @param journal the identity of the journal to which the partition belongs; empty if to
+ * none
+ * @param count how often journals have called, this call included; a lower number than
+ * that of an earlier call, which means that the store has lost data
+ * @param messages messages whose rows the caller is to delete
+ */
+public record EndedMessages(String journal, long count, List<EndedMessage> messages) {
+
+}

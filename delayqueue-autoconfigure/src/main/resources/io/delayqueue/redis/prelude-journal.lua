@@ -1,0 +1,34 @@
+-- prelude-journal.lua: limits the calls of a journal, and records the ends of its messages; see prelude.lua.
+
+-- Rejects a call that comes after its deadline, microseconds, nil for none: its caller may no
+-- longer be the only one that applies this request. Returns the error to answer with, else nil.
+local function reject_late(deadline, now)
+  if not deadline or deadline == '' or now <= tonumber(deadline) then return nil end
+  return redis.error_reply('DQLATE the deadline of this call has passed')
+end
+
+-- Returns the revision of a message, as digits, by its stamp + envelope; nil if no journal has it.
+local function revision_of(value)
+  local digits = string.match(string.sub(value, 1, 8), '^[SR](%w+)$')
+  return digits and to_digits(tonumber(digits, 36))
+end
+
+-- Records that messages have ended, for the journal that has their rows.
+local function record_ends(ids)
+  if redis.call('EXISTS', REVISIONS) == 0 then return end
+  local ended = {}
+  for i, revision in ipairs(redis.call('HMGET', REVISIONS, unpack(ids))) do
+    if revision then ended[#ended + 1], ended[#ended + 2] = '0', revision .. ' ' .. ids[i] end
+  end
+  if ended[1] then
+    redis.call('ZADD', ENDED, unpack(ended))
+    redis.call('HDEL', REVISIONS, unpack(ids))
+  end
+end
+
+-- Records that the successor of a message is not to follow it, if there is one in the journal.
+local function record_successor_end(id)
+  local successor = redis.call('EXISTS', REVISIONS) == 1 and redis.call('HGET', SUCCESSORS, id)
+  local revision = successor and revision_of(string.match(successor, '^S[^|]*|(.*)$') or '')
+  if revision then redis.call('ZADD', ENDED, '0', revision .. ' ' .. id) end
+end

@@ -1,0 +1,253 @@
+package io.delayqueue.shop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.StoredMessage;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreReport;
+import io.delayqueue.template.DelayQueueTemplate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static io.delayqueue.shop.Shop.ORDERS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests a queue whose journal is a ledger: messages are restored when Redis has lost
+ * them, and what has ended, or was cancelled, is not.
+ */
+@Tag("server")
+class LedgerRestoreTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private static RedisServer redis;
+
+    private ConfigurableApplicationContext context;
+
+    private Shop shop;
+
+    private DelayQueueTemplate queue;
+
+    private JournalOperations journal;
+
+    private TransactionTemplate transaction;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        if (this.context != null) {
+            jdbc().sql("DELETE FROM delayqueue_journal").update();
+            this.context.close();
+        }
+        redis.commands().flushall();
+    }
+
+    private void start(ShopDatabase database, String... settings) {
+        List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redis.port(),
+                "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=ledger",
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
+        arguments.addAll(List.of(settings));
+        this.context = SpringApplication.run(Shop.class, arguments.toArray(String[]::new));
+        this.shop = this.context.getBean(Shop.class);
+        this.queue = this.context.getBean(DelayQueueTemplate.class);
+        this.journal = this.context.getBean(JournalOperations.class);
+        this.transaction = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
+    }
+
+    /** P1: the row of a message is kept until the message was handled, and no longer. */
+    @ParameterizedTest
+    @EnumSource
+    void theRowOfAMessageIsDeletedWhenItWasHandled(ShopDatabase database) {
+        start(database);
+
+        this.transaction.executeWithoutResult((status) -> this.queue.send(ORDERS, "in transaction"));
+        assertThat(this.queue.send(ORDERS, "alone").outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        this.queue.send(ORDERS, "1", "waits", LATER);
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactlyInAnyOrder("in transaction", "alone"));
+        await().untilAsserted(() -> assertThat(rows()).isOne());
+    }
+
+    /** P1: no send is lost when Redis loses everything, and nobody intervenes. */
+    @ParameterizedTest
+    @EnumSource
+    void allMessagesAreRestoredAfterRedisHasLostThem(ShopDatabase database) {
+        start(database);
+        this.queue.send(ORDERS, "1", "later", LATER);
+        this.queue.send(DelayedMessage.builder(ORDERS, "in a group")
+            .id("2")
+            .group("g")
+            .priority(9)
+            .timeToLive(LATER)
+            .delay(LATER)
+            .build());
+        StoredMessage first = found("1");
+        StoredMessage second = found("2");
+
+        awaitCall();
+        redis.commands().flushall();
+
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).contains(first));
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "2")).contains(second));
+        assertThat(rows()).isEqualTo(2);
+    }
+
+    /** P6: a restore brings nothing back that was cancelled, moved or replaced. */
+    @ParameterizedTest
+    @EnumSource
+    void aRestoreHasTheLastStateOfEachMessage(ShopDatabase database) {
+        start(database);
+        for (String id : List.of("cancelled", "moved", "replaced", "followed")) {
+            this.queue.send(ORDERS, id, "first", LATER);
+        }
+        assertThat(this.queue.cancel(ORDERS, "cancelled")).isEqualTo(CancelResult.CANCELLED);
+        assertThat(this.queue.reschedule(ORDERS, "moved", LATER.multipliedBy(2)))
+            .isEqualTo(RescheduleResult.RESCHEDULED);
+        this.queue.send(DelayedMessage.builder(ORDERS, "second")
+            .id("replaced")
+            .onDuplicate(OnDuplicate.REPLACE)
+            .delay(LATER)
+            .build());
+        assertThat(this.queue.send(ORDERS, "followed", "second", LATER).outcome()).isEqualTo(SendOutcome.KEPT);
+        List<StoredMessage> before = List.of(found("moved"), found("replaced"), found("followed"));
+
+        awaitCall();
+        redis.commands().flushall();
+
+        await().untilAsserted(
+                () -> assertThat(List.of(found("moved"), found("replaced"), found("followed"))).isEqualTo(before));
+        assertThat(this.queue.find(ORDERS, "cancelled")).isEmpty();
+    }
+
+    /** P6: a cancel takes effect although Redis has lost the message before. */
+    @ParameterizedTest
+    @EnumSource
+    void aCancelOfALostMessagePreventsItsRestore(ShopDatabase database) {
+        start(database);
+        this.queue.send(ORDERS, "1", "later", LATER);
+        remove("1");
+
+        assertThat(this.queue.cancel(ORDERS, "1")).isEqualTo(CancelResult.NOT_FOUND);
+        RestoreReport report = this.journal.restore(RestorePlan.all());
+
+        assertThat(report).isEqualTo(new RestoreReport(0, 0, 0, 0));
+        assertThat(this.queue.find(ORDERS, "1")).isEmpty();
+    }
+
+    /** P1: a reschedule restores a message that Redis has lost. */
+    @ParameterizedTest
+    @EnumSource
+    void aRescheduleOfALostMessageRestoresIt(ShopDatabase database) {
+        start(database);
+        this.queue.send(ORDERS, "1", "later", LATER);
+        remove("1");
+
+        assertThat(this.queue.reschedule(ORDERS, "1", LATER.multipliedBy(2))).isEqualTo(RescheduleResult.RESCHEDULED);
+
+        assertThat(found("1").dueAt().toEpochMilli()).isGreaterThan(redisMillis() + LATER.toMillis());
+        await().untilAsserted(() -> assertThat(rows()).isOne());
+    }
+
+    /**
+     * P1: a message that is missing without a trace is restored when it is overdue, by
+     * the sweep.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void anOverdueMessageThatIsMissingIsRestored(ShopDatabase database) {
+        start(database);
+        this.queue.send(ORDERS, "1", "lost", LATER);
+        remove("1");
+
+        jdbc().sql("UPDATE delayqueue_journal SET due_millis = 1, claimed_until = 1").update();
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("lost"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRestoreCountsWhatItDoes(ShopDatabase database) {
+        start(database);
+        IntStream.range(0, 5).forEach((i) -> this.queue.send(ORDERS, "m" + i, "later", LATER));
+        remove("m1");
+        remove("m3");
+
+        assertThat(this.journal.restore(RestorePlan.all().queue(ORDERS).asDryRun()))
+            .isEqualTo(new RestoreReport(5, 0, 0, 0));
+        assertThat(this.journal.restore(RestorePlan.all().queue("others"))).isEqualTo(new RestoreReport(0, 0, 0, 0));
+        assertThat(this.journal.restore(RestorePlan.all().queue(ORDERS).id("m1")))
+            .isEqualTo(new RestoreReport(1, 0, 0, 0));
+        assertThat(this.journal.restore(RestorePlan.all().rate(1000))).isEqualTo(new RestoreReport(1, 4, 0, 0));
+        assertThat(this.journal.restore(RestorePlan.all())).isEqualTo(new RestoreReport(0, 5, 0, 0));
+    }
+
+    private StoredMessage found(String id) {
+        return this.queue.find(ORDERS, id).orElseThrow(() -> new AssertionError("no message " + id));
+    }
+
+    /** Removes a message from Redis, as an operator could by mistake. */
+    private void remove(String id) {
+        String stem = "dq:{" + ORDERS + "}:";
+        await().untilAsserted(() -> assertThat(
+                jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE message_id = ? AND accepted = TRUE")
+                    .param(id)
+                    .query(Long.class)
+                    .single())
+            .isOne());
+        assertThat(redis.commands().hdel(stem + "messages", id)).isOne();
+        redis.commands().hdel(stem + "revisions", id);
+        assertThat(redis.commands().zrem(stem + "scheduled", id)).isOne();
+    }
+
+    /** Waits until this node has called Redis for messages that have ended. */
+    private void awaitCall() {
+        await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{" + ORDERS + "}:journal")).isOne());
+    }
+
+    private long redisMillis() {
+        return Long.parseLong(redis.commands().time().get(0)) * 1000;
+    }
+
+    private long rows() {
+        return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE operation <> 'C'").query(Long.class).single();
+    }
+
+    private JdbcClient jdbc() {
+        return this.context.getBean(JdbcClient.class);
+    }
+
+}
