@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("server")
 class RedisRandomTransitionsTests {
 
-    private static final int STEPS = Integer.getInteger("dq.random.steps", 1_000);
+    private static final int STEPS = Integer.getInteger("dq.random.steps", 300);
 
     /** Number of steps between two checks of all keys, which take longer. */
     private static final int STEPS_PER_CHECK = 20;

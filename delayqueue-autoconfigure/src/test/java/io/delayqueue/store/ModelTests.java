@@ -4,6 +4,7 @@ import io.delayqueue.fixtures.model.Defect;
 import io.delayqueue.fixtures.model.SenderState.Budget;
 import io.delayqueue.fixtures.model.StateExplorer;
 import io.delayqueue.fixtures.model.StateExplorer.Report;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,6 +28,7 @@ class ModelTests {
             new Budget(2, 1, 1, 1) };
 
     @ParameterizedTest
+    @Tag("long")
     @CsvSource(textBlock = """
             # sends, cancels, reschedules, redrives, faults
             1, 1, 0, 0, 0

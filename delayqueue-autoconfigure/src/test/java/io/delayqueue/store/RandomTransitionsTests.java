@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class RandomTransitionsTests {
 
-    private static final int STEPS = 5_000;
+    private static final int STEPS = Integer.getInteger("dq.random.steps", 5_000);
 
     private final ManualClock clock = new ManualClock();
 

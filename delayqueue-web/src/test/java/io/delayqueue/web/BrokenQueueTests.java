@@ -27,6 +27,7 @@ import static org.awaitility.Awaitility.await;
 /** Checks that a queue that cannot be read hides no others. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
+@Tag("matrix")
 class BrokenQueueTests {
 
     private static final String DASHBOARD = "/delayqueue/data/";

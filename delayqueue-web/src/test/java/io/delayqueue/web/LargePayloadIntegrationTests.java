@@ -45,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * MB: nothing is lost, and other requests are answered meanwhile.
  */
 @Tag("server")
+@Tag("matrix")
 class LargePayloadIntegrationTests {
 
     private static final String HEAP = "256m";

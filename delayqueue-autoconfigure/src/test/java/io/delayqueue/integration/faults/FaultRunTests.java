@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 @Tag("server")
+@Tag("matrix")
 class FaultRunTests {
 
     @Test

@@ -41,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
+@Tag("matrix")
 class RestartIntegrationTests {
 
     /** So long that nothing here is ever handled because a lease ran out. */

@@ -30,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
+@Tag("matrix")
 class ClusterKeyspaceIntegrationTests {
 
     /** The first may be found by the poll after a subscription, the others not. */

@@ -34,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * unreplicated messages are lost, as replication is asynchronous.
  */
 @Tag("server")
+@Tag("matrix")
 class ClusterMasterLossIntegrationTests {
 
     private static final int PARTITIONS = 8;

@@ -30,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * poll is an hour away.
  */
 @Tag("server")
+@Tag("matrix")
 class ClusterScalingIntegrationTests {
 
     private static final int PARTITIONS = 8;

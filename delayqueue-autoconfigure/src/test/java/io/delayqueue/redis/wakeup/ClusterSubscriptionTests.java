@@ -48,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
+@Tag("matrix")
 class ClusterSubscriptionTests {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);

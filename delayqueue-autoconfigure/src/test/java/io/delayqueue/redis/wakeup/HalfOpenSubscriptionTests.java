@@ -43,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
+@Tag("matrix")
 class HalfOpenSubscriptionTests {
 
     private static final Duration TIMEOUT = Duration.ofMinutes(1);

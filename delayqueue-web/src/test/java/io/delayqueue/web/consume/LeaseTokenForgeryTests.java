@@ -57,6 +57,7 @@ class LeaseTokenForgeryTests {
     }
 
     @Test
+    @Tag("matrix")
     void noTokenBuiltFromResponsesSettlesAMessageInRedis() {
         RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
         try (ApiServer server = ApiServer.start(Holding.class, properties(redis, "forgery"));

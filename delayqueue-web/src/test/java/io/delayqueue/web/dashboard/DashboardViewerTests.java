@@ -23,6 +23,7 @@ import static org.awaitility.Awaitility.await;
  * no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardViewerTests {
 
     private static RedisServer redis;

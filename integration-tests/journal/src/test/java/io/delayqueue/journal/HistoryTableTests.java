@@ -13,11 +13,10 @@ import java.util.stream.IntStream;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.admin.MessageHistory;
+import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -68,8 +67,7 @@ class HistoryTableTests {
         return this.jdbc.sql("SELECT COUNT(*) FROM delayqueue_history").query(Long.class).single();
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aTransactionDeletesAThousandRowsAtMostAndNoneOfAnotherNamespace(ShopDatabase database) {
         HistoryTable table = create(database);
         insert(table, 2100, OLD);
@@ -83,8 +81,7 @@ class HistoryTableTests {
         assertThat(rows()).isEqualTo(8);
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void theRowsOfAnIdAreDeletedHoweverManyThereAre(ShopDatabase database) {
         HistoryTable table = create(database);
         IntStream.range(0, 5)
@@ -99,8 +96,7 @@ class HistoryTableTests {
     }
 
     /** Nodes clean up at the same time, while others insert: none of them fails. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void severalNodesDeleteTheSameRows(ShopDatabase database) throws Exception {
         HistoryTable table = create(database);
         insert(table, 6000, OLD);
@@ -131,8 +127,7 @@ class HistoryTableTests {
         assertThat(rows()).isEqualTo(2000);
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRepeatedBatchIsThereOnce(ShopDatabase database) {
         HistoryTable table = create(database);
         List<HistoryRow> batch = List.of(row("1", Duration.ZERO), row("2", Duration.ZERO));
@@ -145,8 +140,7 @@ class HistoryTableTests {
     }
 
     /** Two nodes have different monotonic clocks, and the order is that of the events. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void theTimesOfAllNodesAreThoseOfTheDatabase(ShopDatabase database) {
         HistoryTable first = create(database);
         long skew = Duration.ofHours(7).toNanos();

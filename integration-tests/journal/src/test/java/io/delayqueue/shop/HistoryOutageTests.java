@@ -21,8 +21,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -146,8 +144,7 @@ class HistoryOutageTests {
      * buffer is dropped and counted; the log has one line for its begin and one for its
      * end.
      */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void anOutageOfTheDatabaseDelaysNoHandlerAndDropsWhatDoesNotFitTheBuffer(Outage outage, CapturedOutput output) {
         start("--delayqueue.journal.jdbc.initialize-schema=always");
         sendAndAwaitHandlers(1, "before-");

@@ -121,8 +121,7 @@ class HistoryTests {
             .single();
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aHandledMessageHasAHistory(ShopDatabase database) {
         Instant before = Instant.now();
         start(database);
@@ -139,8 +138,7 @@ class HistoryTests {
         assertThat(transitions(RETURNS, "42")).isEmpty();
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aMessageThatFailsForGoodHasTheCauseOfEachFailure(ShopDatabase database) {
         start(database);
 
@@ -209,8 +207,7 @@ class HistoryTests {
             .untilAsserted(() -> assertThat(transitions(ORDERS, "42")).contains("REDRIVEN").doesNotContain("PURGED"));
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void rowsAreDeletedAfterTheRetentionTime(ShopDatabase database) {
         start(database, "--delayqueue.journal.history.retention=1s");
 
@@ -220,8 +217,7 @@ class HistoryTests {
         await().atMost(Duration.ofMinutes(1)).until(() -> rows() == 0);
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void anErasedIdIsGoneEverywhere(ShopDatabase database) {
         start(database);
         this.queue.send(ORDERS, "42", "broken", Duration.ZERO);

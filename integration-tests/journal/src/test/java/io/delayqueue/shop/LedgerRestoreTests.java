@@ -21,8 +21,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -88,8 +86,7 @@ class LedgerRestoreTests {
     }
 
     /** P1: the row of a message is kept until the message was handled, and no longer. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void theRowOfAMessageIsDeletedWhenItWasHandled(ShopDatabase database) {
         start(database);
 
@@ -102,8 +99,7 @@ class LedgerRestoreTests {
     }
 
     /** P1: no send is lost when Redis loses everything, and nobody intervenes. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void allMessagesAreRestoredAfterRedisHasLostThem(ShopDatabase database) {
         start(database);
         this.queue.send(ORDERS, "1", "later", LATER);
@@ -126,8 +122,7 @@ class LedgerRestoreTests {
     }
 
     /** P6: a restore brings nothing back that was cancelled, moved or replaced. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRestoreHasTheLastStateOfEachMessage(ShopDatabase database) {
         start(database);
         for (String id : List.of("cancelled", "moved", "replaced", "followed")) {
@@ -153,8 +148,7 @@ class LedgerRestoreTests {
     }
 
     /** P6: a cancel takes effect although Redis has lost the message before. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aCancelOfALostMessagePreventsItsRestore(ShopDatabase database) {
         start(database);
         this.queue.send(ORDERS, "1", "later", LATER);
@@ -168,8 +162,7 @@ class LedgerRestoreTests {
     }
 
     /** P1: a reschedule restores a message that Redis has lost. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRescheduleOfALostMessageRestoresIt(ShopDatabase database) {
         start(database);
         this.queue.send(ORDERS, "1", "later", LATER);
@@ -185,8 +178,7 @@ class LedgerRestoreTests {
      * P1: a message that is missing without a trace is restored when it is overdue, by
      * the sweep.
      */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void anOverdueMessageThatIsMissingIsRestored(ShopDatabase database) {
         start(database);
         this.queue.send(ORDERS, "1", "lost", LATER);
@@ -198,8 +190,7 @@ class LedgerRestoreTests {
         await().untilAsserted(() -> assertThat(rows()).isZero());
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRestoreCountsWhatItDoes(ShopDatabase database) {
         start(database);
         IntStream.range(0, 5).forEach((i) -> this.queue.send(ORDERS, "m" + i, "later", LATER));

@@ -28,6 +28,7 @@ import static org.awaitility.Awaitility.await;
  * orders of one batch, which Redis had accepted and whose rows were not deleted yet.
  */
 @Tag("server")
+@Tag("matrix")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class OutboxCrashTests {
 

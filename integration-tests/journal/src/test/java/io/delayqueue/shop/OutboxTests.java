@@ -26,8 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -100,8 +98,7 @@ class OutboxTests {
     }
 
     /** P1: the message is sent if and only if the transaction commits. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aCommittedSendIsHandledAndARolledBackOneIsNot(ShopDatabase database) {
         start(database);
 
@@ -116,8 +113,7 @@ class OutboxTests {
         await().untilAsserted(() -> assertThat(rows()).isZero());
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void theAnswerOutsideOfATransactionIsThatOfRedis(ShopDatabase database) {
         start(database);
 
@@ -130,8 +126,7 @@ class OutboxTests {
     }
 
     /** P1: a row that was rolled back to a savepoint is not sent, although others are. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aSendThatWasRolledBackToASavepointIsNotHandled(ShopDatabase database) {
         start(database);
         TransactionTemplate jdbc = new TransactionTemplate(
@@ -148,8 +143,7 @@ class OutboxTests {
         await().untilAsserted(() -> assertThat(rows()).isZero());
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void requestsOfATransactionOnOneIdAreAppliedInTheirOrder(ShopDatabase database) {
         start(database);
 
@@ -168,8 +162,7 @@ class OutboxTests {
     /**
      * P1: a send that was committed while Redis was away is handled once Redis is back.
      */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aSendIsRecordedWhileRedisIsAway(ShopDatabase database) {
         start(database);
         redis.kill();
@@ -187,8 +180,7 @@ class OutboxTests {
     }
 
     /** P1: a row whose node is gone is applied by another one. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRowThatANodeLeftBehindIsApplied(ShopDatabase database) {
         start(database);
         this.transaction.executeWithoutResult((status) -> {
@@ -205,8 +197,7 @@ class OutboxTests {
     /**
      * A row that another node is applying is left to it, and so are later rows of its id.
      */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void laterRequestsOfAnIdWaitForAnEarlierOneOfAnotherNode(ShopDatabase database) {
         start(database);
         this.transaction.executeWithoutResult((status) -> {
@@ -223,8 +214,7 @@ class OutboxTests {
     }
 
     /** Transactions that send to one id neither wait for each other nor abort. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void concurrentSendsToOneIdDoNotConflict(ShopDatabase database) throws Exception {
         start(database);
         for (int isolation : List.of(TransactionDefinition.ISOLATION_READ_COMMITTED,
@@ -259,8 +249,7 @@ class OutboxTests {
     }
 
     /** P2: a delay counts from the insert, not from the start of the transaction. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aDelayCountsFromTheInsert(ShopDatabase database) {
         start(database);
         Duration delay = Duration.ofMinutes(10);
@@ -283,8 +272,7 @@ class OutboxTests {
      * A request that Redis rejects permanently is reported, and does not block the
      * journal.
      */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRequestThatRedisRejectsPermanentlyIsReportedAndNotRepeated(ShopDatabase database) {
         start(database);
         this.queue.send(DelayedMessage.builder(ORDERS, "a").id("1").group("a").delay(LATER).build());
@@ -305,8 +293,7 @@ class OutboxTests {
     }
 
     /** A row of a later version, or a damaged one, does not hold up the others. */
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aRowThatCannotBeReadWaitsAlone(ShopDatabase database) {
         start(database);
         this.transaction.executeWithoutResult((status) -> {
@@ -322,8 +309,7 @@ class OutboxTests {
         await().untilAsserted(() -> assertThat(rows()).isOne());
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aTransactionThatCannotWriteTheRowIsRejected(ShopDatabase database) {
         start(database);
         TransactionTemplate readOnly = new TransactionTemplate(this.transaction.getTransactionManager());
@@ -345,8 +331,7 @@ class OutboxTests {
         assertThat(rows()).isZero();
     }
 
-    @ParameterizedTest
-    @EnumSource
+    @EachDatabase
     void aBatchIsRecordedInOneTransaction(ShopDatabase database) {
         start(database);
         List<DelayedMessage> batch = IntStream.range(0, 250)

@@ -24,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * about time.
  */
 @Tag("server")
+@Tag("matrix")
 class BenchmarkSmokeTests {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
