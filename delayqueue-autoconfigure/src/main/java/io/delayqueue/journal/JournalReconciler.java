@@ -204,6 +204,7 @@ final class JournalReconciler implements SmartLifecycle {
         }
         boolean more = false;
         boolean lost = false;
+        boolean first = false;
         for (Partition partition : this.router.recorded(queue).join()) {
             EndedMessages ended = this.store
                 .ended(partition, new EndedRequest(own, ENDED_CLAIM, this.offers.memory(), deletedOf(partition)))
@@ -213,6 +214,7 @@ final class JournalReconciler implements SmartLifecycle {
                 return false;
             }
             lost |= ended.count() <= this.counts.getOrDefault(partition, 0L);
+            first |= ended.count() == 1;
             this.counts.put(partition, ended.count());
             this.deleted.remove(partition);
             if (!ended.messages().isEmpty()) {
@@ -222,8 +224,8 @@ final class JournalReconciler implements SmartLifecycle {
             more |= ended.messages().size() == EndedRequest.LIMIT;
         }
         this.foreign.remove(queue);
-        if (lost) {
-            restore(queue);
+        if (lost || first) {
+            restore(queue, lost);
         }
         return more;
     }
@@ -232,10 +234,19 @@ final class JournalReconciler implements SmartLifecycle {
         return this.deleted.getOrDefault(partition, List.of());
     }
 
-    private void restore(QueueName queue) {
-        logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
+    /**
+     * Restores a queue.
+     * @param lost whether Redis is known to have lost data of it; if not, the queue is
+     * new, or Redis has lost it while no node was running
+     */
+    private void restore(QueueName queue, boolean lost) {
+        if (lost) {
+            logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
+        }
         RestoreReport report = this.restorer.restore(RestorePlan.all().queue(queue.value()), this::isRunning);
-        logger.warn("Queue '{}' was restored from the journal: {}", queue, report);
+        if (lost || report.restored() > 0) {
+            logger.warn("Queue '{}' was restored from the journal: {}", queue, report);
+        }
     }
 
     private void leaveAlone(QueueName queue, String journal) {

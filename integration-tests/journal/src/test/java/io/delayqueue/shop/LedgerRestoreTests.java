@@ -73,8 +73,12 @@ class LedgerRestoreTests {
     }
 
     private void start(ShopDatabase database, String... settings) {
+        start(database.url(), settings);
+    }
+
+    private void start(String url, String... settings) {
         List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redis.port(),
-                "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=ledger",
+                "--spring.datasource.url=" + url, "--delayqueue.journal.mode=ledger",
                 "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
                 "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
         arguments.addAll(List.of(settings));
@@ -113,12 +117,28 @@ class LedgerRestoreTests {
         StoredMessage first = found("1");
         StoredMessage second = found("2");
 
-        awaitCall();
+        awaitCalls();
         redis.commands().flushall();
 
         await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).contains(first));
         await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "2")).contains(second));
         assertThat(rows()).isEqualTo(2);
+    }
+
+    /** P1: no send is lost when Redis loses everything while no node runs. */
+    @EachDatabase
+    void allMessagesAreRestoredByANodeThatStartsAfterTheLoss(ShopDatabase database) {
+        String url = database.url();
+        start(url);
+        this.queue.send(ORDERS, "1", "later", LATER);
+        StoredMessage before = found("1");
+        this.context.close();
+
+        redis.commands().flushall();
+        start(url);
+
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).contains(before));
+        assertThat(rows()).isOne();
     }
 
     /** P6: a restore brings nothing back that was cancelled, moved or replaced. */
@@ -139,7 +159,7 @@ class LedgerRestoreTests {
         assertThat(this.queue.send(ORDERS, "followed", "second", LATER).outcome()).isEqualTo(SendOutcome.KEPT);
         List<StoredMessage> before = List.of(found("moved"), found("replaced"), found("followed"));
 
-        awaitCall();
+        awaitCalls();
         redis.commands().flushall();
 
         await().untilAsserted(
@@ -213,6 +233,7 @@ class LedgerRestoreTests {
     /** Removes a message from Redis, as an operator could by mistake. */
     private void remove(String id) {
         String stem = "dq:{" + ORDERS + "}:";
+        awaitCalls();
         await().untilAsserted(() -> assertThat(
                 jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE message_id = ? AND accepted = TRUE")
                     .param(id)
@@ -224,9 +245,13 @@ class LedgerRestoreTests {
         assertThat(redis.commands().zrem(stem + "scheduled", id)).isOne();
     }
 
-    /** Waits until this node has called Redis for messages that have ended. */
-    private void awaitCall() {
-        await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{" + ORDERS + "}:journal")).isOne());
+    /**
+     * Waits until this node has called Redis twice for messages that have ended: the
+     * first call of a new queue restores it.
+     */
+    private void awaitCalls() {
+        await().untilAsserted(() -> assertThat(redis.commands().get("dq:{" + ORDERS + "}:journal")).isNotNull()
+            .satisfies((journal) -> assertThat(Long.parseLong(journal.split(" ")[1])).isGreaterThan(1)));
     }
 
     private long redisMillis() {
