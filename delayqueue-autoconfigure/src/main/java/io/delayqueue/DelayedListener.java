@@ -102,4 +102,13 @@ public @interface DelayedListener {
     /** Whether the listener starts with the application, rather than by the registry. */
     String autoStartup() default "";
 
+    /**
+     * Whether the handler runs in a transaction of the journal's database that also
+     * records that the message was handled. A message whose transaction has committed is
+     * acknowledged without another call, so the handler's writes to that database take
+     * effect once. Needs a queue with {@code delayqueue.journal.mode=ledger}, and a
+     * method that returns when the handling has ended.
+     */
+    boolean transactional() default false;
+
 }

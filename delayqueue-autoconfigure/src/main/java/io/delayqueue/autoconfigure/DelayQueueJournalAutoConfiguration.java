@@ -1,13 +1,17 @@
 package io.delayqueue.autoconfigure;
 
+import java.util.function.Supplier;
+
 import javax.sql.DataSource;
 
 import io.delayqueue.admin.MessageHistory;
+import io.delayqueue.journal.HandledMessages;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.Journal;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.NodeHeartbeat;
+import io.delayqueue.listener.handler.HandlerTransactions;
 import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.DelayQueueTemplate;
@@ -30,6 +34,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration for the journal, if a queue is configured to have one and the
@@ -84,6 +90,16 @@ public final class DelayQueueJournalAutoConfiguration {
     @Conditional(OnJournalCondition.OfRequests.class)
     SmartLifecycle delayQueueJournalRelay(JournalFactory factory) {
         return factory.relay();
+    }
+
+    /** Runs transactional handlers with the only, or primary, transaction manager. */
+    @Bean
+    @Conditional(OnJournalCondition.OfRequests.class)
+    HandlerTransactions delayQueueHandlerTransactions(JournalFactory factory,
+            ObjectProvider<PlatformTransactionManager> transactions) {
+        Supplier<HandledMessages> handled = SingletonSupplier
+            .of(() -> factory.handledMessages(transactions.getObject()));
+        return (message, handler) -> handled.get().execute(message.revision(), handler::call);
     }
 
     /** Configures the history of messages. */

@@ -9,6 +9,7 @@ import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.handler.HandlerTransactions;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.MessageEventRecorderFactory;
@@ -69,9 +70,9 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     HandlerMethodFactory delayQueueHandlerMethodFactory(EnvelopeCodec codec, ObjectProvider<Validator> validator,
-            ObjectProvider<MessageObservations> observations) {
+            ObjectProvider<MessageObservations> observations, ObjectProvider<HandlerTransactions> transactions) {
         return new HandlerMethodFactory(codec, validator.getIfUnique(),
-                observations.getIfAvailable(() -> MessageObservations.NONE));
+                observations.getIfAvailable(() -> MessageObservations.NONE), transactions.getIfUnique());
     }
 
     @Bean

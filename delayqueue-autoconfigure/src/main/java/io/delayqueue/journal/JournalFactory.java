@@ -10,6 +10,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.store.routing.StoreComponents;
 
 import org.springframework.context.SmartLifecycle;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /** Creates a journal and its relay, which share a table. */
 public final class JournalFactory {
@@ -21,6 +22,8 @@ public final class JournalFactory {
 
     /** An offer ends well before the claim of its row, as clocks may differ a little. */
     private static final int DEADLINES = 4;
+
+    private final JournalTable table;
 
     private final Journal journal;
 
@@ -44,6 +47,7 @@ public final class JournalFactory {
         Duration calls = commandTimeout.multipliedBy(CALLS);
         JournalTable table = new JournalTable(dataSource, namespace,
                 (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
+        this.table = table;
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
         this.restorer = new JournalRestorer(table, offers);
         this.relay = new JournalRelay(table, offers, publisher);
@@ -53,6 +57,11 @@ public final class JournalFactory {
 
     public Journal journal() {
         return this.journal;
+    }
+
+    /** Returns the component that runs transactional handlers. */
+    public HandledMessages handledMessages(PlatformTransactionManager transactions) {
+        return new HandledMessages(this.table, transactions);
     }
 
     /** Returns the component that restores messages on demand. */

@@ -1,8 +1,6 @@
 package io.delayqueue.journal;
 
 import java.sql.DatabaseMetaData;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,9 +19,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.EndedMessage;
 import io.delayqueue.store.NewMessage;
@@ -290,17 +286,29 @@ final class JournalTable {
                 List.of(parameters(revision).addValue("due", requested).addValue("span", nextCheck.toMillis())));
     }
 
-    /** Deletes the rows of messages that have ended. */
+    /**
+     * Deletes the rows of messages that have ended, and the records that they were
+     * handled.
+     */
     void deleteEnded(QueueName queue, List<EndedMessage> ended) {
-        batch("""
-                DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
-                  AND queue_name = :queue AND message_id = :id""",
-                ended.stream()
-                    .sorted(Comparator.comparingLong(EndedMessage::revision))
-                    .map((each) -> parameters(each.revision()).addValue("namespace", this.namespace)
-                        .addValue("queue", queue.value())
-                        .addValue("id", each.id()))
-                    .toList());
+        MapSqlParameterSource[] rows = ended.stream()
+            .sorted(Comparator.comparingLong(EndedMessage::revision))
+            .map((each) -> parameters(each.revision()).addValue("namespace", this.namespace)
+                .addValue("queue", queue.value())
+                .addValue("id", each.id()))
+            .toArray(MapSqlParameterSource[]::new);
+        inOwnTransaction(() -> {
+            int[] deleted = this.named.batchUpdate("""
+                    DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
+                      AND queue_name = :queue AND message_id = :id""", rows);
+            if (this.jdbc.sql("SELECT MIN(revision) FROM delayqueue_handled")
+                .query(Long.class)
+                .optional()
+                .isPresent()) {
+                this.named.batchUpdate("DELETE FROM delayqueue_handled WHERE revision = :revision", rows);
+            }
+            return deleted;
+        });
     }
 
     /** Returns the queues that have rows, one index lookup for each. */
@@ -345,7 +353,8 @@ final class JournalTable {
     }
 
     private List<JournalRow> rows(Supplier<StatementSpec> query) {
-        return inOwnTransaction(() -> query.get().query((row, number) -> toRowOrEmpty(row)).list()).stream()
+        return inOwnTransaction(() -> query.get().query((row, number) -> JournalRowReader.readOrEmpty(row)).list())
+            .stream()
             .flatMap(Optional::stream)
             .toList();
     }
@@ -436,53 +445,6 @@ final class JournalTable {
             this.dialect = known;
         }
         return known;
-    }
-
-    /** Leaves out a row that this version cannot read; its claim runs out. */
-    private static Optional<JournalRow> toRowOrEmpty(ResultSet row) throws SQLException {
-        try {
-            return Optional.of(toRow(row));
-        }
-        catch (IllegalArgumentException ex) {
-            logger.error("Row {} of delayqueue_journal cannot be read and waits: {}", row.getLong("revision"),
-                    ex.getMessage());
-            return Optional.empty();
-        }
-    }
-
-    private static JournalRow toRow(ResultSet row) throws SQLException {
-        long revision = row.getLong("revision");
-        QueueName queue = new QueueName(row.getString("queue_name"));
-        String id = row.getString("message_id");
-        Operation operation = Operation.of(row.getString("operation"));
-        JournalRequest request = switch (operation) {
-            case SEND -> JournalRequest.send(queue, message(row, revision, id));
-            case RESCHEDULE -> JournalRequest.reschedule(queue, id, remaining(row));
-            case CANCEL -> JournalRequest.cancel(queue, id);
-        };
-        return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
-                row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"));
-    }
-
-    private static NewMessage message(ResultSet row, long revision, String id) throws SQLException {
-        long timeToLive = row.getLong("ttl_millis");
-        boolean limited = !row.wasNull();
-        return JournalRequest.message(revision, id, remaining(row), OnDuplicate.valueOf(row.getString("on_duplicate")),
-                row.getInt("priority"), limited ? Duration.ofMillis(timeToLive) : null, row.getString("group_name"),
-                row.getBytes("envelope"));
-    }
-
-    /**
-     * Returns the due time of a request, with the rest of its delay. Both times of the
-     * subtraction are rounded down, so the elapsed time may be a millisecond less.
-     */
-    private static DueTime remaining(ResultSet row) throws SQLException {
-        long millis = row.getLong("due_millis");
-        if (!row.getBoolean("due_relative")) {
-            return new DueTime(millis, false);
-        }
-        long elapsed = Math.max(0, row.getLong("read_at") - row.getLong("recorded_at") - 1);
-        return new DueTime(Math.max(0, millis - elapsed), true);
     }
 
     /**

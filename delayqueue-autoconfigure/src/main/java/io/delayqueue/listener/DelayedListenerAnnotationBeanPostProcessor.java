@@ -186,10 +186,12 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 InvalidListenerException.describe(listener.method()), handler.payloadType());
         PayloadTypeAgreement agreement = this.payloads.computeIfAbsent(registry, (key) -> new PayloadTypeAgreement());
         queues.forEach((queue) -> agreement.join(queue, reader));
+        MessageHandler called = annotation.isTransactional()
+                ? registry.handlers().transactional(handler, listener.method()) : handler;
         String given = annotation.id();
         String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
         String id = base;
-        for (int i = 2; !registry.register(container(registry, id, queues, handler, annotation)); i++) {
+        for (int i = 2; !registry.register(container(registry, id, queues, called, annotation)); i++) {
             if (given != null) {
                 throw new IllegalArgumentException("id must be unique, but another listener has '%s'".formatted(id));
             }

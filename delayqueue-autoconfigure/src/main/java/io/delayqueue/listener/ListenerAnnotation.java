@@ -67,6 +67,10 @@ final class ListenerAnnotation {
         return queues;
     }
 
+    boolean isTransactional() {
+        return this.annotation.transactional();
+    }
+
     ListenerSettings settings(ListenerSettings defaults) {
         DelayedListener given = this.annotation;
         Integer concurrency = integer("concurrency", given.concurrency());

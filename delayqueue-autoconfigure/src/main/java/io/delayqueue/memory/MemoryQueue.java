@@ -192,7 +192,8 @@ final class MemoryQueue {
     private ClaimedMessage claimed(MemoryMessage message) {
         return new ClaimedMessage(new Lease(this.name, message.id, Long.toString(message.token)),
                 Instant.ofEpochMilli(message.due), message.failures, message.lapses,
-                message.redelivery != Redelivery.NONE, message.expiresAt(), message.group, message.envelope);
+                message.redelivery != Redelivery.NONE, message.expiresAt(), message.group, message.envelope,
+                message.revision);
     }
 
     boolean acknowledge(Lease lease) {

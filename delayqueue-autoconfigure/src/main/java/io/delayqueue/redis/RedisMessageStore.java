@@ -180,7 +180,8 @@ public final class RedisMessageStore implements MessageStore {
             messages.add(new ClaimedMessage(new Lease(partition, name(reply.get(CLAIM_HEADER + 2 * i)), token),
                     Instant.ofEpochMilli(ScriptCodec.ceil(reply.get(CLAIM_HEADER + 2 * i + 1))), tried.failures(),
                     tried.lapses(), tried.redelivered(), known.expiresAt(), known.group(),
-                    ScriptCodec.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
+                    ScriptCodec.envelopeOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i)),
+                    ScriptCodec.revisionOf((byte[]) reply.get(CLAIM_HEADER + 2 * size + i))));
         }
         return new ClaimResult(messages, ScriptCodec.ofMicros(number(reply.get(0))),
                 (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), (int) number(reply.get(3)),

@@ -16,11 +16,18 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAt when it expires and must no longer be handled; {@code null} if never
  * @param group its group; {@code null} for none
  * @param envelope its stored form
+ * @param revision its row in a journal; 0 if there is none
  */
 public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean redelivered,
-        @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
+        @Nullable Instant expiresAt, @Nullable String group, byte[] envelope, long revision) {
 
     private static final byte[] NOTHING = new byte[0];
+
+    /** Creates a message without a row in a journal. */
+    public ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapses, boolean redelivered,
+            @Nullable Instant expiresAt, @Nullable String group, byte[] envelope) {
+        this(lease, dueAt, failures, lapses, redelivered, expiresAt, group, envelope, 0);
+    }
 
     /** Returns the data needed to release it if its attempt is not started. */
     public UnstartedLease unstartedLease() {
@@ -30,7 +37,7 @@ public record ClaimedMessage(Lease lease, Instant dueAt, int failures, int lapse
     /** Returns a copy without the content, for callers that have read it. */
     public ClaimedMessage withoutEnvelope() {
         return new ClaimedMessage(this.lease, this.dueAt, this.failures, this.lapses, this.redelivered, this.expiresAt,
-                this.group, NOTHING);
+                this.group, NOTHING, this.revision);
     }
 
     /**

@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,
   identity VARCHAR(36) NOT NULL
 );
+CREATE TABLE IF NOT EXISTS delayqueue_handled (
+  revision BIGINT PRIMARY KEY
+);
 CREATE TABLE IF NOT EXISTS delayqueue_history (
   entry BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   namespace VARCHAR(64) NOT NULL,

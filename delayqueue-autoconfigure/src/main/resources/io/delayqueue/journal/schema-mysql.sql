@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,
   identity VARCHAR(36) NOT NULL
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
+CREATE TABLE IF NOT EXISTS delayqueue_handled (
+  revision BIGINT PRIMARY KEY
+) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS delayqueue_history (
   entry BIGINT AUTO_INCREMENT PRIMARY KEY,
   namespace VARCHAR(64) NOT NULL,

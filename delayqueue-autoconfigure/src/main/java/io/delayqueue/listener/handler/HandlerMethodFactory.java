@@ -2,6 +2,7 @@ package io.delayqueue.listener.handler;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 
 import io.delayqueue.Delivery;
 import io.delayqueue.PayloadConversionException;
@@ -45,14 +46,24 @@ public final class HandlerMethodFactory {
 
     private final MessageObservations observations;
 
+    private final @Nullable HandlerTransactions transactions;
+
+    /** Creates a factory without transactions. */
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations) {
+        this(codec, validator, observations, null);
+    }
+
     /**
      * Creates a factory.
      * @param codec reads messages
      * @param validator checks payloads with {@code @Validated} or {@code @Valid};
      * {@code null} to check none
      * @param observations observes handlers
+     * @param transactions runs transactional handlers; {@code null} if there can be none
      */
-    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations) {
+    public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations,
+            @Nullable HandlerTransactions transactions) {
+        this.transactions = transactions;
         this.observations = observations;
         this.codec = codec;
         this.validator = validator;
@@ -80,6 +91,24 @@ public final class HandlerMethodFactory {
                 new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
         return new HandlerMethodAdapter(this.codec, signature,
                 new HandlerMethodAdapter.Invocation(bean, method, invocable, resolvers));
+    }
+
+    /**
+     * Returns a handler that calls another one in a transaction.
+     * @param method the method of the handler
+     * @throws IllegalArgumentException if there are no transactions, or the method
+     * returns before the handling ends
+     */
+    public MessageHandler transactional(MessageHandler handler, Method method) {
+        if (this.transactions == null) {
+            throw new IllegalArgumentException("transactional must be false, as no queue has "
+                    + "delayqueue.journal.mode 'ledger': the journal records which messages were handled");
+        }
+        if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
+            throw new IllegalArgumentException("transactional must be false for a method that returns a "
+                    + method.getReturnType().getSimpleName() + ", as the transaction ends when the method returns");
+        }
+        return new TransactionalHandler(handler, this.transactions);
     }
 
     /**

@@ -168,6 +168,22 @@ public final class ScriptCodec {
         return flags;
     }
 
+    /** Returns the revision in the stamp of a message; 0 if no journal has it. */
+    public static long revisionOf(byte[] stamped) {
+        if (stamped.length < STAMP || (stamped[0] != 'S' && stamped[0] != 'R')) {
+            return 0;
+        }
+        long revision = 0;
+        for (int i = 1; i < STAMP; i++) {
+            int digit = Character.digit(stamped[i], Character.MAX_RADIX);
+            if (digit < 0) {
+                return 0; // of another writer
+            }
+            revision = revision * Character.MAX_RADIX + digit;
+        }
+        return revision;
+    }
+
     public static byte[] envelopeOf(byte[] stamped) {
         return Arrays.copyOfRange(stamped, Math.min(STAMP, stamped.length), stamped.length);
     }

@@ -1,0 +1,71 @@
+package io.delayqueue.journal;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.journal.JournalRequest.Operation;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads rows of the journal from the result of a query. */
+final class JournalRowReader {
+
+    private static final Logger logger = LoggerFactory.getLogger(JournalRowReader.class);
+
+    private JournalRowReader() {
+    }
+
+    /** Leaves out a row that this version cannot read; its claim runs out. */
+    static Optional<JournalRow> readOrEmpty(ResultSet row) throws SQLException {
+        try {
+            return Optional.of(read(row));
+        }
+        catch (IllegalArgumentException ex) {
+            logger.error("Row {} of delayqueue_journal cannot be read and waits: {}", row.getLong("revision"),
+                    ex.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private static JournalRow read(ResultSet row) throws SQLException {
+        long revision = row.getLong("revision");
+        QueueName queue = new QueueName(row.getString("queue_name"));
+        String id = row.getString("message_id");
+        Operation operation = Operation.of(row.getString("operation"));
+        JournalRequest request = switch (operation) {
+            case SEND -> JournalRequest.send(queue, message(row, revision, id));
+            case RESCHEDULE -> JournalRequest.reschedule(queue, id, remaining(row));
+            case CANCEL -> JournalRequest.cancel(queue, id);
+        };
+        return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
+                row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"));
+    }
+
+    private static NewMessage message(ResultSet row, long revision, String id) throws SQLException {
+        long timeToLive = row.getLong("ttl_millis");
+        boolean limited = !row.wasNull();
+        return JournalRequest.message(revision, id, remaining(row), OnDuplicate.valueOf(row.getString("on_duplicate")),
+                row.getInt("priority"), limited ? Duration.ofMillis(timeToLive) : null, row.getString("group_name"),
+                row.getBytes("envelope"));
+    }
+
+    /**
+     * Returns the due time of a request, with the rest of its delay. Both times of the
+     * subtraction are rounded down, so the elapsed time may be a millisecond less.
+     */
+    private static DueTime remaining(ResultSet row) throws SQLException {
+        long millis = row.getLong("due_millis");
+        if (!row.getBoolean("due_relative")) {
+            return new DueTime(millis, false);
+        }
+        long elapsed = Math.max(0, row.getLong("read_at") - row.getLong("recorded_at") - 1);
+        return new DueTime(Math.max(0, millis - elapsed), true);
+    }
+
+}

@@ -1,0 +1,127 @@
+package io.delayqueue.listener.handler;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+import io.delayqueue.Delivery;
+import io.delayqueue.store.ClaimedMessage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls a handler in a transaction that commits if the message is to be acknowledged. A
+ * handler that releases or dead-letters its message rolls the transaction back.
+ */
+final class TransactionalHandler implements MessageHandler {
+
+    private final MessageHandler handler;
+
+    private final HandlerTransactions transactions;
+
+    TransactionalHandler(MessageHandler handler, HandlerTransactions transactions) {
+        this.handler = handler;
+        this.transactions = transactions;
+    }
+
+    @Override
+    public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
+        DecisionRecorder recorder = new DecisionRecorder(delivery);
+        Call call = this.handler.prepare(message, recorder);
+        HandlerTransactions transactions = this.transactions;
+        return new Call() {
+
+            @Override
+            public @Nullable CompletionStage<?> invoke() throws Throwable {
+                transactions.execute(message, () -> {
+                    call.invoke();
+                    return !recorder.decided;
+                });
+                return null;
+            }
+
+            @Override
+            public Map<String, String> headers() {
+                return call.headers();
+            }
+
+        };
+    }
+
+    /** Records whether the handler decided to settle its message in another way. */
+    private static final class DecisionRecorder implements Delivery {
+
+        private final Delivery delivery;
+
+        private volatile boolean decided;
+
+        DecisionRecorder(Delivery delivery) {
+            this.delivery = delivery;
+        }
+
+        @Override
+        public String queue() {
+            return this.delivery.queue();
+        }
+
+        @Override
+        public String id() {
+            return this.delivery.id();
+        }
+
+        @Override
+        public Optional<String> group() {
+            return this.delivery.group();
+        }
+
+        @Override
+        public int attempt() {
+            return this.delivery.attempt();
+        }
+
+        @Override
+        public int lapses() {
+            return this.delivery.lapses();
+        }
+
+        @Override
+        public Instant dueAt() {
+            return this.delivery.dueAt();
+        }
+
+        @Override
+        public Duration lateness() {
+            return this.delivery.lateness();
+        }
+
+        @Override
+        public boolean isLeased() {
+            return this.delivery.isLeased();
+        }
+
+        @Override
+        public boolean extend(Duration leaseTime) {
+            return this.delivery.extend(leaseTime);
+        }
+
+        @Override
+        public void retryAfter(Duration delay) {
+            this.delivery.retryAfter(delay);
+            this.decided = true;
+        }
+
+        @Override
+        public void deadLetter(@Nullable String reason) {
+            this.delivery.deadLetter(reason);
+            this.decided = true;
+        }
+
+        @Override
+        public String toString() {
+            return this.delivery.toString();
+        }
+
+    }
+
+}

@@ -1,0 +1,191 @@
+package io.delayqueue.shop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.Delivery;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.template.DelayQueueTemplate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests listeners whose transaction records that their message was handled: the handler's
+ * writes take effect once for each message, whatever becomes of Redis.
+ */
+@Tag("server")
+class TransactionalListenerTests {
+
+    private static RedisServer redis;
+
+    private ConfigurableApplicationContext context;
+
+    private Payments payments;
+
+    private DelayQueueTemplate queue;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        if (this.context != null) {
+            this.context.close();
+        }
+        redis.commands().flushall();
+    }
+
+    private void start(ShopDatabase database) {
+        this.context = run(Bank.class, database.url(), "ledger");
+        this.payments = this.context.getBean(Payments.class);
+        this.queue = this.context.getBean(DelayQueueTemplate.class);
+        jdbc().sql("CREATE TABLE payment (id VARCHAR(50) NOT NULL)").update();
+    }
+
+    private static ConfigurableApplicationContext run(Class<?> application, String url, String mode) {
+        return SpringApplication.run(application, "--spring.data.redis.port=" + redis.port(),
+                "--spring.datasource.url=" + url, "--delayqueue.journal.mode=" + mode,
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
+    }
+
+    @EachDatabase
+    void theEffectCommitsWithTheEndOfTheMessage(ShopDatabase database) {
+        start(database);
+
+        this.queue.send("payments", "1", "pay", Duration.ZERO);
+
+        await().untilAsserted(() -> assertThat(count("payment")).isOne());
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal") + count("delayqueue_handled")).isZero());
+        assertThat(this.payments.calls.get("1")).hasValue(1);
+    }
+
+    /** The effects of a failed attempt roll back, and a later one has them. */
+    @EachDatabase
+    void aFailedAttemptHasNoEffect(ShopDatabase database) {
+        start(database);
+
+        this.queue.send("payments", "fails-once", "pay", Duration.ZERO);
+        this.queue.send("payments", "retries-once", "pay", Duration.ZERO);
+
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal") + count("delayqueue_handled")).isZero());
+        assertThat(this.payments.calls.get("fails-once")).hasValue(2);
+        assertThat(this.payments.calls.get("retries-once")).hasValue(2);
+        assertThat(count("payment")).isEqualTo(2);
+    }
+
+    /**
+     * A message that Redis loses while its handler runs is restored and acknowledged, and
+     * not handled again.
+     */
+    @EachDatabase
+    void aRestoredMessageHasNoSecondEffect(ShopDatabase database) {
+        start(database);
+        this.queue.send("payments", "1", "pay", Duration.ofHours(1));
+        await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{payments}:journal")).isOne());
+
+        this.queue.send("payments", "loses-redis", "pay", Duration.ZERO);
+
+        await().untilAsserted(() -> assertThat(count("payment")).isOne());
+        await().untilAsserted(() -> assertThat(this.queue.find("payments", "1")).isPresent());
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isOne());
+        assertThat(this.payments.calls.get("loses-redis")).hasValue(1);
+        assertThat(count("delayqueue_handled")).isZero();
+    }
+
+    @Test
+    void aTransactionalListenerNeedsALedger() {
+        String url = ShopDatabase.H2.url();
+
+        assertThatThrownBy(() -> run(Bank.class, url, "off"))
+            .hasStackTraceContaining("delayqueue.journal.mode 'ledger'");
+        assertThatThrownBy(() -> run(FutureBank.class, url, "ledger"))
+            .hasStackTraceContaining("transactional must be false for a method that returns a CompletableFuture");
+    }
+
+    private long count(String table) {
+        return jdbc().sql("SELECT COUNT(*) FROM " + table).query(Long.class).single();
+    }
+
+    private JdbcClient jdbc() {
+        return this.context.getBean(JdbcClient.class);
+    }
+
+    @Configuration
+    @EnableAutoConfiguration
+    @Import(Payments.class)
+    static class Bank {
+
+    }
+
+    @Configuration
+    @EnableAutoConfiguration
+    @Import(FuturePayments.class)
+    static class FutureBank {
+
+    }
+
+    static class Payments {
+
+        final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
+
+        private final JdbcClient jdbc;
+
+        Payments(JdbcClient jdbc) {
+            this.jdbc = jdbc;
+        }
+
+        @DelayedListener(queues = "payments", transactional = true)
+        void pay(String payload, Delivery delivery) {
+            int call = this.calls.computeIfAbsent(delivery.id(), (id) -> new AtomicInteger()).incrementAndGet();
+            this.jdbc.sql("INSERT INTO payment (id) VALUES (?)").param(delivery.id()).update();
+            if (delivery.id().equals("loses-redis")) {
+                redis.commands().flushall();
+            }
+            if (delivery.id().equals("retries-once") && call == 1) {
+                delivery.retryAfter(Duration.ZERO);
+            }
+            if (delivery.id().equals("fails-once") && call == 1) {
+                throw new IllegalStateException("the first call fails");
+            }
+        }
+
+    }
+
+    static class FuturePayments {
+
+        @DelayedListener(queues = "payments", transactional = true)
+        CompletableFuture<Void> pay(List<String> payload) {
+            return CompletableFuture.completedFuture(null);
+        }
+
+    }
+
+}
