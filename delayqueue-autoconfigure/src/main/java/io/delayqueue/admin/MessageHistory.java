@@ -25,7 +25,7 @@ public interface MessageHistory {
      * @param queue the queue
      * @param id the id of the message; it may have been used several times
      * @return the transitions; empty if none is recorded
-     * @throws org.springframework.dao.DataAccessException if the database does not answer
+     * @throws io.delayqueue.StoreUnavailableException if the database does not answer
      */
     List<HistoryEntry> of(String queue, String id);
 
@@ -37,10 +37,8 @@ public interface MessageHistory {
      * @param queue the queue
      * @param id the id of the message
      * @return what was erased
-     * @throws io.delayqueue.DelayQueueException if the store does not answer; some of it
-     * may be erased
-     * @throws org.springframework.dao.DataAccessException if the database does not
-     * answer; the transitions are not erased
+     * @throws io.delayqueue.StoreUnavailableException if the store or the database does
+     * not answer; some of it may be erased
      */
     Erasure erase(String queue, String id);
 

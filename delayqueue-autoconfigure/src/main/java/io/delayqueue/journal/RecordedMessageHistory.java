@@ -8,12 +8,17 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.MessageHistory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /** Reads and erases the history of messages in an SQL database. Thread-safe. */
 final class RecordedMessageHistory implements MessageHistory {
@@ -34,7 +39,9 @@ final class RecordedMessageHistory implements MessageHistory {
 
     @Override
     public List<HistoryEntry> of(String queue, String id) {
-        return withAttempts(this.table.read(new QueueName(queue), MessageLimits.requireId(id), MAX_ENTRIES));
+        QueueName name = new QueueName(queue);
+        MessageLimits.requireId(id);
+        return withAttempts(answer(() -> this.table.read(name, id, MAX_ENTRIES), Effect.NONE));
     }
 
     /**
@@ -68,7 +75,18 @@ final class RecordedMessageHistory implements MessageHistory {
         CancelResult message = this.operations.get().cancel(queue, MessageLimits.requireId(id));
         long deadLetters = purge(this.operations.get().deadLetters(queue), id);
         // Last, as the cancel and the purge are recorded, too.
-        return new Erasure(message, deadLetters, this.writer.erase(name, id));
+        long entries = answer(() -> this.writer.erase(name, id), Effect.UNKNOWN);
+        return new Erasure(message, deadLetters, entries);
+    }
+
+    private static <T> T answer(Supplier<T> call, Effect effect) {
+        try {
+            return call.get();
+        }
+        catch (DataAccessException | TransactionException ex) {
+            throw new StoreUnavailableException("The database of the history does not answer: " + ex.getMessage(),
+                    effect, ex);
+        }
     }
 
     private static long purge(DeadLetterOperations deadLetters, String id) {

@@ -50,9 +50,14 @@ public final class DashboardSite implements AutoCloseable {
      * @param commandTimeout the timeout of Redis commands
      */
     public static DashboardSite open(RedisServer redis, String user, String commandTimeout) {
+        return open(redis, user, commandTimeout, Shop.class);
+    }
+
+    /** Opens a site of another application. */
+    public static DashboardSite open(RedisServer redis, String user, String commandTimeout, Class<?> application) {
         Browser browser = Browser.open();
         clear(redis);
-        ApiServer server = ApiServer.start(Shop.class,
+        ApiServer server = ApiServer.start(application,
                 RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
                         "delayqueue.namespace=dashboard", "delayqueue.web.api.enabled=false",
                         "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/delayqueue",

@@ -2,6 +2,7 @@ package io.delayqueue.web.autoconfigure;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.delayqueue.autoconfigure.DelayQueueProperties;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -114,9 +115,9 @@ public final class DelayQueueWebAutoConfiguration {
 
             @Bean
             ApiServices delayQueueApiServices(DelayQueueOperations operations,
-                    ObjectProvider<DelayQueueInspector> inspector, HttpConsumerServices consumers,
-                    ObjectProvider<RemoteConsumerQueues> consumed) {
-                return new ApiServices(operations, inspector.getIfAvailable(), consumers,
+                    ObjectProvider<DelayQueueInspector> inspector, ObjectProvider<MessageHistory> history,
+                    HttpConsumerServices consumers, ObjectProvider<RemoteConsumerQueues> consumed) {
+                return new ApiServices(operations, inspector.getIfAvailable(), history.getIfAvailable(), consumers,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed));
             }
 
@@ -147,9 +148,10 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties,
                     AccessControl access, DelayQueueOperations operations, DelayQueueInspector inspector,
-                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerMonitor> server,
-                    ObjectProvider<RemoteConsumerQueues> consumed, ApplicationEventPublisher events) {
-                DashboardServices sources = new DashboardServices(operations, inspector,
+                    ObjectProvider<MessageHistory> history, ObjectProvider<DelayedListenerRegistry> listeners,
+                    ObjectProvider<ServerMonitor> server, ObjectProvider<RemoteConsumerQueues> consumed,
+                    ApplicationEventPublisher events) {
+                DashboardServices sources = new DashboardServices(operations, inspector, history.getIfAvailable(),
                         server.getIfAvailable(() -> ServerMonitor.NONE), listeners::getIfAvailable,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed), properties.commandTimeout());
                 return new Dashboard(web.dashboard().path(), access, sources, events);

@@ -6,6 +6,7 @@ import java.util.Set;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.web.api.DeadLetterRoutes;
+import io.delayqueue.web.api.HistoryRoutes;
 import io.delayqueue.web.api.MessageRoutes;
 import io.delayqueue.web.api.QueueRoutes;
 import io.delayqueue.web.http.AccessControl;
@@ -68,6 +69,7 @@ public final class Dashboard {
         new DashboardRoutes(sources).addTo(routes);
         new QueueRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
         new MessageRoutes(sources.operations(), audit).addTo(routes);
+        new HistoryRoutes(sources.history(), audit).addTo(routes);
         new DeadLetterRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
         new ListenerRoutes(sources.listeners(), audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,

@@ -32,12 +32,16 @@ final class DashboardRoutes {
 
     private final NodeThroughput throughput;
 
+    /** Whether the application records the history of messages. */
+    private final boolean history;
+
     DashboardRoutes(DashboardServices sources) {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
         this.overviews = new OverviewCache(sources.inspector(), sources.server(),
                 new AlertEvaluator(sources.consumed()), System::nanoTime, sources.commandTimeout());
         this.throughput = new NodeThroughput(sources.listeners());
+        this.history = sources.history() != null;
     }
 
     void addTo(ApiRoutes routes) {
@@ -51,7 +55,8 @@ final class DashboardRoutes {
         OverviewCache.Snapshot snapshot = this.overviews.get();
         ObjectNode json = ApiJsonMapper.object()
             .put("now", ApiJsonMapper.time(snapshot.now()))
-            .put("principal", request.principal());
+            .put("principal", request.principal())
+            .put("history", this.history);
         ArrayNode authorities = json.putArray("authorities");
         Stream.of(Authority.values()).filter(request::permits).forEach((one) -> authorities.add(one.name()));
         ArrayNode queues = json.putArray("queues");

@@ -23,6 +23,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -123,8 +124,8 @@ class AuditPublisherTests {
 
     /** Covers each route that changes anything, with each kind of failure. */
     @ParameterizedTest
-    @ValueSource(strings = { "DELETE messages/by-id?id=1", "PATCH messages/by-id?id=1 {\"delayMillis\": 0}",
-            "POST messages/cancel {\"ids\": [\"1\", \"2\"]}",
+    @ValueSource(strings = { "DELETE messages/by-id?id=1", "DELETE messages/by-id/history?id=1",
+            "PATCH messages/by-id?id=1 {\"delayMillis\": 0}", "POST messages/cancel {\"ids\": [\"1\", \"2\"]}",
             "POST messages/reschedule {\"ids\": [\"1\"], \"delayMillis\": 0}", "POST messages {\"payload\": 1}",
             "PUT messages/by-id?id=1 {\"payload\": 1}", "POST messages/batch {\"messages\": [{\"payload\": 1}]}",
             "PUT pause {}", "DELETE pause", "DELETE ", "POST dead-letters/by-id/redrive?deadLetterId=1~1",
@@ -164,6 +165,7 @@ class AuditPublisherTests {
         new QueueRoutes(operations, inspector, this.audit).addTo(routes);
         new SendRoutes(operations, this.audit).addTo(routes);
         new MessageRoutes(operations, this.audit).addTo(routes);
+        new HistoryRoutes(Mockito.mock(MessageHistory.class, away), this.audit).addTo(routes);
         new DeadLetterRoutes(operations, inspector, this.audit).addTo(routes);
         AsyncEventPublisher publisher = new AsyncEventPublisher(
                 (event) -> this.events.add((AuditedOperationEvent) event));

@@ -94,8 +94,8 @@ class DashboardTests {
     /** The page loads relative addresses only, and nothing from elsewhere. */
     @ParameterizedTest
     @ValueSource(strings = { "index.html", "main.js", "store.js", "throughput.js", "history.js", "frame.js", "queue.js",
-            "dead-letters.js", "message.js", "nodes.js", "overview.js", "alerts.js", "plots.js", "dialog.js",
-            "format.js", "dashboard.css" })
+            "dead-letters.js", "message.js", "transitions.js", "nodes.js", "overview.js", "alerts.js", "plots.js",
+            "dialog.js", "format.js", "dashboard.css" })
     void usesNoAbsolutePaths(String file) throws IOException {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
@@ -106,8 +106,8 @@ class DashboardTests {
         Pattern unsafe = Pattern
             .compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|unsafe|eval\\(|Function\\(");
         for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js",
-                "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "dead-letters.js", "nodes.js",
-                "alerts.js")) {
+                "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
+                "dead-letters.js", "nodes.js", "alerts.js")) {
             assertThat(source(file)).doesNotContainPattern(unsafe);
         }
         assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");

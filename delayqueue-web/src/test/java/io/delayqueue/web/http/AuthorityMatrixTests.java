@@ -55,6 +55,8 @@ public class AuthorityMatrixTests {
             new Row("PUT", "/queues/q/messages/by-id?id=1", "{\"payload\": 1}", "send"), //
             new Row("GET", "/queues/q/messages/by-id?id=1", null, "view"), //
             new Row("DELETE", "/queues/q/messages/by-id?id=1", null, "operate"), //
+            new Row("GET", "/queues/q/messages/by-id/history?id=1", null, "view"), //
+            new Row("DELETE", "/queues/q/messages/by-id/history?id=1", null, "operate"), //
             new Row("PATCH", "/queues/q/messages/by-id?id=1", "{\"delayMillis\": 0}", "operate"), //
             new Row("POST", "/queues/other/claims", "{}", "consume"), //
             new Row("POST", "/queues/q/leases/acknowledge", "{" + TOKEN + "}", "consume"), //

@@ -140,9 +140,9 @@ class HistoryOutageTests {
     }
 
     /**
-     * Handlers end while the database is away for the whole time. What does not fit the
-     * buffer is dropped and counted; the log has one line for its begin and one for its
-     * end.
+     * Handlers end while the database is away for the whole time. Transitions that do not
+     * fit the buffer are dropped and counted; the log has one line when that begins and
+     * one when it has ended.
      */
     @EachDatabase
     void anOutageOfTheDatabaseDelaysNoHandlerAndDropsWhatDoesNotFitTheBuffer(Outage outage, CapturedOutput output) {

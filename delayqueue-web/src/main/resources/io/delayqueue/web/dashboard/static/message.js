@@ -6,6 +6,7 @@ import { indented } from './json.js';
 import { ask, may, now, queuePath, state } from './store.js';
 import { crumbs, link, loading, name, time, title } from './frame.js';
 import { askMessages } from './queue.js';
+import { loadTransitions, transitions } from './transitions.js';
 
 export async function loadMessage(route) {
   const view = state.page;
@@ -19,6 +20,7 @@ export async function loadMessage(route) {
     }
     view.gone = true;
   }
+  await loadTransitions(route, view);
 }
 
 /** Renders payload and headers, or why they are hidden. */
@@ -45,7 +47,7 @@ export function messagePage() {
   const head = html`${crumbs([queue, link('queues', queue)], [id, link('queues', queue, 'messages', id)])}${title(html`Message ${name(id)}`)}`;
   if (!message) {
     return html`${head}${gone ? html`<p class="empty" role="status">Queue ${name(queue)} does not hold this message, or no longer does: it was handled, cancelled, or became
-      a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>` : loading()}`;
+      a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>${transitions()}` : loading()}`;
   }
   const due = message.dueAt && countdown(message.dueAt, now());
   return html`${head}
@@ -62,6 +64,7 @@ export function messagePage() {
     ['Failures so far', count(message.failures)],
     ['Lapses', count(message.lapses)],
   ])}
+    ${transitions()}
     ${content(message)}`;
 }
 
