@@ -6,8 +6,8 @@ import io.delayqueue.CancelResult;
 
 /**
  * Reads and erases the recorded transitions of single messages, finished ones included.
- * Available for queues whose journal has the mode {@code audit}. Implementations are
- * thread-safe. <pre class="code">
+ * Available for queues whose journal has the mode {@code audit} or {@code ledger}.
+ * Implementations are thread-safe. <pre class="code">
  * for (HistoryEntry entry : history.of("orders", "42")) {
  *     System.out.println(entry.at() + " " + entry.event() + " " + entry.node());
  * }

@@ -24,7 +24,7 @@ final class MissingJournalException extends IllegalStateException {
     }
 
     static MissingJournalException ofHistory() {
-        return new MissingJournalException("'audit'", "no transition would be recorded");
+        return new MissingJournalException("'audit' or 'ledger'", "no transition would be recorded");
     }
 
 }

@@ -26,9 +26,9 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.ExpiredMessagesLog;
 import io.delayqueue.store.EndedMessages;
 import io.delayqueue.store.EndedRequest;
+import io.delayqueue.store.ExpiredMessagesLog;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
@@ -38,6 +38,8 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.UnstartedLease;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Records the transitions of messages, and leaves the work to another store. Does not
@@ -48,6 +50,8 @@ import org.jspecify.annotations.Nullable;
  * the order in which they happened.
  */
 final class HistoryRecorder implements MessageStore {
+
+    private static final Logger logger = LoggerFactory.getLogger(HistoryRecorder.class);
 
     /** Maximum number of characters of a detail. */
     static final int DETAIL_LIMIT = 500;
@@ -92,17 +96,14 @@ final class HistoryRecorder implements MessageStore {
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         Trace trace = trace(target.queue());
         CompletableFuture<List<SendResult>> answer = this.store.schedule(target, messages);
-        if (trace != null) {
-            answer.whenComplete((results, failure) -> {
-                if (failure != null) {
-                    trace.doubtfulSends(messages, failure);
-                }
-                else {
-                    results.forEach(trace::sent);
-                }
-            });
-        }
-        return answer;
+        return (trace == null) ? answer : recording(answer, (results, failure) -> {
+            if (results != null) {
+                results.forEach(trace::sent);
+            }
+            else {
+                trace.doubtfulSends(messages, failure);
+            }
+        });
     }
 
     @Override
@@ -115,10 +116,11 @@ final class HistoryRecorder implements MessageStore {
     @Override
     public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
         CompletableFuture<ClaimResult> answer = this.store.claim(partition, request);
-        if (this.recorded.test(partition.queue())) {
-            answer.thenAccept((claim) -> claimed(new Trace(partition.queue()), claim));
-        }
-        return answer;
+        return !this.recorded.test(partition.queue()) ? answer : recording(answer, (claim, failure) -> {
+            if (claim != null) {
+                claimed(new Trace(partition.queue()), claim);
+            }
+        });
     }
 
     private void claimed(Trace trace, ClaimResult claim) {
@@ -249,17 +251,31 @@ final class HistoryRecorder implements MessageStore {
         return this.store.purgeOlderThan(partition, age);
     }
 
-    /**
-     * Makes a call and records its answer. Returns the future of the store itself, so
-     * that recording cannot fail the call.
-     */
+    /** Makes a call and records its answer. */
     private <T> CompletableFuture<T> recording(QueueName queue, Call<T> call, BiConsumer<Trace, T> onAnswer) {
         Trace trace = trace(queue);
         CompletableFuture<T> answer = call.make();
-        if (trace != null) {
-            answer.thenAccept((value) -> onAnswer.accept(trace, value));
-        }
-        return answer;
+        return (trace == null) ? answer : recording(answer, (value, failure) -> {
+            if (value != null) {
+                onAnswer.accept(trace, value);
+            }
+        });
+    }
+
+    /**
+     * Returns a future that completes after the answer is recorded, so that a caller that
+     * has the answer finds its row in the buffer. A failure to record is logged only.
+     */
+    private static <T> CompletableFuture<T> recording(CompletableFuture<T> answer,
+            BiConsumer<@Nullable T, @Nullable Throwable> recorder) {
+        return answer.whenComplete((value, failure) -> {
+            try {
+                recorder.accept(value, failure);
+            }
+            catch (RuntimeException ex) {
+                logger.warn("A transition is missing in the history, as its row could not be made", ex);
+            }
+        });
     }
 
     private @Nullable Trace trace(QueueName queue) {
@@ -318,8 +334,9 @@ final class HistoryRecorder implements MessageStore {
             add(result.id(), Event.SENT, result.outcome() + ", due at " + result.dueAt());
         }
 
-        void doubtfulSends(List<NewMessage> messages, Throwable failure) {
-            if (StoreFailures.unwrap(failure) instanceof DelayQueueException known && known.effect() != Effect.NONE) {
+        void doubtfulSends(List<NewMessage> messages, @Nullable Throwable failure) {
+            if (failure != null && StoreFailures.unwrap(failure) instanceof DelayQueueException known
+                    && known.effect() != Effect.NONE) {
                 String detail = (known.effect() == Effect.STORED) ? "stored, but not replicated as required"
                         : "no answer, so it may not be stored";
                 messages.forEach((message) -> add(message.id(), Event.SENT, detail));

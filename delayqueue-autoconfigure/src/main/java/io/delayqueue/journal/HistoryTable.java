@@ -104,7 +104,7 @@ final class HistoryTable {
         }
         catch (BadSqlGrammarException ex) {
             throw new IllegalStateException(
-                    "The table delayqueue_history cannot be read, which a queue with delayqueue.journal.mode 'audit' "
+                    "The table delayqueue_history cannot be read, which a queue with delayqueue.journal.mode 'audit' or 'ledger' "
                             + "needs: create it by the script of this version in io/delayqueue/journal, or set "
                             + "delayqueue.journal.jdbc.initialize-schema to 'always'",
                     ex);

@@ -1,14 +1,18 @@
 package io.delayqueue.journal;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -199,6 +203,22 @@ class HistoryRecorderTests {
         this.store.claim(other, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP, null, LEASE)).join();
 
         assertThat(this.rows).isEmpty();
+    }
+
+    /** A caller that has its answer can erase the row that the call has made. */
+    @Test
+    void theRowIsThereBeforeTheAnswer() {
+        CompletableFuture<List<SendResult>> stored = new CompletableFuture<>();
+        List<Integer> rowsAtAnswer = new ArrayList<>();
+        MessageStore pending = (MessageStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] { MessageStore.class }, (proxy, method, arguments) -> stored);
+        MessageStore late = new HistoryRecorder(pending, QUEUE::equals, true, this.rows::add, () -> this.nanos++);
+        CompletableFuture<List<SendResult>> answer = late.schedule(TARGET, List.of());
+        answer.thenAccept((results) -> rowsAtAnswer.add(this.rows.size()));
+
+        stored.complete(List.of(new SendResult("orders", "42", this.clock.now(), SendOutcome.SCHEDULED)));
+
+        assertThat(rowsAtAnswer).containsExactly(1);
     }
 
     /** Neither controls nor long texts reach the database. */

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -144,7 +146,8 @@ class HistoryOutageTests {
      * fit the buffer are dropped and counted; the log has one line when that begins and
      * one when it has ended.
      */
-    @EachDatabase
+    @ParameterizedTest
+    @EnumSource
     void anOutageOfTheDatabaseDelaysNoHandlerAndDropsWhatDoesNotFitTheBuffer(Outage outage, CapturedOutput output) {
         start("--delayqueue.journal.jdbc.initialize-schema=always");
         sendAndAwaitHandlers(1, "before-");

@@ -237,6 +237,22 @@ class HistoryTests {
                 && redis.commands().hkeys(key).stream().anyMatch((field) -> field.matches("42(~.*)?")));
     }
 
+    /** The request of the cancel stays for a while, and no content or transition. */
+    @Test
+    void anIdOfALedgerIsErasedWithItsContent() {
+        start(ShopDatabase.H2, "--delayqueue.journal.mode=ledger");
+        this.queue.send(ORDERS, "42", "order", LATER);
+        awaitTransitions(ORDERS, "42", "SENT");
+
+        assertThat(this.history.erase(ORDERS, "42").message()).isEqualTo(CancelResult.CANCELLED);
+
+        await().untilAsserted(() -> assertThat(this.context.getBean(JdbcClient.class)
+            .sql("SELECT COUNT(*) FROM delayqueue_journal WHERE message_id = '42' AND operation <> 'C'")
+            .query(Long.class)
+            .single()).isZero());
+        assertThat(transitions(ORDERS, "42")).isEmpty();
+    }
+
     /** The rest of the buffer is written when the application ends. */
     @Test
     void whatHappensJustBeforeTheEndIsRecorded() throws SQLException {
