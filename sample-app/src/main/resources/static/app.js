@@ -14,6 +14,7 @@ const WORDS = {
   REDRIVEN: 'Redriven',
   PURGED: 'Deleted',
   MAIL_SERVER: 'Mail server',
+  REDIS_LOST: 'Redis lost',
 };
 
 const MAX_EVENTS = 200;
@@ -145,6 +146,7 @@ function showState(state) {
   showRows(byId('letters'), state.deadLetters, (letter) => letter.id, letterRow, () => {});
   showRows(byId('queues'), state.queues, (queue) => queue.queue, queueRow, updateQueue);
   byId('repaired').checked = state.mailServerRepaired;
+  byId('loss').hidden = !state.ledger;
   countDown();
 }
 
@@ -191,6 +193,7 @@ byId('place').addEventListener('submit', (submitted) => {
   const form = new FormData(submitted.target);
   call('POST', 'orders', { item: form.get('item'), amount: form.get('amount'), simulate: form.get('simulate') });
 });
+byId('delete-redis').addEventListener('click', () => call('DELETE', 'redis'));
 byId('repaired').addEventListener('change', (changed) =>
   call('PUT', 'mail-server', { repaired: changed.target.checked }));
 setInterval(countDown, 100);

@@ -2,54 +2,32 @@ package io.delayqueue.sample;
 
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
+import java.time.Instant;
 
 /**
- * An order. It is paid or cancelled, never both: the first change of its state wins.
- * <p>
- * <strong>Threads.</strong> Web requests and message handlers use it at the same time.
+ * An order.
+ *
+ * @param id identifies the order and its messages
+ * @param item what is ordered
+ * @param amount the price
+ * @param simulate what shall go wrong
+ * @param state where the order is in its life
+ * @param payUntil when the time to pay ends, to be shown. The due time of the message
+ * decides.
  */
-final class Order {
+record Order(String id, String item, BigDecimal amount, Simulation simulate, State state, Instant payUntil) {
 
-    private final String id;
-
-    private final String item;
-
-    private final BigDecimal amount;
-
-    private final Simulation simulate;
-
-    private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
-
-    private volatile Countdown countdown;
-
+    /** Creates an order that is open. */
     Order(String id, String item, BigDecimal amount, Simulation simulate, Duration paymentWindow) {
-        this.id = id;
-        this.item = item;
-        this.amount = amount;
-        this.simulate = simulate;
-        this.countdown = Countdown.of(paymentWindow);
+        this(id, item, amount, simulate, State.OPEN, Instant.now().plus(paymentWindow));
     }
 
-    /**
-     * Marks the order as paid.
-     * @return {@code false} if it was paid or cancelled before
-     */
-    boolean pay() {
-        return this.state.compareAndSet(State.OPEN, State.PAID);
+    Order with(State changed) {
+        return new Order(this.id, this.item, this.amount, this.simulate, changed, this.payUntil);
     }
 
-    /**
-     * Marks the order as cancelled.
-     * @return {@code false} if it was paid or cancelled before
-     */
-    boolean cancel() {
-        return this.state.compareAndSet(State.OPEN, State.CANCELLED);
-    }
-
-    /** Shows this much time to pay from now on. The due time of the message decides. */
-    void showTimeLeft(Duration left) {
-        this.countdown = Countdown.of(left);
+    Order with(Instant changed) {
+        return new Order(this.id, this.item, this.amount, this.simulate, this.state, changed);
     }
 
     Receipt receipt() {
@@ -57,41 +35,14 @@ final class Order {
     }
 
     OrderView view() {
-        State now = this.state.get();
-        long left = (now == State.OPEN) ? this.countdown.left().toMillis() : 0;
-        return new OrderView(this.id, this.item, this.amount, now, left);
-    }
-
-    String id() {
-        return this.id;
-    }
-
-    String item() {
-        return this.item;
-    }
-
-    State state() {
-        return this.state.get();
+        long left = (this.state == State.OPEN) ? Duration.between(Instant.now(), this.payUntil).toMillis() : 0;
+        return new OrderView(this.id, this.item, this.amount, this.state, Math.max(0, left));
     }
 
     /** Where an order is in its life. */
     enum State {
 
         OPEN, PAID, CANCELLED
-
-    }
-
-    /** Time that is left, by a clock that is never set. */
-    private record Countdown(Duration length, long startNanos) {
-
-        static Countdown of(Duration length) {
-            return new Countdown(length, System.nanoTime());
-        }
-
-        Duration left() {
-            Duration left = this.length.minusNanos(System.nanoTime() - this.startNanos);
-            return left.isNegative() ? Duration.ZERO : left;
-        }
 
     }
 

@@ -33,7 +33,7 @@ class OrderListener {
     @DelayedListener(Queues.ORDER_TIMEOUT)
     void cancelUnpaid(OrderTimeout timeout, Delivery delivery) {
         this.orders.find(timeout.orderId())
-            .filter(Order::cancel)
+            .filter((order) -> this.orders.close(order.id(), Order.State.CANCELLED))
             .ifPresent((order) -> this.events.add(ShopEvent.Kind.CANCELLED, order.id(), "not paid in time",
                     delivery.lateness()));
     }

@@ -1,46 +1,34 @@
 package io.delayqueue.sample;
 
-import java.util.Comparator;
+import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 
-import org.springframework.stereotype.Repository;
+/**
+ * Stores all orders. An order is paid or cancelled, never both: the first change of its
+ * state wins.
+ * <p>
+ * <strong>Threads.</strong> Web requests and message handlers use it at the same time.
+ */
+interface Orders {
 
-/** All orders, in memory. A real service has a database here. */
-@Repository
-class Orders {
+    void add(Order order);
 
-    private final AtomicLong numbers = new AtomicLong();
+    void remove(String id);
 
-    private final Map<String, Numbered> orders = new ConcurrentHashMap<>();
+    /** Returns an order; empty if it is not known. */
+    Optional<Order> find(String id);
 
-    void add(Order order) {
-        this.orders.put(order.id(), new Numbered(this.numbers.incrementAndGet(), order));
-    }
+    /**
+     * Changes the state of an order that is open.
+     * @return {@code false} if it was paid or cancelled before, or is not known
+     */
+    boolean close(String id, Order.State state);
 
-    void remove(Order order) {
-        this.orders.remove(order.id());
-    }
+    /** Shows another end of the time to pay. */
+    void extend(String id, Instant payUntil);
 
-    /** Absent if the order was placed before the application was last started. */
-    Optional<Order> find(String id) {
-        return Optional.ofNullable(this.orders.get(id)).map(Numbered::order);
-    }
-
-    /** The latest orders, the newest first. */
-    List<OrderView> latest(int limit) {
-        return this.orders.values()
-            .stream()
-            .sorted(Comparator.comparingLong(Numbered::number).reversed())
-            .limit(limit)
-            .map((numbered) -> numbered.order().view())
-            .toList();
-    }
-
-    private record Numbered(long number, Order order) {
-    }
+    /** Returns the latest orders, the newest first. */
+    List<OrderView> latest(int limit);
 
 }

@@ -2,6 +2,8 @@ package io.delayqueue.sample;
 
 import io.delayqueue.DelayQueueOperations;
 
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.Profiles;
 import org.springframework.stereotype.Component;
 
 /** Collects what the page shows. */
@@ -16,10 +18,13 @@ class PageStateReader {
 
     private final MailServer mailServer;
 
-    PageStateReader(DelayQueueOperations delayQueue, Orders orders, MailServer mailServer) {
+    private final boolean ledger;
+
+    PageStateReader(DelayQueueOperations delayQueue, Orders orders, MailServer mailServer, Environment environment) {
         this.delayQueue = delayQueue;
         this.orders = orders;
         this.mailServer = mailServer;
+        this.ledger = environment.acceptsProfiles(Profiles.of("ledger"));
     }
 
     PageState read() {
@@ -30,7 +35,7 @@ class PageStateReader {
                     .stream()
                     .map(DeadLetterView::of)
                     .toList(),
-                this.mailServer.isRepaired());
+                this.mailServer.isRepaired(), this.ledger);
     }
 
 }

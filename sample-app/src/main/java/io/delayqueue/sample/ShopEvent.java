@@ -21,7 +21,8 @@ record ShopEvent(long number, Instant at, Kind kind, @Nullable String orderId, S
     /** What can happen. */
     enum Kind {
 
-        PLACED, REMINDED, EXTENDED, PAID, CANCELLED, RECEIPT_FAILED, RECEIPT_SENT, DEAD, REDRIVEN, PURGED, MAIL_SERVER
+        PLACED, REMINDED, EXTENDED, PAID, CANCELLED, RECEIPT_FAILED, RECEIPT_SENT, DEAD, REDRIVEN, PURGED, MAIL_SERVER,
+        REDIS_LOST
 
     }
 

@@ -7,8 +7,9 @@
  * {@link io.delayqueue.sample.ReceiptListener}, which handle them, then
  * {@link io.delayqueue.sample.DeadLetterController}. All else is the shop around it:
  * {@link io.delayqueue.sample.EventLog} and {@link io.delayqueue.sample.EventStream} make
- * it visible, {@code embedded} starts a Redis for those who have none at hand, and
- * {@code operations} says who may look behind the counter.
+ * it visible, {@link io.delayqueue.sample.RedisLossController} shows what the profile
+ * {@code ledger} is for, {@code embedded} starts a Redis for those who have none at hand,
+ * and {@code operations} says who may look behind the counter.
  */
 @NullMarked
 package io.delayqueue.sample;

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 
+import org.springframework.transaction.support.TransactionOperations;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
@@ -26,12 +28,12 @@ class OrderServiceTests {
 
     private final DelayQueueOperations delayQueue = Mockito.mock(DelayQueueOperations.class);
 
-    private final Orders orders = new Orders();
+    private final Orders orders = new InMemoryOrders();
 
     private final EventLog events = new EventLog();
 
     private final OrderService service = new OrderService(this.delayQueue, this.orders, this.events,
-            new SampleProperties(Duration.ofSeconds(30), Duration.ZERO));
+            new SampleProperties(Duration.ofSeconds(30), Duration.ZERO), TransactionOperations.withoutTransaction());
 
     @Test
     void paymentThatIsFirstWinsAgainstATimeoutThatIsBeingHandled() {
@@ -40,7 +42,7 @@ class OrderServiceTests {
         given(this.delayQueue.cancel(Queues.ORDER_REMINDER, id)).willReturn(CancelResult.NOT_FOUND);
 
         Payment payment = this.service.pay(id);
-        boolean cancelled = this.orders.find(id).orElseThrow().cancel();
+        boolean cancelled = this.orders.close(id, Order.State.CANCELLED);
 
         assertThat(payment.order().state()).isEqualTo(Order.State.PAID);
         assertThat(payment.timeout()).isEqualTo(CancelResult.LEASED);
@@ -52,7 +54,7 @@ class OrderServiceTests {
     @Test
     void timeoutThatIsFirstWinsAndThePaymentIsRejected() {
         String id = this.service.place(tea()).id();
-        this.orders.find(id).orElseThrow().cancel();
+        this.orders.close(id, Order.State.CANCELLED);
 
         assertThatExceptionOfType(ConflictException.class).isThrownBy(() -> this.service.pay(id))
             .withMessage("Too late: order '%s' is CANCELLED", id);

@@ -21,7 +21,7 @@ import org.springframework.util.FileSystemUtils;
  * A Redis server on a free port of the loopback interface. It keeps nothing on disk, and
  * it ends with this process, however that ends.
  */
-final class EmbeddedRedis implements AutoCloseable {
+public final class EmbeddedRedis implements AutoCloseable {
 
     private static final Logger logger = LoggerFactory.getLogger(EmbeddedRedis.class);
 
@@ -85,6 +85,16 @@ final class EmbeddedRedis implements AutoCloseable {
         return this.port;
     }
 
+    /**
+     * Deletes all keys, as an operator could by mistake.
+     * @throws IllegalStateException if the server does not confirm it
+     */
+    public void deleteAll() {
+        if (!confirms("FLUSHALL")) {
+            throw new IllegalStateException("The embedded Redis does not delete its keys");
+        }
+    }
+
     @Override
     public void close() {
         try {
@@ -127,12 +137,13 @@ final class EmbeddedRedis implements AutoCloseable {
     }
 
     private boolean answers() {
-        if (!Files.exists(this.directory.resolve("redis.pid"))) {
-            return false;
-        }
+        return Files.exists(this.directory.resolve("redis.pid")) && confirms("PING");
+    }
+
+    private boolean confirms(String command) {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
             socket.setSoTimeout((int) START_LIMIT.toMillis());
-            socket.getOutputStream().write("PING\r\n".getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
             return socket.getInputStream().read() == '+';
         }
         catch (IOException ex) {
