@@ -54,7 +54,17 @@ enum DelayQueueMeter {
     CLOCK_JUMPS("clock.jumps", "Jumps of the store's clock that this process has noticed"),
 
     HISTORY_DROPPED("history.dropped",
-            "Transitions that are missing in the history, as the database was away or too slow");
+            "Transitions that are missing in the history, as the database was away or too slow"),
+
+    JOURNAL_APPLIED("journal.applied", "Requests of the journal that this node has applied to Redis"),
+
+    JOURNAL_RESTORED("journal.restored", "Messages that Redis had lost and this node has restored from the journal"),
+
+    JOURNAL_ENDED("journal.ended", "Messages that have ended and whose rows this node has deleted"),
+
+    JOURNAL_BACKLOG("journal.backlog", "Messages that have ended and whose rows are not deleted and forgotten yet"),
+
+    JOURNAL_DELAY("journal.delay", "How long requests of the journal have not been applied");
 
     static final String QUEUE = "queue";
 
@@ -108,10 +118,13 @@ enum DelayQueueMeter {
     }
 
     <T> Gauge.Builder<T> gauge(String queue, T source, ToDoubleFunction<T> value) {
+        return gauge(source, value).tag(QUEUE, queue);
+    }
+
+    <T> Gauge.Builder<T> gauge(T source, ToDoubleFunction<T> value) {
         return Gauge.builder(this.name, source, value)
             .description(this.description)
-            .baseUnit((this == OLDEST_DUE) ? "seconds" : null)
-            .tag(QUEUE, queue);
+            .baseUnit((this == OLDEST_DUE || this == JOURNAL_DELAY) ? "seconds" : null);
     }
 
 }

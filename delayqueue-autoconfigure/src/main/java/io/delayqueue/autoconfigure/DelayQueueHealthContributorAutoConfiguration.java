@@ -5,7 +5,9 @@ import java.util.Map;
 
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
+import io.delayqueue.actuator.JournalHealthIndicator;
 import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.WakeUps;
@@ -22,7 +24,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 
 /** Auto-configuration for the health contributor {@code delayqueue}. */
-@AutoConfiguration(after = DelayQueueListenerAutoConfiguration.class)
+@AutoConfiguration(after = { DelayQueueListenerAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class })
 @ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 @ConditionalOnEnabledHealthIndicator("delayqueue")
 @ConditionalOnBean({ DelayedListenerLifecycle.class, StatisticsCache.class })
@@ -50,6 +52,13 @@ public final class DelayQueueHealthContributorAutoConfiguration {
         return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
                 new HealthSettings(most.isZero() ? null : most, LIMIT, silence),
                 () -> unconsumed.stream().findFirst().map(UnconsumedQueueCheck::known).orElse(Map.of()));
+    }
+
+    @Bean
+    @ConditionalOnBean(JournalFactory.class)
+    @ConditionalOnMissingBean(name = "delayqueueJournalHealthIndicator")
+    JournalHealthIndicator delayqueueJournalHealthIndicator(JournalFactory journal) {
+        return new JournalHealthIndicator(journal.status());
     }
 
 }

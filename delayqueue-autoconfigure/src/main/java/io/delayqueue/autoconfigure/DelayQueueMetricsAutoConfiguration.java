@@ -1,10 +1,12 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.actuator.HistoryMeters;
+import io.delayqueue.actuator.JournalMeters;
 import io.delayqueue.actuator.MicrometerEventRecorderFactory;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.actuator.StatisticsCache;
 import io.delayqueue.journal.HistoryFactory;
+import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
@@ -44,6 +46,12 @@ public final class DelayQueueMetricsAutoConfiguration {
     QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, StatisticsCache statistics,
             DelayedListenerLifecycle worker, RemoteConsumerQueues consumed) {
         return new QueueGauges(registry, listeners, statistics, worker, consumed);
+    }
+
+    @Bean
+    @ConditionalOnBean(JournalFactory.class)
+    JournalMeters delayQueueJournalMeters(MeterRegistry registry, JournalFactory journal) {
+        return new JournalMeters(registry, journal.status());
     }
 
     @Bean

@@ -23,6 +23,8 @@ public final class JournalFactory {
     /** An offer ends well before the claim of its row, as clocks may differ a little. */
     private static final int DEADLINES = 4;
 
+    private final JournalStatus status = new JournalStatus();
+
     private final JournalTable table;
 
     private final Journal journal;
@@ -49,9 +51,9 @@ public final class JournalFactory {
                 (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
         this.table = table;
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
-        this.restorer = new JournalRestorer(table, offers);
-        this.relay = new JournalRelay(table, offers, publisher);
-        this.reconciler = new JournalReconciler(table, offers, this.restorer, store, modes);
+        this.restorer = new JournalRestorer(table, offers, this.status);
+        this.relay = new JournalRelay(table, offers, this.status, publisher);
+        this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store, modes);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
     }
 
@@ -62,6 +64,11 @@ public final class JournalFactory {
     /** Returns the component that runs transactional handlers. */
     public HandledMessages handledMessages(PlatformTransactionManager transactions) {
         return new HandledMessages(this.table, transactions);
+    }
+
+    /** Returns the counts and problems of this node's journal. */
+    public JournalStatus status() {
+        return this.status;
     }
 
     /** Returns the component that restores messages on demand. */

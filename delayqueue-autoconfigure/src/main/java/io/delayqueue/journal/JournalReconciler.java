@@ -59,6 +59,8 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final JournalRestorer restorer;
 
+    private final JournalStatus status;
+
     private final MessageStore store;
 
     private final PartitionRouter router;
@@ -66,8 +68,6 @@ final class JournalReconciler implements SmartLifecycle {
     private final Function<QueueName, JournalMode> modes;
 
     private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
-
-    private final Set<QueueName> foreign = ConcurrentHashMap.newKeySet();
 
     /** The messages whose rows were deleted since the last call of each partition. */
     private final Map<Partition, List<EndedMessage>> deleted = new HashMap<>();
@@ -83,13 +83,12 @@ final class JournalReconciler implements SmartLifecycle {
 
     private volatile CountDownLatch stopped = new CountDownLatch(0);
 
-    private boolean failing;
-
-    JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, StoreComponents store,
-            Function<QueueName, JournalMode> modes) {
+    JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, JournalStatus status,
+            StoreComponents store, Function<QueueName, JournalMode> modes) {
         this.table = table;
         this.offers = offers;
         this.restorer = restorer;
+        this.status = status;
         this.store = store.messages();
         this.router = new PartitionRouter(store);
         this.modes = modes;
@@ -98,11 +97,6 @@ final class JournalReconciler implements SmartLifecycle {
     /** Includes a queue to which this process has sent. */
     void include(QueueName queue) {
         this.used.add(queue);
-    }
-
-    /** Returns the queues that belong to another journal, and are left alone. */
-    Set<QueueName> foreignQueues() {
-        return Set.copyOf(this.foreign);
     }
 
     @Override
@@ -205,6 +199,7 @@ final class JournalReconciler implements SmartLifecycle {
         boolean more = false;
         boolean lost = false;
         boolean first = false;
+        long backlog = 0;
         for (Partition partition : this.router.recorded(queue).join()) {
             EndedMessages ended = this.store
                 .ended(partition, new EndedRequest(own, ENDED_CLAIM, this.offers.memory(), deletedOf(partition)))
@@ -216,14 +211,17 @@ final class JournalReconciler implements SmartLifecycle {
             lost |= ended.count() <= this.counts.getOrDefault(partition, 0L);
             first |= ended.count() == 1;
             this.counts.put(partition, ended.count());
+            backlog += ended.backlog();
             this.deleted.remove(partition);
             if (!ended.messages().isEmpty()) {
                 this.table.deleteEnded(queue, ended.messages());
+                this.status.addEnded(ended.messages().size());
                 this.deleted.put(partition, ended.messages());
             }
             more |= ended.messages().size() == EndedRequest.LIMIT;
         }
-        this.foreign.remove(queue);
+        this.status.removeForeign(queue);
+        this.status.backlog(queue, backlog);
         if (lost || first) {
             restore(queue, lost);
         }
@@ -250,7 +248,7 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private void leaveAlone(QueueName queue, String journal) {
-        if (this.foreign.add(queue)) {
+        if (this.status.addForeign(queue)) {
             logger.error(
                     "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
                             + "or restored. Connect to the database of that journal, or give the queue to this one",
@@ -269,7 +267,7 @@ final class JournalReconciler implements SmartLifecycle {
         List<JournalRow> cancels = own.stream().filter((row) -> row.request().message() == null).toList();
         this.table.delete(cancels.stream().map(JournalRow::revision).toList());
         List<JournalRow> messages = own.stream()
-            .filter((row) -> row.request().message() != null && !this.foreign.contains(row.request().queue()))
+            .filter((row) -> row.request().message() != null && !this.status.isForeign(row.request().queue()))
             .toList();
         RestoreReport report = this.restorer.offer(messages, begin);
         if (report.restored() > 0) {
@@ -285,13 +283,13 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private void report(@Nullable Throwable failure) {
-        if (failure != null && !this.failing) {
+        boolean changed = this.status.reconciler(failure);
+        if (failure != null && changed) {
             logger.error("The rows of the journal cannot be compared with Redis now; trying again", failure);
         }
-        else if (failure == null && this.failing) {
+        else if (changed) {
             logger.info("The rows of the journal are compared with Redis again");
         }
-        this.failing = failure != null;
     }
 
 }

@@ -55,6 +55,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private final JournalOffers offers;
 
+    private final JournalStatus status;
+
     private final Consumer<Object> publisher;
 
     private final BlockingQueue<Submission> submissions = new LinkedBlockingQueue<>();
@@ -63,11 +65,10 @@ final class JournalRelay implements SmartLifecycle {
 
     private volatile boolean running;
 
-    private boolean failing;
-
-    JournalRelay(JournalTable table, JournalOffers offers, Consumer<Object> publisher) {
+    JournalRelay(JournalTable table, JournalOffers offers, JournalStatus status, Consumer<Object> publisher) {
         this.table = table;
         this.offers = offers;
+        this.status = status;
         this.publisher = publisher;
     }
 
@@ -232,11 +233,12 @@ final class JournalRelay implements SmartLifecycle {
             add(batch, rows.get(i), answers.get(i), submissions.get(rows.get(i).revision()), begin);
         }
         batch.record(RETRY_DELAY);
+        this.status.addApplied(batch.applied());
         batch.refused().forEach((row, failure) -> refused(row.request(), failure, submissions.get(row.revision())));
         if (batch.unanswered() != null) {
             failed(batch.unanswered());
         }
-        else if (batch.isApplied()) {
+        else if (batch.applied() > 0) {
             recovered();
         }
         return batch.unanswered() == null;
@@ -305,15 +307,13 @@ final class JournalRelay implements SmartLifecycle {
     }
 
     private void failed(Throwable failure) {
-        if (!this.failing) {
-            this.failing = true;
+        if (this.status.relay(failure)) {
             logger.warn("Requests of the journal wait, and are applied later: {}", failure.toString());
         }
     }
 
     private void recovered() {
-        if (this.failing) {
-            this.failing = false;
+        if (this.status.relay(null)) {
             logger.info("Requests of the journal are applied again");
         }
     }

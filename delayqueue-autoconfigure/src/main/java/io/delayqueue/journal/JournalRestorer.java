@@ -31,9 +31,12 @@ final class JournalRestorer implements JournalOperations {
 
     private final JournalOffers offers;
 
-    JournalRestorer(JournalTable table, JournalOffers offers) {
+    private final JournalStatus status;
+
+    JournalRestorer(JournalTable table, JournalOffers offers, JournalStatus status) {
         this.table = table;
         this.offers = offers;
+        this.status = status;
     }
 
     @Override
@@ -107,6 +110,7 @@ final class JournalRestorer implements JournalOperations {
             }
         }
         log(failed, failure);
+        this.status.addRestored(restored);
         return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
     }
 

@@ -47,7 +47,7 @@ final class RelayedBatch {
 
     private @Nullable Throwable unanswered;
 
-    private boolean applied;
+    private int applied;
 
     RelayedBatch(JournalTable table, JournalOffers offers) {
         this.table = table;
@@ -64,8 +64,8 @@ final class RelayedBatch {
         return this.unanswered;
     }
 
-    /** Returns whether any request was applied. */
-    boolean isApplied() {
+    /** Returns the number of requests that the store has applied. */
+    int applied() {
         return this.applied;
     }
 
@@ -76,7 +76,7 @@ final class RelayedBatch {
 
     /** Adds the answer to a request. */
     void add(JournalRow row, Object answer) {
-        this.applied = true;
+        this.applied++;
         if (!this.offers.isLedger(row.request().queue())) {
             this.deleted.add(row.revision());
         }

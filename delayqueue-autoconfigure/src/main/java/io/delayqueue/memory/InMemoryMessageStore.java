@@ -196,8 +196,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
                     (key, known) -> (known == null) ? new JournalCalls(request.journal(), 1)
                             : known.journal().equals(request.journal())
                                     ? new JournalCalls(known.journal(), known.count() + 1) : known);
-            return new EndedMessages(calls.journal(), calls.count(),
-                    calls.journal().equals(request.journal()) ? queue.ended(request, now) : List.of());
+            return calls.journal().equals(request.journal()) ? queue.ended(request, calls.count(), now)
+                    : new EndedMessages(calls.journal(), calls.count(), 0, List.of());
         });
     }
 

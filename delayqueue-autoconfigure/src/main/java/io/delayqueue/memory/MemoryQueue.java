@@ -29,6 +29,7 @@ import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.EndedMessages;
 import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -381,7 +382,7 @@ final class MemoryQueue {
     }
 
     /** Forgets messages whose rows were deleted, and returns others that have ended. */
-    List<EndedMessage> ended(EndedRequest request, long now) {
+    EndedMessages ended(EndedRequest request, long count, long now) {
         long millis = Micros.floorToMillis(now);
         for (EndedMessage each : request.deleted()) {
             if (this.ended.remove(each) != null) {
@@ -396,7 +397,7 @@ final class MemoryQueue {
             .limit(EndedRequest.LIMIT)
             .toList();
         free.forEach((each) -> this.ended.put(each, millis + request.claim().toMillis()));
-        return free;
+        return new EndedMessages(request.journal(), count, this.ended.size() + (long) this.deleted.size(), free);
     }
 
     /** Removes a leased message, and adds its successor. */

@@ -80,7 +80,7 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int CLAIM_HEADER = 8;
 
-    private static final int ENDED_HEADER = 2;
+    private static final int ENDED_HEADER = 3;
 
     private final RedisScriptExecutor redis;
 
@@ -307,7 +307,7 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
         return this.redis.run(RedisScripts.ENDED, partition, ScriptArguments.ofEnded(request))
-            .thenApply((reply) -> new EndedMessages(text(reply.get(0)), number(reply.get(1)),
+            .thenApply((reply) -> new EndedMessages(text(reply.get(0)), number(reply.get(1)), number(reply.get(2)),
                     reply.stream().skip(ENDED_HEADER).map(RedisMessageStore::toEnded).toList()));
     }
 

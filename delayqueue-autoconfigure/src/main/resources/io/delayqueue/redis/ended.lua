@@ -15,16 +15,17 @@
 -- ARGV[4]  keep     ms, for which entries are kept after their rows were deleted
 -- then the entries of `ended` whose rows were deleted
 --
--- Returns  { journal, count, entry, entry, ... }
+-- Returns  { journal, count, backlog, entry, entry, ... }
 --          journal: identity of the journal to which the partition belongs; if that is not the
---          caller's, nothing was changed; count: of calls, this one included
+--          caller's, nothing was changed; count: of calls, this one included; backlog: how many
+--          entries there are
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n entries of the call and up to 2 * limit, N entries
 
 local now_ms = math.floor(clock() / 1000)
 local identity, count = string.match(redis.call('GET', JOURNAL) or '', '^(%S+) (%d+)$')
-if identity and identity ~= ARGV[1] then return { identity, tonumber(count) } end
+if identity and identity ~= ARGV[1] then return { identity, tonumber(count), 0 } end
 local limit = tonumber(ARGV[2])
 redis.call('ZREM', ENDED, PROBE)
 for i = 5, #ARGV do redis.call('ZADD', ENDED, 'XX', to_digits(-now_ms - ARGV[4]), ARGV[i]) end
@@ -36,4 +37,4 @@ for _, entry in ipairs(ended) do
 end
 count = (count or 0) + 1
 redis.call('SET', JOURNAL, ARGV[1] .. ' ' .. to_digits(count))
-return { ARGV[1], count, unpack(ended) }
+return { ARGV[1], count, redis.call('ZCARD', ENDED), unpack(ended) }

@@ -259,7 +259,7 @@ public abstract class JournalCases extends StoreCases {
 
         assertThat(other.journal()).isEqualTo(JOURNAL);
         assertThat(other.messages()).isEmpty();
-        assertThat(this.dq.ended(JOURNAL)).isEqualTo(new EndedMessages(JOURNAL, count + 1, List.of(FIRST)));
+        assertThat(this.dq.ended(JOURNAL)).isEqualTo(new EndedMessages(JOURNAL, count + 1, 1, List.of(FIRST)));
         forget(FIRST);
     }
 

@@ -1,0 +1,57 @@
+package io.delayqueue.actuator;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.delayqueue.journal.JournalStatus;
+import io.delayqueue.store.Texts;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Reports whether requests of the journal are applied, whether its rows are compared with
+ * Redis, and whether queues belong to another journal. Down if any of these fails for a
+ * while. Waits for nothing.
+ */
+public final class JournalHealthIndicator extends AbstractHealthIndicator {
+
+    /** Outages that are shorter do not change the status. */
+    private static final Duration TOLERANCE = Duration.ofSeconds(10);
+
+    private final JournalStatus status;
+
+    public JournalHealthIndicator(JournalStatus status) {
+        super("Health of the journal cannot be determined");
+        this.status = status;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) {
+        List<String> problems = new ArrayList<>();
+        add(problems, this.status.relayProblem(),
+                "Requests are recorded, and have not been applied to Redis for %s: %s");
+        add(problems, this.status.reconcilerProblem(),
+                "Rows have not been compared with Redis for %s, so lost messages are not restored: %s");
+        if (!this.status.foreignQueues().isEmpty()) {
+            problems.add("Queues %s belong to the journal of another database: nothing of them is relayed or restored"
+                .formatted(this.status.foreignQueues()));
+        }
+        builder.withDetail("ended", this.status.backlogs());
+        if (problems.isEmpty()) {
+            builder.up();
+        }
+        else {
+            builder.down().withDetail("problems", problems);
+        }
+    }
+
+    private static void add(List<String> problems, JournalStatus.@Nullable Problem problem, String text) {
+        if (problem != null && problem.age().compareTo(TOLERANCE) > 0) {
+            problems.add(text.formatted(Texts.span(problem.age()), problem.failure()));
+        }
+    }
+
+}
