@@ -144,7 +144,7 @@ class HistoryTableTests {
     @EachDatabase
     void theTimesOfAllNodesAreThoseOfTheDatabase(ShopDatabase database) {
         HistoryTable first = create(database);
-        long skew = Duration.ofHours(7).toNanos();
+        long skew = -Duration.ofHours(7).toNanos();
         HistoryTable second = new HistoryTable(this.dataSource, "dq", "second", () -> System.nanoTime() + skew);
 
         second.insert(List.of(new HistoryRow(QUEUE, "42", System.nanoTime() + skew, Event.CLAIMED, 1, null)), false);
