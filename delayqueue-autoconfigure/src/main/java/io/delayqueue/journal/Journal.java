@@ -86,6 +86,20 @@ public final class Journal {
         return results;
     }
 
+    /**
+     * Records a send in a transaction of its own, whatever transaction the calling thread
+     * has. Does not block the calling thread, which may be one of the store's client.
+     */
+    public CompletableFuture<SendResult> sendAlone(QueueName queue, NewMessage message) {
+        SendResult recorded = new SendResult(queue.value(), message.id(), null, SendOutcome.RECORDED);
+        return CompletableFuture.supplyAsync(() -> {
+            long begin = System.nanoTime();
+            this.reconciler.include(queue);
+            List<Long> inserted = this.table.insertAlone(List.of(JournalRequest.send(queue, message)));
+            return answer(this.relay.submit(inserted.get(0), begin), SendResult.class, recorded);
+        }).thenCompose(Function.identity());
+    }
+
     /** Records a cancel. */
     public CompletableFuture<CancelResult> cancel(QueueName queue, String id) {
         List<CompletableFuture<Optional<Object>>> answers = record(queue, List.of(JournalRequest.cancel(queue, id)));

@@ -9,6 +9,7 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.DueTime;
@@ -93,6 +94,12 @@ final class JournalOffers {
     CompletableFuture<SendResult> restore(JournalRow row, NewMessage message, long begin) {
         NewMessage sent = row.messageOf(message, OnDuplicate.REPLACE);
         return limited(row, begin, (offer) -> this.router.schedule(row.request().queue(), sent, offer));
+    }
+
+    /** Gives the message of an accepted row the due time of the row. */
+    CompletableFuture<RescheduleResult> reschedule(JournalRow row, DueTime due, long begin) {
+        return limited(row, begin,
+                (offer) -> this.router.reschedule(row.request().queue(), row.request().id(), due, offer));
     }
 
     /** Cancels again what a row canceled that the store had applied. */

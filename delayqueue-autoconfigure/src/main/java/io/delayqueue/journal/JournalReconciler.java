@@ -241,6 +241,7 @@ final class JournalReconciler implements SmartLifecycle {
         if (lost) {
             logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
         }
+        this.restorer.cancelAgain(queue, this::isRunning);
         RestoreReport report = this.restorer.restore(RestorePlan.all().queue(queue.value()), this::isRunning);
         if (lost || report.restored() > 0) {
             logger.warn("Queue '{}' was restored from the journal: {}", queue, report);

@@ -8,7 +8,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.delayqueue.CancelResult;
 import io.delayqueue.QueueName;
+import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.store.DueTime;
@@ -64,6 +66,26 @@ final class JournalRestorer implements JournalOperations {
         return report;
     }
 
+    /**
+     * Cancels again what was cancelled in the last hours, as an older copy of the store
+     * may hold it.
+     */
+    void cancelAgain(QueueName queue, BooleanSupplier running) {
+        long last = 0;
+        while (running.getAsBoolean()) {
+            long begin = System.nanoTime();
+            List<JournalRow> page = this.table.cancels(queue, last, PAGE);
+            if (page.isEmpty()) {
+                return;
+            }
+            List<CompletableFuture<CancelResult>> answers = page.stream()
+                .map((row) -> this.offers.cancelAgain(row, begin))
+                .toList();
+            answers.forEach(CompletableFuture::join);
+            last = page.get(page.size() - 1).revision();
+        }
+    }
+
     private boolean isLeftOut(RestorePlan plan, JournalRow row) {
         NewMessage message = row.request().message();
         if (plan.includeExpired() || message == null || message.timeToLive() == null) {
@@ -100,9 +122,10 @@ final class JournalRestorer implements JournalOperations {
         long restored = 0;
         long failed = 0;
         Throwable failure = null;
-        for (CompletableFuture<SendResult> answer : answers) {
+        for (int i = 0; i < answers.size(); i++) {
             try {
-                restored += isRestored(answer.join()) ? 1 : 0;
+                restored += isRestored(answers.get(i).join()) || isMovedLater(rows.get(i), answers.get(i).join(), begin)
+                        ? 1 : 0;
             }
             catch (CompletionException | CancellationException ex) {
                 failed++;
@@ -112,6 +135,17 @@ final class JournalRestorer implements JournalOperations {
         log(failed, failure);
         this.status.addRestored(restored);
         return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
+    }
+
+    /**
+     * Reschedules a message that the store holds with an earlier due time than its row
+     * has, as the store has lost a reschedule.
+     */
+    private boolean isMovedLater(JournalRow row, SendResult held, long begin) {
+        DueTime due = row.request().due();
+        return held.outcome() == SendOutcome.RECORDED && held.dueAt() != null && due != null && !due.relative()
+                && held.dueAt().toEpochMilli() < due.millis()
+                && this.offers.reschedule(row, due, begin).join() == RescheduleResult.RESCHEDULED;
     }
 
     private static boolean isRestored(SendResult result) {

@@ -229,6 +229,20 @@ final class JournalTable {
             .param("limit", limit));
     }
 
+    /**
+     * Returns a page of the accepted cancels of a queue that are the last requests of
+     * their ids, in the order of revisions.
+     */
+    List<JournalRow> cancels(QueueName queue, long after, int limit) {
+        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
+                + "WHERE namespace = :namespace AND queue_name = :queue AND accepted = TRUE AND operation = 'C' "
+                + "AND revision > :after AND NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE " + OF_SAME_ID
+                + " AND o.revision > r.revision) ORDER BY revision LIMIT :limit")
+            .param("queue", queue.value())
+            .param("after", after)
+            .param("limit", limit));
+    }
+
     private static Map<String, ?> parameters(RestorePlan plan) {
         Map<String, Object> parameters = new HashMap<>();
         if (plan.queue() != null) {

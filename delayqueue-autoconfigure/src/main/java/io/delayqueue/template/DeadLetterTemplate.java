@@ -17,6 +17,7 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
+import io.delayqueue.journal.Journal;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -46,7 +47,11 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     private final BlockingStoreCalls calls;
 
-    DeadLetterTemplate(QueueName queue, StoreComponents components, PartitionRouter router, BlockingStoreCalls calls) {
+    private final @Nullable Journal journal;
+
+    DeadLetterTemplate(QueueName queue, StoreComponents components, PartitionRouter router, BlockingStoreCalls calls,
+            @Nullable Journal journal) {
+        this.journal = journal;
         this.queue = queue;
         this.router = router;
         this.store = components.messages();
@@ -84,7 +89,14 @@ final class DeadLetterTemplate implements DeadLetterOperations {
 
     @Override
     public RedriveResult redrive(String deadLetterId) {
-        return this.calls.await(this.router.redrive(this.queue, deadLetterId), "redrive");
+        return this.calls.await(redriven(deadLetterId), "redrive");
+    }
+
+    /** Records the message in the journal first, if the queue has one. */
+    private CompletableFuture<RedriveResult> redriven(String deadLetterId) {
+        Journal recorder = this.journal;
+        return (recorder == null) ? this.router.redrive(this.queue, deadLetterId)
+                : this.router.redrive(this.queue, deadLetterId, (message) -> recorder.sendAlone(this.queue, message));
     }
 
     /**
@@ -145,8 +157,7 @@ final class DeadLetterTemplate implements DeadLetterOperations {
     }
 
     private long redriveEach(List<DeadLetter> deadLetters) {
-        return this.calls
-            .awaitAll(deadLetters, "redrive", (deadLetter) -> this.router.redrive(this.queue, deadLetter.id()))
+        return this.calls.awaitAll(deadLetters, "redrive", (deadLetter) -> redriven(deadLetter.id()))
             .stream()
             .filter(RedriveResult.REDRIVEN::equals)
             .count();

@@ -363,7 +363,8 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public DeadLetterOperations deadLetters(String queue) {
-        return new DeadLetterTemplate(new QueueName(queue), this.components, this.router, this.calls);
+        QueueName name = new QueueName(queue);
+        return new DeadLetterTemplate(name, this.components, this.router, this.calls, journalOf(name));
     }
 
     @Override

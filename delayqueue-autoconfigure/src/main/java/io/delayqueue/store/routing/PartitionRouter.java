@@ -177,23 +177,34 @@ public final class PartitionRouter {
     public CompletableFuture<RedriveResult> redrive(QueueName queue, String deadLetterId) {
         return persist(queue,
                 () -> this.layouts.read(queue)
-                    .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts()) ? this.store
-                        .redrive(new PartitionTarget(Partition.first(queue), partitions.version()), deadLetterId)
-                            : sendAgain(queue, partitions, deadLetterId)),
+                    .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts())
+                            ? this.store.redrive(new PartitionTarget(Partition.first(queue), partitions.version()),
+                                    deadLetterId)
+                            : sendAgain(queue, partitions, deadLetterId, (message) -> schedule(queue, message))),
                 0, false);
     }
 
-    private CompletableFuture<RedriveResult> sendAgain(QueueName queue, PartitionLayout partitions,
-            String deadLetterId) {
+    /**
+     * Makes the message of a dead letter due by a send, and then removes the dead letter.
+     * @param sender sends the message; its answer means that the message is not lost
+     */
+    public CompletableFuture<RedriveResult> redrive(QueueName queue, String deadLetterId,
+            Function<NewMessage, CompletableFuture<SendResult>> sender) {
+        return this.layouts.read(queue).thenCompose((partitions) -> sendAgain(queue, partitions, deadLetterId, sender));
+    }
+
+    private CompletableFuture<RedriveResult> sendAgain(QueueName queue, PartitionLayout partitions, String deadLetterId,
+            Function<NewMessage, CompletableFuture<SendResult>> sender) {
         List<PartitionTarget> targets = List.copyOf(targets(queue, partitions, Lease.idOf(deadLetterId)));
         return query(targets, 0, (target) -> this.inspector.deadLetteredMessage(target.partition(), deadLetterId)
             .thenApply((found) -> found.map((message) -> new DeadLettered(target.partition(), deadLetterId, message))),
                 Optional::isEmpty)
-            .thenCompose((found) -> found.map(this::sendAgain)
+            .thenCompose((found) -> found.map((deadLettered) -> sendAgain(deadLettered, sender))
                 .orElseGet(() -> CompletableFuture.completedFuture(RedriveResult.NOT_FOUND)));
     }
 
-    private CompletableFuture<RedriveResult> sendAgain(DeadLettered deadLettered) {
+    private CompletableFuture<RedriveResult> sendAgain(DeadLettered deadLettered,
+            Function<NewMessage, CompletableFuture<SendResult>> sender) {
         QueueName queue = deadLettered.partition().queue();
         if (deadLettered.message().envelope().length == 0) {
             return CompletableFuture.completedFuture(RedriveResult.EMPTY);
@@ -202,7 +213,7 @@ public final class PartitionRouter {
         // one in another group.
         return find(queue, deadLettered.message().id())
             .thenCompose((existing) -> existing.isPresent() ? CompletableFuture.completedFuture(RedriveResult.ID_IN_USE)
-                    : schedule(queue, deadLettered.message())
+                    : sender.apply(deadLettered.message())
                         .handle((sent, failure) -> settle(deadLettered, sent, failure))
                         .thenCompose(Function.identity()));
     }

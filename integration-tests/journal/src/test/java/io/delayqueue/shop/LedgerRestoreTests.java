@@ -2,7 +2,9 @@ package io.delayqueue.shop;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
@@ -165,6 +167,35 @@ class LedgerRestoreTests {
         await().untilAsserted(
                 () -> assertThat(List.of(found("moved"), found("replaced"), found("followed"))).isEqualTo(before));
         assertThat(this.queue.find(ORDERS, "cancelled")).isEmpty();
+    }
+
+    /**
+     * P2, P6: an older copy of Redis, such as a replica that lagged, brings back neither
+     * what was cancelled nor an earlier due time.
+     */
+    @EachDatabase
+    void anOlderCopyOfRedisIsCorrected(ShopDatabase database) {
+        start(database);
+        for (String id : List.of("cancelled", "moved", "unchanged")) {
+            this.queue.send(ORDERS, id, "first", LATER);
+        }
+        await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{" + ORDERS + "}:journal")).isOne());
+        Map<String, byte[]> older = new HashMap<>();
+        redis.commands().keys("dq:*").forEach((key) -> older.put(key, redis.commands().dump(key)));
+        String calls = redis.commands().get("dq:{" + ORDERS + "}:journal");
+        assertThat(this.queue.cancel(ORDERS, "cancelled")).isEqualTo(CancelResult.CANCELLED);
+        assertThat(this.queue.reschedule(ORDERS, "moved", LATER.multipliedBy(2)))
+            .isEqualTo(RescheduleResult.RESCHEDULED);
+        StoredMessage moved = found("moved");
+        await()
+            .untilAsserted(() -> assertThat(redis.commands().get("dq:{" + ORDERS + "}:journal")).isNotEqualTo(calls));
+
+        redis.commands().flushall();
+        older.forEach((key, value) -> redis.commands().restore(key, 0, value));
+
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "cancelled")).isEmpty());
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "moved")).contains(moved));
+        assertThat(this.queue.find(ORDERS, "unchanged")).isPresent();
     }
 
     /** P6: a cancel takes effect although Redis has lost the message before. */

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.Delivery;
+import io.delayqueue.RedriveResult;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.template.DelayQueueTemplate;
@@ -120,6 +121,26 @@ class TransactionalListenerTests {
         assertThat(count("delayqueue_handled")).isZero();
     }
 
+    /** A redriven message has a row again: it is restored, and has one effect. */
+    @EachDatabase
+    void aRedrivenMessageHasARow(ShopDatabase database) {
+        start(database);
+        this.queue.send("payments", "dies-once", "pay", Duration.ZERO);
+        await().untilAsserted(
+                () -> assertThat(this.queue.deadLetters("payments").list(null, 10).deadLetters()).hasSize(1));
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isZero());
+        String deadLetter = this.queue.deadLetters("payments").list(null, 10).deadLetters().get(0).id();
+        this.queue.pause("payments");
+
+        assertThat(this.queue.deadLetters("payments").redrive(deadLetter)).isEqualTo(RedriveResult.REDRIVEN);
+
+        assertThat(count("delayqueue_journal")).isOne();
+        assertThat(this.queue.deadLetters("payments").list(null, 10).deadLetters()).isEmpty();
+        this.queue.resume("payments");
+        await().untilAsserted(() -> assertThat(count("payment")).isOne());
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isZero());
+    }
+
     @Test
     void aTransactionalListenerNeedsALedger() {
         String url = ShopDatabase.H2.url();
@@ -171,6 +192,9 @@ class TransactionalListenerTests {
             }
             if (delivery.id().equals("retries-once") && call == 1) {
                 delivery.retryAfter(Duration.ZERO);
+            }
+            if (delivery.id().equals("dies-once") && call == 1) {
+                delivery.deadLetter("the first call gives up");
             }
             if (delivery.id().equals("fails-once") && call == 1) {
                 throw new IllegalStateException("the first call fails");
