@@ -1,12 +1,14 @@
 package io.delayqueue.listener.handler;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 import io.delayqueue.Delivery;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -119,10 +121,29 @@ public final class HandlerMethodFactory {
         if (!this.observations.observesHandlers()) {
             return handler;
         }
-        return (message, delivery) -> {
-            MessageHandler.Call call = handler.prepare(message, delivery);
-            return () -> this.observations.handle(delivery, listenerId, call.headers(), call::invoke);
-        };
+        return new ObservedHandler(handler, this.observations, listenerId);
+    }
+
+    /** Observes each call of another handler. */
+    private record ObservedHandler(MessageHandler handler, MessageObservations observations,
+            String listenerId) implements MessageHandler {
+
+        @Override
+        public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
+            Call call = this.handler.prepare(message, delivery);
+            return () -> this.observations.handle(delivery, this.listenerId, call.headers(), call::invoke);
+        }
+
+        @Override
+        public Duration untilAvailable() {
+            return this.handler.untilAvailable();
+        }
+
+        @Override
+        public int claimLimit() {
+            return this.handler.claimLimit();
+        }
+
     }
 
     private static final class DeliveryArgumentResolver implements HandlerMethodArgumentResolver {

@@ -1,5 +1,6 @@
 package io.delayqueue.listener.handler;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
@@ -18,6 +19,22 @@ public interface MessageHandler {
      */
     Call prepare(ClaimedMessage message, Delivery delivery) throws Exception;
 
+    /**
+     * Returns how long no message should be claimed for this handler, because a system
+     * that it needs is unavailable; zero if it can process messages. Must not block.
+     */
+    default Duration untilAvailable() {
+        return Duration.ZERO;
+    }
+
+    /**
+     * Returns how many messages one claim may request for this handler, at least one.
+     * Must not block.
+     */
+    default int claimLimit() {
+        return Integer.MAX_VALUE;
+    }
+
     /** Calls the handler with its arguments. */
     @FunctionalInterface
     interface Call {
@@ -25,7 +42,9 @@ public interface MessageHandler {
         /**
          * Calls the handler.
          * @return completes when the handling ends; {@code null} if it has ended
-         * @throws Throwable the exception of the handler
+         * @throws Throwable the exception of the handler. A
+         * {@link HandlerUnavailableException}, thrown or as the end of the stage,
+         * releases the message without counting an attempt.
          */
         @Nullable CompletionStage<?> invoke() throws Throwable;
 

@@ -148,8 +148,8 @@ final class ClaimScheduler {
             return null;
         }
         boolean shared = this.limiter.isShared();
-        int permits = (shared || this.limiter.hasCapacity()) ? this.limiter.reserve(this.claimLimit, this.scheduler)
-                : 0;
+        int most = Math.min(this.claimLimit, this.binding.handler().claimLimit());
+        int permits = (shared || this.limiter.hasCapacity()) ? this.limiter.reserve(most, this.scheduler) : 0;
         this.queued = shared && permits == 0;
         if (permits == 0) {
             return null;
@@ -165,7 +165,9 @@ final class ClaimScheduler {
     }
 
     private long nextAt() {
-        return Math.max(this.schedule.nextAt(), this.notBefore);
+        long next = Math.max(this.schedule.nextAt(), this.notBefore);
+        Duration unavailable = this.binding.handler().untilAvailable();
+        return unavailable.isZero() ? next : Math.max(next, time() + Nanos.of(unavailable));
     }
 
     private void stopWaiting() {
@@ -255,6 +257,10 @@ final class ClaimScheduler {
     Duration untilNext() {
         this.waitingForCapacity = true;
         long now = time();
+        if (this.binding.handler().untilAvailable().compareTo(PrimaryPollerBid.GRACE) >= 0) {
+            // The handler may be available on another node, which then polls first.
+            resign();
+        }
         boolean waiting = this.limiter.hasWaiting();
         if (!this.queued && this.limiter.hasCapacity()) {
             this.waitingForCapacity = false;

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.HandlerTimeoutException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.listener.handler.HandlerUnavailableException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
@@ -254,6 +255,9 @@ final class DeliveryProcessor {
             this.binding.handled(HandlerOutcome.SUCCESS, nanos);
             return settleByDecision(inFlight, handling.delivery().decision());
         }
+        if (failure instanceof HandlerUnavailableException) {
+            return releaseUnavailable(inFlight, failure);
+        }
         this.binding.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
         return failed(inFlight, timedOut ? timeoutException(failure) : failure);
     }
@@ -317,6 +321,21 @@ final class DeliveryProcessor {
         settle(inFlight,
                 () -> this.context.store()
                     .release(inFlight.lease().partition(), List.of(inFlight.lease()), delay)
+                    .thenApply((answers) -> answers.get(0)),
+                "was to be released");
+        return End.SETTLED;
+    }
+
+    /**
+     * Releases the message with its due time, as if its handler had not started: the
+     * handler was unavailable for all messages, so the order of messages must not change.
+     */
+    private End releaseUnavailable(InFlightMessage inFlight, Throwable failure) {
+        logger.debug("Message '{}' of queue '{}' is released, as its handler is unavailable: {}", inFlight.lease().id(),
+                inFlight.lease().queue(), FailureSummary.line(failure));
+        settle(inFlight,
+                () -> this.context.store()
+                    .release(inFlight.lease().partition(), List.of(inFlight.message().unstartedLease()))
                     .thenApply((answers) -> answers.get(0)),
                 "was to be released");
         return End.SETTLED;

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 import ch.qos.logback.classic.Level;
@@ -15,11 +16,14 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.fixtures.store.ListenerFakeStore;
+import io.delayqueue.listener.handler.HandlerUnavailableException;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.MDC;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -138,6 +142,36 @@ class DeliveryProcessorTests {
         handle();
 
         assertThat(this.bed.store.dead).containsOnlyKeys("m~1");
+    }
+
+    /**
+     * A handler that can process no message at the moment, or whose future says so: no
+     * attempt counts, however often it happens, and the due time stays.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void releasesWithItsDueTimeIfTheHandlerIsUnavailable(boolean async) {
+        HandlerUnavailableException unavailable = new HandlerUnavailableException("broker is away", null);
+        if (async) {
+            this.bed.handler = (message, delivery) -> () -> CompletableFuture.failedFuture(unavailable);
+        }
+        else {
+            handlerThrows(unavailable);
+        }
+        this.bed.maxAttempts = 1;
+        PollLoop loop = this.bed.loop();
+        for (int i = 0; i < 5; i++) {
+            this.bed.handleOnce(loop);
+            this.bed.clock.advance(Duration.ofSeconds(1));
+        }
+
+        assertThat(this.bed.store.calls).filteredOn((call) -> !call.startsWith("claim"))
+            .hasSizeGreaterThan(4)
+            .containsOnly("release [m] as before");
+        assertThat(this.message.failures).isZero();
+        assertThat(this.message.dueAt).isEqualTo(ManualNanoClock.START);
+        assertThat(statistics()).isEqualTo(new ListenerStatistics(0, 0, 0, 0, 0, 0, 0, 0));
+        assertThat(this.log.lines(Level.WARN)).isEmpty();
     }
 
     @Test

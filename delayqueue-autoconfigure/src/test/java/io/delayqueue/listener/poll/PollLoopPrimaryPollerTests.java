@@ -174,6 +174,23 @@ class PollLoopPrimaryPollerTests {
         assertThat(this.primaryPartitions.count()).isZero();
     }
 
+    /** The broker of its handler may be reachable from another node. */
+    @Test
+    void aPrimaryPollerWhoseHandlerIsUnavailableResignsOnce() {
+        TestBed.FakeAvailability handler = new TestBed.FakeAvailability(this.bed.handler);
+        this.bed.handler = handler;
+        PollLoop loop = TestBed.loop(this.bed.queue(), this.context);
+        loop.runOnce();
+        handler.until = Duration.ofMillis(100);
+        loop.runOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 1");
+
+        handler.until = Duration.ofSeconds(1);
+        loop.runOnce();
+        loop.runOnce();
+        assertThat(this.bed.store.calls).containsExactly("claim 1", RESIGN);
+    }
+
     @Test
     void aPrimaryPollerThatStopsResignsBeforeItReleasesMessages() {
         PollLoop loop = loop();

@@ -346,6 +346,35 @@ class PollLoopTests {
         assertThat(this.bed.handled).containsExactly("m");
     }
 
+    /** The loop waits as long as its handler says, whatever wakes it. */
+    @Test
+    void claimsNothingWhileItsHandlerIsUnavailable() {
+        TestBed.FakeAvailability handler = new TestBed.FakeAvailability(this.bed.handler);
+        this.bed.handler = handler;
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        handler.until = Duration.ofSeconds(3);
+        assertThat(TestBed.poll(loop)).isEqualTo(Duration.ofSeconds(3));
+        assertThat(this.bed.store.calls).isEmpty();
+
+        handler.until = Duration.ZERO;
+        this.bed.handleOnce(loop);
+        assertThat(this.bed.handled).containsExactly("m");
+    }
+
+    @Test
+    void claimsNoMoreThanItsHandlerAllows() {
+        TestBed.FakeAvailability handler = new TestBed.FakeAvailability(this.bed.handler);
+        this.bed.handler = handler;
+        this.bed.concurrency = 10;
+        PollLoop loop = this.bed.loop();
+        handler.limit = 1;
+        TestBed.poll(loop);
+        handler.limit = Integer.MAX_VALUE;
+        TestBed.poll(loop);
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "claim 10");
+    }
+
     @Test
     void releasesMessagesForWhichThereIsNoThread() {
         this.bed.concurrency = 2;

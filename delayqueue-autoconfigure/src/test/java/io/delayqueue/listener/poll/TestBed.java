@@ -12,10 +12,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
+import io.delayqueue.Delivery;
 import io.delayqueue.QueueName;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.fixtures.store.ListenerFakeStore;
 import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageInspector;
@@ -252,6 +254,36 @@ public final class TestBed {
             return new PollLoopContext(TestBed.this.store, this.events, this.executor, this.timer,
                     new StoreOutageLog(TestBed.this.clock, Runnable::run), new ClockJumpLog(), this.partitions,
                     this.primaryPartitions, this.settings, this.nanoTime);
+        }
+
+    }
+
+    /** Delegates to a handler, and says how long it is unavailable. */
+    static final class FakeAvailability implements MessageHandler {
+
+        private final MessageHandler handler;
+
+        Duration until = Duration.ZERO;
+
+        int limit = Integer.MAX_VALUE;
+
+        FakeAvailability(MessageHandler handler) {
+            this.handler = handler;
+        }
+
+        @Override
+        public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
+            return this.handler.prepare(message, delivery);
+        }
+
+        @Override
+        public Duration untilAvailable() {
+            return this.until;
+        }
+
+        @Override
+        public int claimLimit() {
+            return this.limit;
         }
 
     }
