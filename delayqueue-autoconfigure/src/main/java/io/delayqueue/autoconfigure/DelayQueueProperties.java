@@ -56,6 +56,7 @@ import org.springframework.util.unit.DataSize;
  * @param knownQueues Names of queues that the application uses without a listener.
  * @param queues Settings of single queues, by name, which override those of all
  * listeners.
+ * @param forward Queues whose due messages are forwarded to a broker, by name.
  */
 @ConfigurationProperties("delayqueue")
 public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @DefaultValue("dq") String namespace,
@@ -64,7 +65,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
         @DefaultValue Send send, @DefaultValue Durability durability, @DefaultValue Listener listener,
         @DefaultValue DeadLetters deadLetters, @DefaultValue Journal journal, @DefaultValue Set<String> knownQueues,
-        @DefaultValue Map<String, Queue> queues) {
+        @DefaultValue Map<String, Queue> queues, @DefaultValue Map<String, ForwardSettings> forward) {
 
     private static final Duration MIN_WAIT = Duration.ofMillis(100);
 
@@ -105,6 +106,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
             require(partitions >= 1 && partitions <= Partition.LIMIT, propertiesOf(name) + "partitions",
                     "1 to %d".formatted(Partition.LIMIT), partitions);
         });
+        forward = Map.copyOf(forward);
+        forward.keySet().forEach((name) -> check("delayqueue.forward: ", () -> new QueueName(name)));
     }
 
     /** Returns the configured settings of the listeners of a queue. */

@@ -9,12 +9,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
+import io.delayqueue.listener.handler.MessageHandler;
+import io.delayqueue.listener.poll.ListenerCounters;
 import io.delayqueue.listener.poll.ListenerSettings;
+import io.delayqueue.listener.poll.PartitionBinding;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,6 +94,30 @@ public class DelayedListenerRegistry {
 
     HandlerMethodFactory handlers() {
         return this.handlers;
+    }
+
+    /**
+     * Adds a listener that is not an annotated method, and starts it if the application
+     * has started. It must be the only one of the queue in this application.
+     * @param settings changes the configured settings of the queue
+     * @throws IllegalStateException if another listener handles the queue or has the id
+     */
+    public synchronized void register(String id, QueueName queue, MessageHandler handler,
+            UnaryOperator<ListenerSettings> settings) {
+        ListenerCounters counters = new ListenerCounters();
+        PartitionBinding binding = new PartitionBinding(id, Partition.first(queue), settings.apply(defaults(queue)),
+                this.handlers.observed(handler, id), counters, events(queue, id));
+        for (ListenerContainer other : this.containers.values()) {
+            if (other.queues().contains(queue.value())) {
+                throw new IllegalStateException(
+                        ("Listener '%s' cannot handle queue '%s', because listener '%s' handles it too: each message "
+                                + "would go to one of the two")
+                            .formatted(id, queue, other.id()));
+            }
+        }
+        if (!register(new QueueListenerContainer(id, List.of(binding), counters))) {
+            throw new IllegalStateException("There is already a listener with the id '%s'".formatted(id));
+        }
     }
 
     /**

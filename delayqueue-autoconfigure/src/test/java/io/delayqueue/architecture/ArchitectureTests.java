@@ -97,6 +97,8 @@ class ArchitectureTests {
 
     private static final String OBSERVATION = API + ".observation";
 
+    private static final String FORWARD = API + ".forward";
+
     private static final String ACTUATOR = API + ".actuator";
 
     static final String WEB = API + ".web";
@@ -136,9 +138,10 @@ class ArchitectureTests {
                 from(HANDLER, API, STORE, ENVELOPE, OBSERVATION), //
                 from(POLL, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER), //
                 from(LISTENER, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER, POLL), //
+                from(FORWARD, API, STORE, ENVELOPE, LISTENER, HANDLER, POLL), //
                 from(ACTUATOR, API, ADMIN, STORE, ROUTING, JOURNAL, LISTENER, POLL), //
                 from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, TEMPLATE, MEMORY, REDIS,
-                        SCRIPT, REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR));
+                        SCRIPT, REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR, FORWARD));
     }
 
     static Arguments from(String name, String... others) {

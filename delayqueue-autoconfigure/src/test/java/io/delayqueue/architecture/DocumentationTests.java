@@ -174,7 +174,8 @@ public class DocumentationTests {
      */
     private static String ofAllListeners(String property) {
         return property.endsWith(".partitions") || property.endsWith(".journal-mode") ? "delayqueue.queues"
-                : property.replaceFirst("^delayqueue\\.queues\\.[^.]+", "delayqueue.listener");
+                : property.replaceFirst("^delayqueue\\.queues\\.[^.]+", "delayqueue.listener")
+                    .replaceFirst("^delayqueue\\.forward\\..*", "delayqueue.forward");
     }
 
     private static Stream<String> propertiesOf(String yaml) {

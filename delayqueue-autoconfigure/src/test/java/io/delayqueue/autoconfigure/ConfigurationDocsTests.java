@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -34,12 +35,18 @@ public class ConfigurationDocsTests {
 
     private static final String QUEUE_PROPERTIES = "| Property | Type | Default |";
 
+    private static final String FORWARD_PROPERTIES = "| Property of a forward | Type | Default | Meaning | Rule |";
+
+    /** Properties with the settings of queues and topics by name, in tables below. */
+    private static final Set<String> MAPS = Set.of("delayqueue.queues", "delayqueue.forward");
+
     private static final String ATTRIBUTES = "| Attribute | Stands before |";
 
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
-    private static final Map<Class<?>, String> TYPES = Map.of(Boolean.class, "boolean", String.class, "text",
-            Duration.class, "duration", DataSize.class, "size", Integer.class, "integer", Double.class, "number");
+    private static final Map<Class<?>, String> TYPES = Map.of(Boolean.class, "boolean", boolean.class, "boolean",
+            String.class, "text", Duration.class, "duration", DataSize.class, "size", Integer.class, "integer",
+            Double.class, "number");
 
     @Test
     void propertiesAreThoseOfTheMetadata() {
@@ -56,7 +63,7 @@ public class ConfigurationDocsTests {
 
         assertThat(documented).containsExactlyInAnyOrderElementsOf(ConfigurationMetadata.properties()
             .stream()
-            .filter((property) -> !property.name().equals("delayqueue.queues"))
+            .filter((property) -> !MAPS.contains(property.name()))
             .map(ConfigurationDocsTests::row)
             .toList());
     }
@@ -79,6 +86,15 @@ public class ConfigurationDocsTests {
             .containsExactlyInAnyOrderElementsOf(components(DelayQueueProperties.Queue.class, "")
                 .map((component) -> List.of(code("delayqueue.queues.<name>." + component.name()),
                         type(component.type()), code(defaultOf(component.name()))))
+                .toList());
+    }
+
+    @Test
+    void propertiesOfAForwardAreThoseOfItsRecord() {
+        assertThat(ConfigurationDocs.table(FORWARD_PROPERTIES).stream().map((cells) -> cells.subList(0, 2)))
+            .containsExactlyInAnyOrderElementsOf(components(ForwardSettings.class, "")
+                .map((component) -> List.of(code("delayqueue.forward.<name>." + component.name()),
+                        type(component.type())))
                 .toList());
     }
 
@@ -129,8 +145,8 @@ public class ConfigurationDocsTests {
     /** Also outside the tables nothing is named that does not exist. */
     @Test
     void noOtherPropertyIsNamed() {
-        List<String> known = Stream
-            .concat(ConfigurationDocs.table(PROPERTIES).stream(), ConfigurationDocs.table(QUEUE_PROPERTIES).stream())
+        List<String> known = Stream.of(PROPERTIES, QUEUE_PROPERTIES, FORWARD_PROPERTIES)
+            .flatMap((table) -> ConfigurationDocs.table(table).stream())
             .flatMap((cells) -> codes(cells.get(0)))
             .toList();
 
@@ -138,7 +154,9 @@ public class ConfigurationDocsTests {
             .stream()
             .flatMap(ConfigurationDocsTests::codes)
             .filter((code) -> code.startsWith("delayqueue."))
-            .map((code) -> code.replaceAll("=.*", "").replaceAll("queues\\[[^]]*]", "queues.<name>"))
+            .map((code) -> code.replaceAll("=.*", "")
+                .replaceAll("queues\\[[^]]*]", "queues.<name>")
+                .replaceAll("forward\\[[^]]*]", "forward.<name>"))
             .filter((name) -> !name.endsWith(".*"))).isNotEmpty().isSubsetOf(known);
     }
 

@@ -1,0 +1,56 @@
+package io.delayqueue.forward;
+
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds a due message that is forwarded to a broker.
+ *
+ * @param queue the queue that the message was sent to
+ * @param id the id of the message
+ * @param group its group; {@code null} for none
+ * @param dueAt when this attempt was due, on the store's clock
+ * @param attempt the number of this attempt, from 1; the unavailability of a broker does
+ * not increase it
+ * @param headers the headers that the sender set, including those of its trace
+ * @param payload the payload as it is stored: JSON in UTF-8; must not be changed
+ */
+@SuppressWarnings("ArrayRecordComponent") // Never compared.
+public record ForwardedMessage(String queue, String id, @Nullable String group, Instant dueAt, int attempt,
+        Map<String, String> headers, byte[] payload) {
+
+    public ForwardedMessage {
+        headers = Map.copyOf(headers);
+    }
+
+    /**
+     * Returns the headers for the broker: those of the sender, and those of
+     * {@link ForwardHeaders}, except for the type of the payload.
+     */
+    public Map<String, String> brokerHeaders() {
+        Map<String, String> all = new LinkedHashMap<>();
+        this.headers.forEach((name, value) -> {
+            if (!name.startsWith(ForwardHeaders.PREFIX)) {
+                all.put(name, value);
+            }
+        });
+        all.put(ForwardHeaders.ID, this.id);
+        all.put(ForwardHeaders.QUEUE, this.queue);
+        if (this.group != null) {
+            all.put(ForwardHeaders.GROUP, this.group);
+        }
+        all.put(ForwardHeaders.DUE, this.dueAt.toString());
+        all.put(ForwardHeaders.ATTEMPT, Integer.toString(this.attempt));
+        return all;
+    }
+
+    /** Omits the content, which may be private. */
+    @Override
+    public String toString() {
+        return "ForwardedMessage[queue=%s, id=%s, attempt=%d]".formatted(this.queue, this.id, this.attempt);
+    }
+
+}

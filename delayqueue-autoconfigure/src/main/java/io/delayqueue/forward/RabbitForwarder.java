@@ -1,0 +1,126 @@
+package io.delayqueue.forward;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+import org.springframework.amqp.AmqpException;
+import org.springframework.amqp.core.Message;
+import org.springframework.amqp.core.MessageProperties;
+import org.springframework.amqp.core.ReturnedMessage;
+import org.springframework.amqp.rabbit.connection.CorrelationData;
+import org.springframework.amqp.rabbit.connection.PublisherCallbackChannel;
+import org.springframework.amqp.rabbit.core.RabbitTemplate;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+/**
+ * Forwards messages to an exchange of RabbitMQ. A message is confirmed when the broker
+ * has stored it in every queue that it is routed to. Without such a queue the broker
+ * returns it, which makes it undeliverable. A missing exchange or permission stops all
+ * messages alike, so they wait.
+ */
+final class RabbitForwarder implements MessageForwarder {
+
+    /** The reply text with which the broker closes the channel of a message. */
+    private static final String TOO_LARGE = "PRECONDITION_FAILED - message size";
+
+    /**
+     * How long a rejected message may still be returned. RabbitMQ returns a message
+     * before it confirms it, but Qpid rejects it first.
+     */
+    private static final Duration RETURN_GRACE = Duration.ofMillis(100);
+
+    private final RabbitTemplate template;
+
+    private final String exchange;
+
+    private final String routingKey;
+
+    /** Messages without confirmation, by the ids of their correlation. */
+    private final Map<String, CompletableFuture<ReturnedMessage>> unconfirmed = new ConcurrentHashMap<>();
+
+    /**
+     * Creates a forwarder.
+     * @param template publishes mandatory messages; used by no other forwarder
+     */
+    RabbitForwarder(RabbitTemplate template, String exchange, String routingKey) {
+        this.template = template;
+        this.exchange = exchange;
+        this.routingKey = routingKey;
+        template.setReturnsCallback(this::returned);
+    }
+
+    @Override
+    public CompletionStage<?> forward(ForwardedMessage message) {
+        CorrelationData correlation = new CorrelationData();
+        CompletableFuture<ReturnedMessage> returned = new CompletableFuture<>();
+        this.unconfirmed.put(correlation.getId(), returned);
+        try {
+            this.template.send(this.exchange, this.routingKey, convert(message), correlation);
+        }
+        catch (AmqpException ex) {
+            this.unconfirmed.remove(correlation.getId());
+            throw new BrokerUnavailableException(
+                    "Exchange '%s' cannot be reached: %s".formatted(this.exchange, ex.getMessage()), ex);
+        }
+        return correlation.getFuture()
+            .thenCompose((confirm) -> end(correlation, confirm, returned))
+            .whenComplete((done, failure) -> this.unconfirmed.remove(correlation.getId()));
+    }
+
+    private static Message convert(ForwardedMessage message) {
+        MessageProperties properties = new MessageProperties();
+        properties.setContentType(ForwardHeaders.JSON);
+        properties.setContentEncoding(UTF_8.name());
+        properties.setMessageId(message.id());
+        message.brokerHeaders().forEach(properties::setHeader);
+        return new Message(message.payload(), properties);
+    }
+
+    private void returned(ReturnedMessage message) {
+        Object id = message.getMessage()
+            .getMessageProperties()
+            .getHeader(PublisherCallbackChannel.RETURNED_MESSAGE_CORRELATION_KEY);
+        CompletableFuture<ReturnedMessage> pending = (id != null) ? this.unconfirmed.get(id.toString()) : null;
+        if (pending != null) {
+            pending.complete(message);
+        }
+    }
+
+    private CompletionStage<?> end(CorrelationData correlation, CorrelationData.Confirm confirm,
+            CompletableFuture<ReturnedMessage> returned) {
+        ReturnedMessage unroutable = correlation.getReturned();
+        if (unroutable != null) {
+            throw undeliverable(unroutable);
+        }
+        String reason = confirm.reason();
+        if (confirm.ack()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (reason != null && reason.contains(TOO_LARGE)) {
+            throw new UndeliverableMessageException(
+                    "Exchange '%s' does not accept the message: %s".formatted(this.exchange, reason), null);
+        }
+        if (reason != null) {
+            throw rejected(reason);
+        }
+        return returned.orTimeout(RETURN_GRACE.toMillis(), TimeUnit.MILLISECONDS).handle((message, none) -> {
+            throw (message != null) ? undeliverable(message) : rejected("the broker rejected it");
+        });
+    }
+
+    private RuntimeException rejected(String reason) {
+        return new BrokerUnavailableException(
+                "Exchange '%s' has not confirmed the message: %s".formatted(this.exchange, reason), null);
+    }
+
+    private RuntimeException undeliverable(ReturnedMessage message) {
+        return new UndeliverableMessageException("Exchange '%s' has no queue for routing key '%s': %s (%d)"
+            .formatted(this.exchange, this.routingKey, message.getReplyText(), message.getReplyCode()), null);
+    }
+
+}

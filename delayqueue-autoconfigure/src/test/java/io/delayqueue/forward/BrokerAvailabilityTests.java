@@ -1,0 +1,135 @@
+package io.delayqueue.forward;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import ch.qos.logback.classic.Level;
+import io.delayqueue.fixtures.LogCapture;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.forward.BrokerAvailability.Attempt;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests that one message at a time probes a broker that is away, after growing waits, and
+ * that the log has one line for the begin and one for the end of an outage.
+ */
+class BrokerAvailabilityTests {
+
+    private static final RuntimeException AWAY = new BrokerUnavailableException("away", null);
+
+    private final ManualNanoClock clock = new ManualNanoClock();
+
+    private final LogCapture log = new LogCapture();
+
+    private final BrokerAvailability availability = new BrokerAvailability("orders", "kafka:orders", this.clock);
+
+    @AfterEach
+    void close() {
+        this.log.close();
+    }
+
+    private void probe(boolean confirmed) {
+        Attempt attempt = this.availability.begin();
+        assertThat(attempt).isEqualTo(Attempt.PROBE);
+        if (confirmed) {
+            this.availability.confirmed(attempt);
+        }
+        else {
+            this.availability.unavailable(attempt, AWAY);
+        }
+    }
+
+    @Test
+    void theFirstMessageIsAProbe() {
+        assertThat(this.availability.untilAvailable()).isZero();
+        assertThat(this.availability.begin()).isEqualTo(Attempt.PROBE);
+        assertThat(this.availability.begin()).isEqualTo(Attempt.REJECTED);
+        assertThat(this.availability.untilAvailable()).isEqualTo(BrokerAvailability.PROBE_CHECK);
+
+        this.availability.confirmed(Attempt.PROBE);
+
+        assertThat(this.availability.isAvailable()).isTrue();
+        assertThat(this.availability.untilAvailable()).isZero();
+        assertThat(this.availability.begin()).isEqualTo(Attempt.ORDINARY);
+        assertThat(this.log.lines(Level.INFO)).isEmpty();
+    }
+
+    @Test
+    void theWaitsGrowUpToTenSeconds() {
+        List<Duration> waits = new ArrayList<>();
+        for (int i = 0; i < 70; i++) {
+            probe(false);
+            Duration wait = this.availability.untilAvailable();
+            waits.add(wait);
+            this.clock.advance(wait.minusNanos(1));
+            assertThat(this.availability.begin()).isEqualTo(Attempt.REJECTED);
+            this.clock.advance(Duration.ofNanos(1));
+        }
+
+        assertThat(waits).startsWith(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(4),
+                Duration.ofSeconds(8), Duration.ofSeconds(10));
+        assertThat(waits.subList(4, 70)).containsOnly(Duration.ofSeconds(10));
+    }
+
+    /** Messages in flight at the begin of an outage all fail, and lengthen no wait. */
+    @Test
+    void onlyProbesLengthenTheWait() {
+        probe(true);
+        for (int i = 0; i < 10; i++) {
+            this.availability.unavailable(Attempt.ORDINARY, AWAY);
+        }
+        assertThat(this.availability.untilAvailable()).isEqualTo(Duration.ofSeconds(1));
+        this.availability.confirmed(Attempt.ORDINARY);
+        assertThat(this.availability.isAvailable()).isFalse();
+    }
+
+    @Test
+    void anOutageOfTenMinutesIsTwoLinesOfTheLog() {
+        probe(true);
+        this.availability.unavailable(Attempt.ORDINARY, AWAY);
+        this.clock.advance(Duration.ofSeconds(1));
+        for (int i = 0; i < 60; i++) {
+            probe(false);
+            this.clock.advance(Duration.ofSeconds(10));
+        }
+        probe(true);
+
+        assertThat(this.log.lines(Level.WARN)).hasSize(1)
+            .first()
+            .asString()
+            .startsWith("Messages of queue 'orders' cannot be forwarded to 'kafka:orders'");
+        assertThat(this.log.lines(Level.INFO))
+            .containsExactly("Messages of queue 'orders' are forwarded to 'kafka:orders' again, after 10 min 1 s");
+    }
+
+    /** Some partitions of a topic may be away, and others not. */
+    @Test
+    void anOutageThatComesAndGoesIsLoggedOnceAMinute() {
+        for (int i = 0; i < 59; i++) {
+            probe(true);
+            this.availability.unavailable(Attempt.ORDINARY, AWAY);
+            this.clock.advance(Duration.ofSeconds(1));
+        }
+        assertThat(this.log.lines(Level.WARN)).hasSize(1);
+
+        this.clock.advance(Duration.ofSeconds(1));
+        probe(true);
+        this.availability.unavailable(Attempt.ORDINARY, AWAY);
+        assertThat(this.log.lines(Level.WARN)).hasSize(2);
+        assertThat(this.log.lines(Level.INFO)).hasSize(1);
+    }
+
+    @Test
+    void aMessageThatFailsByItselfEndsItsProbe() {
+        this.availability.failed(this.availability.begin());
+
+        assertThat(this.availability.untilAvailable()).isZero();
+        assertThat(this.availability.begin()).isEqualTo(Attempt.PROBE);
+        assertThat(this.log.lines(Level.WARN)).isEmpty();
+    }
+
+}

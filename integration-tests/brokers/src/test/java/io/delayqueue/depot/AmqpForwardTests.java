@@ -1,0 +1,182 @@
+package io.delayqueue.depot;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.fixtures.redis.TcpProxy;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.amqp.core.Message;
+import org.springframework.amqp.core.MessageProperties;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests the forwarding of due messages to a broker of AMQP 0-9-1, as RabbitMQ is. */
+@Tag("server")
+@ExtendWith(OutputCaptureExtension.class)
+class AmqpForwardTests extends DepotTestBase {
+
+    private final AmqpBroker broker = AmqpBroker.SHARED;
+
+    private final String exchange = "exchange-" + UUID.randomUUID();
+
+    private String timeout = "1s";
+
+    private final String target = "queue-" + UUID.randomUUID();
+
+    @BeforeEach
+    void declare() {
+        this.broker.declareQueue(this.target, this.exchange, "created");
+    }
+
+    @AfterEach
+    void connect() {
+        this.broker.proxy().pass();
+    }
+
+    private void start(String routingKey, String... settings) {
+        start(this.exchange, routingKey, settings);
+    }
+
+    private void start(String exchange, String routingKey, String[] settings) {
+        List<String> all = new ArrayList<>(this.broker.settings());
+        all.add("--delayqueue.forward.orders.to=rabbit:" + exchange + "/" + routingKey);
+        all.add("--delayqueue.forward.orders.timeout=" + this.timeout);
+        all.addAll(List.of(settings));
+        start(Depot.class, all.toArray(String[]::new));
+    }
+
+    private List<String> takeIds() {
+        return this.broker.take(this.target)
+            .stream()
+            .map((message) -> message.getMessageProperties().getMessageId())
+            .toList();
+    }
+
+    @Test
+    void aDueMessageIsPublishedWithItsPropertiesAndHeaders() {
+        start("created");
+
+        queue().send(DelayedMessage.builder(QUEUE, "content")
+            .id("order-1")
+            .group("customer-7")
+            .header("tag", "gold")
+            .delay(Duration.ofMillis(300))
+            .build());
+
+        assertAllForwarded();
+        List<Message> messages = this.broker.take(this.target);
+        assertThat(messages).hasSize(1);
+        assertThat(messages.get(0).getBody()).asString().isEqualTo("\"content\"");
+        MessageProperties properties = messages.get(0).getMessageProperties();
+        assertThat(properties.getMessageId()).isEqualTo("order-1");
+        assertThat(properties.getContentType()).isEqualTo("application/json");
+        assertThat(properties.getHeaders()).containsEntry("delayqueue-id", "order-1")
+            .containsEntry("delayqueue-queue", QUEUE)
+            .containsEntry("delayqueue-group", "customer-7")
+            .containsEntry("delayqueue-attempt", "1")
+            .containsEntry("tag", "gold")
+            .containsKey("delayqueue-due");
+    }
+
+    /** Without a queue the broker confirms the message as well, and drops it. */
+    @Test
+    void anUnroutableMessageIsDeadLetteredAtOnceWithTheCause() {
+        start("unknown");
+
+        queue().send(QUEUE, "lost", "content", Duration.ZERO);
+
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).dead() == 1);
+        assertThat(queue().deadLetters(QUEUE).list(null, 10).deadLetters().get(0)).satisfies((letter) -> {
+            assertThat(letter.messageId()).isEqualTo("lost");
+            assertThat(letter.failures()).isOne();
+            assertThat(letter.cause())
+                .contains("Exchange '%s' has no queue for routing key 'unknown'".formatted(this.exchange))
+                .contains("(312)");
+        });
+    }
+
+    @Test
+    void aBrokerThatIsAwayCostsNoAttemptAndNoOrder(CapturedOutput output) {
+        costsNothing(TcpProxy::refuse, output);
+    }
+
+    @Test
+    @Tag("matrix")
+    void aBrokerThatHangsCostsNoAttemptAndNoOrder(CapturedOutput output) {
+        costsNothing(TcpProxy::blackhole, output);
+    }
+
+    private void costsNothing(Consumer<TcpProxy> outage, CapturedOutput output) {
+        start("created", "--delayqueue.listener.max-attempts=1");
+        queue().send(QUEUE, "before");
+        assertAllForwarded();
+
+        outage.accept(this.broker.proxy());
+        sendGroups(5, 20);
+        await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
+        // Real time: the outage lasts for several probes.
+        await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+        assertThat(queue().statistics(QUEUE).dead()).isZero();
+        this.broker.proxy().pass();
+
+        assertAllForwarded();
+        assertGroups(takeIds(), 5, 20);
+        assertThat(count(output, AWAY)).isOne();
+        assertThat(count(output, BACK)).isOne();
+    }
+
+    @Test
+    void aSlowBrokerDelaysMessagesAndRepeatsNone() {
+        this.timeout = "1m";
+        start("created");
+        this.broker.proxy().delay(Duration.ofMillis(100));
+
+        sendGroups(10, 3);
+
+        assertAllForwarded();
+        assertThat(takeIds()).hasSize(30).doesNotHaveDuplicates();
+    }
+
+    /** The message was published, and only its confirmation is lost. */
+    @Test
+    void aLostConfirmationRepeatsTheMessageWithItsId() {
+        start("created");
+        sendGroups(1, 1);
+        assertAllForwarded();
+        this.broker.proxy().loseReplyTo("lost-1");
+
+        queue().send(QUEUE, "lost-1", "content", Duration.ZERO);
+
+        await().atMost(LIMIT).until(() -> !this.broker.proxy().isLossPending());
+        assertAllForwarded();
+        assertThat(takeIds()).startsWith("g0-000", "lost-1").endsWith("lost-1").hasSize(3);
+    }
+
+    /** An exchange that does not exist yet is no fault of the message. */
+    @Test
+    void messagesForAMissingExchangeWaitUntilItExists(CapturedOutput output) {
+        String later = "later-" + UUID.randomUUID();
+        start(later, "created", new String[0]);
+        sendGroups(2, 2);
+        await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
+        assertThat(queue().statistics(QUEUE).dead()).isZero();
+
+        this.broker.declareQueue(this.target, later, "created");
+
+        assertAllForwarded();
+        assertGroups(takeIds(), 2, 2);
+    }
+
+}
