@@ -53,7 +53,7 @@ public final class JournalFactory {
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
         this.restorer = new JournalRestorer(table, offers, this.status);
         this.relay = new JournalRelay(table, offers, this.status, publisher);
-        this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store, modes);
+        this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
     }
 

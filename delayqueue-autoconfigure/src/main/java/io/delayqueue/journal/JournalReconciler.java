@@ -9,7 +9,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.EndedMessage;
@@ -18,6 +17,7 @@ import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +65,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final PartitionRouter router;
 
-    private final Function<QueueName, JournalMode> modes;
+    private final PartitionLayouts layouts;
 
     private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
 
@@ -77,26 +77,29 @@ final class JournalReconciler implements SmartLifecycle {
 
     private @Nullable String identity;
 
-    private long queuesReadAt;
+    private volatile long queuesReadAt;
 
     private @Nullable Thread thread;
 
     private volatile CountDownLatch stopped = new CountDownLatch(0);
 
     JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, JournalStatus status,
-            StoreComponents store, Function<QueueName, JournalMode> modes) {
+            StoreComponents store) {
         this.table = table;
         this.offers = offers;
         this.restorer = restorer;
         this.status = status;
         this.store = store.messages();
         this.router = new PartitionRouter(store);
-        this.modes = modes;
+        this.layouts = store.partitions();
     }
 
     /** Includes a queue to which this process has sent. */
     void include(QueueName queue) {
-        this.used.add(queue);
+        if (this.used.add(queue)) {
+            this.queuesReadAt = System.nanoTime() - QUEUES_INTERVAL.toNanos(); // records
+                                                                               // its mode
+        }
     }
 
     @Override
@@ -175,6 +178,9 @@ final class JournalReconciler implements SmartLifecycle {
         if (System.nanoTime() - this.queuesReadAt >= QUEUES_INTERVAL.toNanos()) {
             try {
                 this.used.addAll(this.table.queues());
+                for (QueueName queue : this.used) {
+                    this.layouts.ledger(queue, this.offers.isLedger(queue)).join();
+                }
                 this.queuesReadAt = System.nanoTime();
             }
             catch (RuntimeException ex) {
@@ -182,7 +188,7 @@ final class JournalReconciler implements SmartLifecycle {
             }
         }
         Set<QueueName> ledgers = new HashSet<>(this.used);
-        ledgers.removeIf((queue) -> this.modes.apply(queue) != JournalMode.LEDGER);
+        ledgers.removeIf((queue) -> !this.offers.isLedger(queue));
         return ledgers;
     }
 

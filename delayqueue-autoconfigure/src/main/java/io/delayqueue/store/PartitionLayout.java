@@ -29,8 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param complete whether every partition has recorded this or a later version, and so
  * rejects calls with an earlier one
  * @param pause the pause of the queue; {@code null} if it is not paused
+ * @param ledger whether sends without a row in a journal are rejected
  */
-public record PartitionLayout(int version, List<Integer> counts, boolean complete, @Nullable Pause pause) {
+public record PartitionLayout(int version, List<Integer> counts, boolean complete, @Nullable Pause pause,
+        boolean ledger) {
 
     /** Layout of a queue that was never partitioned. */
     public static final PartitionLayout ONE = new PartitionLayout(0, List.of(1), true);
@@ -44,7 +46,7 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
      * The repetitions are bounded, because each repetition of a group uses stack space.
      */
     private static final Pattern FORM = Pattern
-        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(p\\d{0,15})?(\\+?)".formatted(MAX_COUNTS - 1));
+        .compile("(\\d{1,9})\\|(\\d{1,3}(?:,\\d{1,3}){0,%d})(p\\d{0,15})?(j?)(\\+?)".formatted(MAX_COUNTS - 1));
 
     public PartitionLayout {
         counts = List.copyOf(counts);
@@ -60,6 +62,11 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     /** Creates the layout of a queue that is not paused. */
     public PartitionLayout(int version, List<Integer> counts, boolean complete) {
         this(version, counts, complete, null);
+    }
+
+    /** Creates the layout of a queue that is not a ledger. */
+    public PartitionLayout(int version, List<Integer> counts, boolean complete, @Nullable Pause pause) {
+        this(version, counts, complete, pause, false);
     }
 
     /** Returns the first version for a new queue. */
@@ -88,17 +95,18 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
                         .formatted(text.length()));
         }
         return new PartitionLayout(Integer.parseInt(matcher.group(1)),
-                Stream.of(matcher.group(2).split(",")).map(Integer::valueOf).toList(), matcher.group(4).isEmpty(),
-                Pause.parse(matcher.group(3)));
+                Stream.of(matcher.group(2).split(",")).map(Integer::valueOf).toList(), matcher.group(5).isEmpty(),
+                Pause.parse(matcher.group(3)), !matcher.group(4).isEmpty());
     }
 
     /**
-     * Returns the recorded form: {@code 3|1,4}, then the pause if there is one, and a
-     * plus sign while it is not complete.
+     * Returns the recorded form: {@code 3|1,4}, then the pause if there is one, {@code j}
+     * for a ledger, and a plus sign while it is not complete.
      */
     public String text() {
         return this.version + "|" + this.counts.stream().map(String::valueOf).collect(Collectors.joining(","))
-                + ((this.pause != null) ? this.pause.text() : "") + (this.complete ? "" : "+");
+                + ((this.pause != null) ? this.pause.text() : "") + (this.ledger ? "j" : "")
+                + (this.complete ? "" : "+");
     }
 
     /** Returns the number of partitions that new messages are distributed over. */
@@ -151,12 +159,17 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
                             + "or a queue of another name")
                         .formatted(this.counts, count));
         }
-        return new PartitionLayout(this.version + 1, next, false, this.pause);
+        return new PartitionLayout(this.version + 1, next, false, this.pause, this.ledger);
     }
 
     /** Returns the next version, with another pause or none, which is not complete. */
     public PartitionLayout paused(@Nullable Pause pause) {
-        return new PartitionLayout(this.version + 1, this.counts, false, pause);
+        return new PartitionLayout(this.version + 1, this.counts, false, pause, this.ledger);
+    }
+
+    /** Returns the next version, for a ledger or not, which is not complete. */
+    public PartitionLayout ofLedger(boolean ledger) {
+        return new PartitionLayout(this.version + 1, this.counts, false, this.pause, ledger);
     }
 
     /**
@@ -168,11 +181,11 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
     }
 
     public PartitionLayout completed() {
-        return new PartitionLayout(this.version, this.counts, true, this.pause);
+        return new PartitionLayout(this.version, this.counts, true, this.pause, this.ledger);
     }
 
     public PartitionLayout uncompleted() {
-        return new PartitionLayout(this.version, this.counts, false, this.pause);
+        return new PartitionLayout(this.version, this.counts, false, this.pause, this.ledger);
     }
 
     /**
@@ -186,7 +199,7 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
         joined.remove(count());
         joined.add(count());
         return (joined.size() > MAX_COUNTS) ? this
-                : new PartitionLayout(this.version, List.copyOf(joined), this.complete, this.pause);
+                : new PartitionLayout(this.version, List.copyOf(joined), this.complete, this.pause, this.ledger);
     }
 
     /**

@@ -81,8 +81,8 @@
 --                            'k<ms>:<load>:<node>' the primary poller polled, and will again
 --                            after that time, '' for an empty queue; 'v' there is none
 -- KEYS[4]  partitions STRING 'version|counts', the layout of partitions, as PartitionLayout
---                            writes it, then 'p' if it is paused, and until when, ms; a
---                            setting, which outlives messages. Absent: one partition,
+--                            writes it, then 'p' if it is paused, and until when, ms, 'j' for
+--                            a ledger; a setting, which outlives messages. Absent: one partition,
 --                            version 0
 -- KEYS[5]  leased     ZSET   id -> end of its lease, microseconds
 -- KEYS[6]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0

@@ -53,7 +53,7 @@ public final class RedisExceptionTranslator {
     private static final String STALE_LAYOUT = "DQSTALE";
 
     /** Matches a whole record; a truncated one might be valid too. */
-    private static final Pattern LAYOUT_RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?\\+?");
+    private static final Pattern LAYOUT_RECORD = Pattern.compile("\\d{1,9}\\|[\\d,]+(?:p\\d{0,15})?j?\\+?");
 
     private static final String REPEATED = "it was sent before, and that may have taken effect";
 

@@ -224,6 +224,15 @@ public final class PartitionLayouts {
             .thenApply(PartitionLayout::count);
     }
 
+    /**
+     * Records whether sends without a row in a journal are rejected, for all processes.
+     */
+    public CompletableFuture<Void> ledger(QueueName queue, boolean ledger) {
+        return change(queue, (before) -> (before.ledger() == ledger) ? before : before.ofLedger(ledger))
+            .thenAccept((before) -> {
+            });
+    }
+
     /** Returns the time of the store that holds a queue. */
     public CompletableFuture<Instant> now(QueueName queue) {
         return this.records.now(queue);

@@ -25,6 +25,7 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.store.DueTime;
@@ -98,6 +99,7 @@ public final class PartitionRouter {
     public CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages) {
         this.registrar.register(queue);
         return this.layouts.of(queue).thenApply((partitions) -> {
+            requireJournal(queue, partitions, null);
             if (partitions.counts().equals(PartitionLayout.ONE.counts())) {
                 PartitionRoute only = new PartitionRoute(
                         List.of(new PartitionTarget(Partition.first(queue), partitions.version())));
@@ -118,14 +120,26 @@ public final class PartitionRouter {
         if (message.unique()) {
             // Most messages are of this kind, and never rejected for their target.
             return this.layouts.of(queue)
-                .thenCompose((partitions) -> this.store.schedule(partitions.target(queue, message.id()).with(offer),
+                .thenCompose((partitions) -> this.store.schedule(
+                        requireJournal(queue, partitions, offer).target(queue, message.id()).with(offer),
                         List.of(message)))
                 .thenApply((results) -> results.get(0));
         }
         return this.layouts.of(queue)
-            .thenCompose(
-                    (partitions) -> schedule(PartitionRoute.of(queue, partitions, message), List.of(message), offer))
+            .thenCompose((partitions) -> schedule(
+                    PartitionRoute.of(queue, requireJournal(queue, partitions, offer), message), List.of(message),
+                    offer))
             .thenCompose((answers) -> answers.get(0).toFuture());
+    }
+
+    /** Rejects sends that bypass the journal of a queue. */
+    private static PartitionLayout requireJournal(QueueName queue, PartitionLayout partitions, @Nullable Offer offer) {
+        if (partitions.ledger() && offer == null) {
+            throw new StoreRefusedException(("Queue '%s' is a ledger, and this application has no journal for it, so "
+                    + "the message could not be restored; nothing was stored. Set its delayqueue.journal.mode to 'ledger'")
+                .formatted(queue), Effect.NONE, null);
+        }
+        return partitions;
     }
 
     /**

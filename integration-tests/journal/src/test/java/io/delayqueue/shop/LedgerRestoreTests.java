@@ -12,6 +12,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -32,6 +33,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -239,6 +241,30 @@ class LedgerRestoreTests {
 
         await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("lost"));
         await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    /** A sender without the journal would store messages that cannot be restored. */
+    @EachDatabase
+    void aSenderWithoutTheJournalIsRejected(ShopDatabase database) {
+        start(database);
+        this.queue.send(ORDERS, "1", "later", LATER);
+        await().untilAsserted(
+                () -> assertThat(redis.commands().get("dq:{" + ORDERS + "}:partitions")).matches("\\d+\\|1j"));
+
+        try (ConfigurableApplicationContext other = SpringApplication.run(Shop.class,
+                "--spring.data.redis.port=" + redis.port(), "--spring.datasource.url=" + ShopDatabase.H2.url(),
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none")) {
+            DelayQueueTemplate withoutJournal = other.getBean(DelayQueueTemplate.class);
+
+            assertThatThrownBy(() -> withoutJournal.send(ORDERS, "2", "later", LATER))
+                .isInstanceOf(StoreRefusedException.class)
+                .hasMessageContaining("Queue 'orders' is a ledger");
+            assertThatThrownBy(() -> withoutJournal.send(ORDERS, "now")).isInstanceOf(StoreRefusedException.class);
+            assertThat(withoutJournal.cancel(ORDERS, "1")).isEqualTo(CancelResult.CANCELLED);
+        }
+
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+        assertThat(this.queue.send(ORDERS, "3", "later", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
     }
 
     @EachDatabase
