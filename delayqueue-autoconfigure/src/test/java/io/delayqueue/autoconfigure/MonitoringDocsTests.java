@@ -21,8 +21,10 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.HistorySettings;
+import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalMode;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.routing.StoreComponents;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -34,6 +36,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -138,6 +142,7 @@ class MonitoringDocsTests {
             .withPropertyValues("delayqueue.store=memory")
             .withBean(MeterRegistry.class, () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
             .withBean(HistoryFactory.class, MonitoringDocsTests::history)
+            .withUserConfiguration(JournalConfiguration.class)
             .withBean(Handler.class)
             .run((context) -> {
                 context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
@@ -145,6 +150,19 @@ class MonitoringDocsTests {
                 context.getBean(MessageEventRecorderFactory.class).called("send", 1, true);
                 test.accept(context.getBean(PrometheusMeterRegistry.class));
             });
+    }
+
+    /** Provides a journal that nothing starts, and so needs no database. */
+    @Configuration(proxyBeanMethods = false)
+    static class JournalConfiguration {
+
+        @Bean
+        JournalFactory journal(StoreComponents store) {
+            return new JournalFactory(new DriverManagerDataSource(), "dq", store, (queue) -> JournalMode.OFF,
+                    Duration.ofSeconds(1), (event) -> {
+                    });
+        }
+
     }
 
     /** Records nothing, as no queue has a journal, and so needs no database. */

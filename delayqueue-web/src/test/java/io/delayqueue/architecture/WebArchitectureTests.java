@@ -29,6 +29,13 @@ class WebArchitectureTests extends ArchitectureTests {
     private static final Set<String> PUBLIC_FOR_USERS = Set.of(
             // returned by DelayedListenerRegistry.listener(id), with its counts
             "ListenerContainer", "ListenerStatistics",
+            // argument and result of JournalOperations
+            "RestorePlan", "RestoreReport",
+            // to forward messages to other brokers, and the settings of a queue
+            "MessageForwarder", "ForwardedMessage", "BrokerUnavailableException", "UndeliverableMessageException",
+            "BrokerHeaders", "ForwardHeaders", "ForwardSettings",
+            // for the expression language, and generated code of the container
+            "ExpressionRoot", "ForwardingHandler",
             // to name and tag observations otherwise
             "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
             "DefaultSendObservationConvention", "DefaultHandleObservationConvention",

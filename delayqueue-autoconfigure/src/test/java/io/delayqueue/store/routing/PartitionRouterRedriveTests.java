@@ -59,12 +59,12 @@ class PartitionRouterRedriveTests {
         given(this.inspector.find(any(), any())).willReturn(CompletableFuture.completedFuture(Optional.empty()));
         given(this.store.schedule(any(), any())).willReturn(CompletableFuture
             .completedFuture(List.of(new SendResult(QUEUE.value(), MESSAGE.id(), null, SendOutcome.SCHEDULED))));
-        given(this.store.purge(any(), any())).willReturn(CompletableFuture.completedFuture(true));
+        given(this.store.removeRedriven(any(), any())).willReturn(CompletableFuture.completedFuture(true));
     }
 
     @Test
     void aDeadLetterThatCannotBeRemovedIsNotReportedAsUnchanged() {
-        given(this.store.purge(any(), any()))
+        given(this.store.removeRedriven(any(), any()))
             .willReturn(CompletableFuture.failedFuture(new StoreRefusedException("NOPERM", Effect.NONE, null)));
 
         assertRedriveFails(StoreUnavailableException.class, Effect.UNKNOWN);
@@ -77,7 +77,7 @@ class PartitionRouterRedriveTests {
 
         assertRedriveFails(NotReplicatedException.class, Effect.STORED);
 
-        then(this.store).should().purge(any(), any());
+        then(this.store).should().removeRedriven(any(), any());
     }
 
     @Test
@@ -87,7 +87,7 @@ class PartitionRouterRedriveTests {
 
         assertRedriveFails(StoreUnavailableException.class, Effect.UNKNOWN);
 
-        then(this.store).should(never()).purge(any(), any());
+        then(this.store).should(never()).removeRedriven(any(), any());
     }
 
     private void assertRedriveFails(Class<? extends DelayQueueException> type, Effect effect) {
