@@ -23,6 +23,7 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -267,6 +268,7 @@ public class DocumentationTests {
     }
 
     @Test
+    @Tag("long")
     void examplesCompile(@TempDir Path classes) {
         List<JavaFileObject> sources = new ArrayList<>();
         examples("README.md").filter((example) -> example.startsWith("package"))

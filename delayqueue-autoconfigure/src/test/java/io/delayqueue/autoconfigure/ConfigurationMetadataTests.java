@@ -15,6 +15,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import io.delayqueue.fixtures.application.ConfigurationDocs;
 import io.delayqueue.fixtures.application.ConfigurationMetadata;
 import io.delayqueue.fixtures.application.ConfigurationMetadata.Property;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * effect.
  */
 @TestInstance(Lifecycle.PER_CLASS)
+@Tag("long")
 public class ConfigurationMetadataTests {
 
     /** Those that are read by conditions only. */

@@ -19,6 +19,7 @@ import static org.assertj.core.api.Assertions.fail;
  * P1 to P11 in every interleaving of two workers, a sender and one message, as far as the
  * budgets go; and a model with a defect breaks the promise that one should think.
  */
+@Tag("long")
 class ModelTests {
 
     private static final int ENOUGH = 200_000;
@@ -28,7 +29,6 @@ class ModelTests {
             new Budget(2, 1, 1, 1) };
 
     @ParameterizedTest
-    @Tag("long")
     @CsvSource(textBlock = """
             # sends, cancels, reschedules, redrives, faults
             1, 1, 0, 0, 0

@@ -37,6 +37,7 @@ import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.envelope.PayloadReader;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +54,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
  * unchanged. Some thousand inputs for each parser, or for as long as
  * {@code -Ddq.fuzz.seconds} says; {@code -Ddq.seed} repeats a run.
  */
+@Tag("long")
 class ParserFuzzTests {
 
     private static final long SEED = Long.getLong("dq.seed", ThreadLocalRandom.current().nextLong(1_000_000));

@@ -13,6 +13,7 @@ import io.delayqueue.autoconfigure.ConfigurationDocsTests;
 import io.delayqueue.autoconfigure.ConfigurationMetadataTests;
 import io.delayqueue.fixtures.application.ConfigurationMetadata;
 import io.delayqueue.fixtures.application.ConfigurationMetadata.Property;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Checks the metadata of the properties of the HTTP API and the dashboard, and that the
  * pages name no others.
  */
+@Tag("long")
 class WebConfigurationMetadataTests extends ConfigurationMetadataTests {
 
     @Override
