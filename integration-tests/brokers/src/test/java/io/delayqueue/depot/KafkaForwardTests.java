@@ -107,7 +107,7 @@ class KafkaForwardTests extends DepotTestBase {
         sendGroups(5, 20);
         await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
         // Real time: the outage lasts for several probes.
-        await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+        await().pollDelay(Duration.ofMillis(1500)).until(() -> true);
         assertThat(queue().statistics(QUEUE).dead()).isZero();
         this.kafka.proxy().pass();
 
@@ -138,6 +138,7 @@ class KafkaForwardTests extends DepotTestBase {
     }
 
     @Test
+    @Tag("matrix")
     void aSlowBrokerDelaysMessagesAndRepeatsNone() {
         this.timeout = "1m";
         String topic = this.kafka.newTopic(1, Map.of());
