@@ -26,6 +26,7 @@ import io.delayqueue.template.TemplateSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -57,6 +58,7 @@ import org.springframework.util.unit.DataSize;
  * @param queues Settings of single queues, by name, which override those of all
  * listeners.
  * @param forward Queues whose due messages are forwarded to a broker, by name.
+ * @param intake Settings of intake.
  */
 @ConfigurationProperties("delayqueue")
 public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @DefaultValue("dq") String namespace,
@@ -65,7 +67,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
         @DefaultValue Send send, @DefaultValue Durability durability, @DefaultValue Listener listener,
         @DefaultValue DeadLetters deadLetters, @DefaultValue Journal journal, @DefaultValue Set<String> knownQueues,
-        @DefaultValue Map<String, Queue> queues, @DefaultValue Map<String, ForwardSettings> forward) {
+        @DefaultValue Map<String, Queue> queues, @DefaultValue Map<String, ForwardSettings> forward,
+        @NestedConfigurationProperty @DefaultValue IntakeSettings intake) {
 
     private static final Duration MIN_WAIT = Duration.ofMillis(100);
 

@@ -48,7 +48,8 @@ final class ForwardInitializer implements SmartInitializingSingleton {
                     new ForwarderFactory.Options(forward.unconfirmed(), forward.timeout()));
         }
         catch (IllegalArgumentException | IllegalStateException ex) {
-            throw new InvalidForwardException(queue, target, ex);
+            throw new InvalidBrokerSettingException("delayqueue.forward.%s.to".formatted(queue), target,
+                    String.valueOf(ex.getMessage()), ex);
         }
     }
 

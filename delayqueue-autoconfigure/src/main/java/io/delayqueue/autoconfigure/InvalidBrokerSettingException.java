@@ -1,30 +1,31 @@
 package io.delayqueue.autoconfigure;
 
-/** Reports, at startup, a queue that cannot be forwarded as configured. */
-final class InvalidForwardException extends IllegalStateException {
+import org.jspecify.annotations.Nullable;
+
+/** Reports, at startup, a forward or an intake that is not possible as configured. */
+final class InvalidBrokerSettingException extends IllegalStateException {
 
     private static final long serialVersionUID = 1L;
 
     private final String property;
 
-    private final String target;
+    private final String value;
 
     private final String problem;
 
-    InvalidForwardException(String queue, String target, RuntimeException cause) {
-        super("delayqueue.forward.%s.to is '%s', which is not possible: %s".formatted(queue, target,
-                cause.getMessage()), cause);
-        this.property = "delayqueue.forward.%s.to".formatted(queue);
-        this.target = target;
-        this.problem = String.valueOf(cause.getMessage());
+    InvalidBrokerSettingException(String property, String value, String problem, @Nullable Throwable cause) {
+        super("%s is '%s', which is not possible: %s".formatted(property, value, problem), cause);
+        this.property = property;
+        this.value = value;
+        this.problem = problem;
     }
 
     String property() {
         return this.property;
     }
 
-    String target() {
-        return this.target;
+    String value() {
+        return this.value;
     }
 
     String problem() {

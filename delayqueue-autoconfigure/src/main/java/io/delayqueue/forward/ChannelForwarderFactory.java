@@ -49,7 +49,7 @@ public final class ChannelForwarderFactory implements ForwarderFactory {
 
     private static Message<byte[]> convert(ForwardedMessage message) {
         Map<String, Object> headers = new HashMap<>(message.brokerHeaders());
-        headers.put(MessageHeaders.CONTENT_TYPE, ForwardHeaders.JSON);
+        headers.put(MessageHeaders.CONTENT_TYPE, BrokerHeaders.JSON);
         return new GenericMessage<>(message.payload(), headers);
     }
 

@@ -28,22 +28,22 @@ public record ForwardedMessage(String queue, String id, @Nullable String group, 
 
     /**
      * Returns the headers for the broker: those of the sender, and those of
-     * {@link ForwardHeaders}, except for the type of the payload.
+     * {@link BrokerHeaders}, except for the type of the payload.
      */
     public Map<String, String> brokerHeaders() {
         Map<String, String> all = new LinkedHashMap<>();
         this.headers.forEach((name, value) -> {
-            if (!name.startsWith(ForwardHeaders.PREFIX)) {
+            if (!name.startsWith(BrokerHeaders.PREFIX)) {
                 all.put(name, value);
             }
         });
-        all.put(ForwardHeaders.ID, this.id);
-        all.put(ForwardHeaders.QUEUE, this.queue);
+        all.put(BrokerHeaders.ID, this.id);
+        all.put(BrokerHeaders.QUEUE, this.queue);
         if (this.group != null) {
-            all.put(ForwardHeaders.GROUP, this.group);
+            all.put(BrokerHeaders.GROUP, this.group);
         }
-        all.put(ForwardHeaders.DUE, this.dueAt.toString());
-        all.put(ForwardHeaders.ATTEMPT, Integer.toString(this.attempt));
+        all.put(BrokerHeaders.DUE, this.dueAt.toString());
+        all.put(BrokerHeaders.ATTEMPT, Integer.toString(this.attempt));
         return all;
     }
 

@@ -46,7 +46,7 @@ final class KafkaForwarder implements MessageForwarder {
         ProducerRecord<String, byte[]> record = new ProducerRecord<>(this.topic, this.key.of(message),
                 message.payload());
         message.brokerHeaders().forEach((name, value) -> record.headers().add(name, value.getBytes(UTF_8)));
-        record.headers().add(ForwardHeaders.CONTENT_TYPE, ForwardHeaders.JSON.getBytes(UTF_8));
+        record.headers().add(BrokerHeaders.CONTENT_TYPE, BrokerHeaders.JSON.getBytes(UTF_8));
         if (this.broken) {
             this.broken = false;
             this.resetProducer.run();

@@ -14,14 +14,11 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 @FunctionalInterface
 interface MessageKey {
 
-    /** The header that intake sets to the key of the record that it scheduled. */
-    String HEADER = ForwardHeaders.PREFIX + "key";
-
     /**
      * The key that the message had before it was scheduled, else its group, else its id.
      */
     MessageKey OF_GROUP_OR_ID = (message) -> {
-        String key = message.headers().get(HEADER);
+        String key = message.headers().get(BrokerHeaders.KEY);
         String group = message.group();
         return (key != null) ? key : (group != null) ? group : message.id();
     };

@@ -74,7 +74,7 @@ final class RabbitForwarder implements MessageForwarder {
 
     private static Message convert(ForwardedMessage message) {
         MessageProperties properties = new MessageProperties();
-        properties.setContentType(ForwardHeaders.JSON);
+        properties.setContentType(BrokerHeaders.JSON);
         properties.setContentEncoding(UTF_8.name());
         properties.setMessageId(message.id());
         message.brokerHeaders().forEach(properties::setHeader);

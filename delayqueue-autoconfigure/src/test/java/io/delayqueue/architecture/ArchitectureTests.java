@@ -99,6 +99,8 @@ class ArchitectureTests {
 
     private static final String FORWARD = API + ".forward";
 
+    private static final String INTAKE = API + ".intake";
+
     private static final String ACTUATOR = API + ".actuator";
 
     static final String WEB = API + ".web";
@@ -139,9 +141,11 @@ class ArchitectureTests {
                 from(POLL, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER), //
                 from(LISTENER, API, ADMIN, STORE, ENVELOPE, ROUTING, OBSERVATION, HANDLER, POLL), //
                 from(FORWARD, API, STORE, ENVELOPE, LISTENER, HANDLER, POLL), //
+                from(INTAKE, API, STORE, ENVELOPE, FORWARD), //
                 from(ACTUATOR, API, ADMIN, STORE, ROUTING, JOURNAL, LISTENER, POLL), //
                 from(AUTOCONFIGURE, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, TEMPLATE, MEMORY, REDIS,
-                        SCRIPT, REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR, FORWARD));
+                        SCRIPT, REPLICATION, WAKEUP, CHECK, LISTENER, HANDLER, POLL, OBSERVATION, ACTUATOR, FORWARD,
+                        INTAKE));
     }
 
     static Arguments from(String name, String... others) {

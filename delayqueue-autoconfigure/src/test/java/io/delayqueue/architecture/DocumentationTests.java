@@ -74,7 +74,8 @@ public class DocumentationTests {
 
     private static final Pattern KEY = Pattern.compile("<namespace>:\\{q}:([a-z:-]+)");
 
-    private static final Pattern PROPERTY = Pattern.compile("(?<![\\w./])delayqueue(?:\\.(?:[a-z-]+|<name>))+");
+    private static final Pattern PROPERTY = Pattern
+        .compile("(?<![\\w./])delayqueue(?:\\.(?:[a-z-]+|<name>|<topic>|<queue>))+");
 
     /** Keys of the diagnostic context, which have the form of properties. */
     private static final Set<String> LOG_KEYS = Set.of("delayqueue.queue", "delayqueue.id", "delayqueue.attempt");
@@ -176,7 +177,8 @@ public class DocumentationTests {
     private static String ofAllListeners(String property) {
         return property.endsWith(".partitions") || property.endsWith(".journal-mode") ? "delayqueue.queues"
                 : property.replaceFirst("^delayqueue\\.queues\\.[^.]+", "delayqueue.listener")
-                    .replaceFirst("^delayqueue\\.forward\\..*", "delayqueue.forward");
+                    .replaceFirst("^delayqueue\\.forward\\..*", "delayqueue.forward")
+                    .replaceFirst("^delayqueue\\.intake\\.(kafka|rabbit)\\..*", "delayqueue.intake.$1");
     }
 
     private static Stream<String> propertiesOf(String yaml) {

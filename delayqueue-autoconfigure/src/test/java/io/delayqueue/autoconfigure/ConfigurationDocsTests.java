@@ -37,16 +37,19 @@ public class ConfigurationDocsTests {
 
     private static final String FORWARD_PROPERTIES = "| Property of a forward | Type | Default | Meaning | Rule |";
 
+    private static final String INTAKE_PROPERTIES = "| Property of an intake | Type | Default | Meaning | Rule |";
+
     /** Properties with the settings of queues and topics by name, in tables below. */
-    private static final Set<String> MAPS = Set.of("delayqueue.queues", "delayqueue.forward");
+    private static final Set<String> MAPS = Set.of("delayqueue.queues", "delayqueue.forward", "delayqueue.intake.kafka",
+            "delayqueue.intake.rabbit");
 
     private static final String ATTRIBUTES = "| Attribute | Stands before |";
 
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
-    private static final Map<Class<?>, String> TYPES = Map.of(Boolean.class, "boolean", boolean.class, "boolean",
-            String.class, "text", Duration.class, "duration", DataSize.class, "size", Integer.class, "integer",
-            Double.class, "number");
+    private static final Map<Class<?>, String> TYPES = Map.of(int.class, "integer", Boolean.class, "boolean",
+            boolean.class, "boolean", String.class, "text", Duration.class, "duration", DataSize.class, "size",
+            Integer.class, "integer", Double.class, "number");
 
     @Test
     void propertiesAreThoseOfTheMetadata() {
@@ -98,6 +101,16 @@ public class ConfigurationDocsTests {
                 .toList());
     }
 
+    @Test
+    void propertiesOfAnIntakeAreThoseOfItsRecords() {
+        assertThat(ConfigurationDocs.table(INTAKE_PROPERTIES).stream().map((cells) -> cells.subList(0, 2)))
+            .containsExactlyInAnyOrderElementsOf(Stream
+                .concat(components(IntakeSettings.Topic.class, "kafka.<topic>."),
+                        components(IntakeSettings.Source.class, "rabbit.<queue>."))
+                .map((component) -> List.of(code("delayqueue.intake." + component.name()), type(component.type())))
+                .toList());
+    }
+
     /**
      * The number of partitions is not for all queues, and the journal not of listeners.
      */
@@ -145,7 +158,7 @@ public class ConfigurationDocsTests {
     /** Also outside the tables nothing is named that does not exist. */
     @Test
     void noOtherPropertyIsNamed() {
-        List<String> known = Stream.of(PROPERTIES, QUEUE_PROPERTIES, FORWARD_PROPERTIES)
+        List<String> known = Stream.of(PROPERTIES, QUEUE_PROPERTIES, FORWARD_PROPERTIES, INTAKE_PROPERTIES)
             .flatMap((table) -> ConfigurationDocs.table(table).stream())
             .flatMap((cells) -> codes(cells.get(0)))
             .toList();

@@ -53,8 +53,16 @@ abstract class DepotTestBase {
 
     @AfterEach
     void stopApplications() {
-        this.contexts.forEach(ConfigurableApplicationContext::close);
+        stopApplication();
+        if (!redis.isAlive()) {
+            redis.restart();
+        }
         redis.commands().flushall();
+    }
+
+    void stopApplication() {
+        this.contexts.forEach(ConfigurableApplicationContext::close);
+        this.contexts.clear();
     }
 
     ConfigurableApplicationContext start(Class<?> application, String... settings) {

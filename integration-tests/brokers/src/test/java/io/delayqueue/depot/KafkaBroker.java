@@ -7,14 +7,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 import io.delayqueue.fixtures.redis.TcpProxy;
 import org.apache.kafka.clients.admin.AdminClient;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
 
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
 
@@ -30,6 +39,8 @@ final class KafkaBroker {
 
     private final TcpProxy proxy;
 
+    private final KafkaProducer<String, String> producer;
+
     private KafkaBroker() {
         int port = TcpProxy.freePort();
         this.broker = new EmbeddedKafkaKraftBroker(1, 1);
@@ -39,6 +50,8 @@ final class KafkaBroker {
         this.broker.afterPropertiesSet();
         String address = this.broker.getBrokersAsString();
         this.proxy = TcpProxy.between(port, Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
+        this.producer = new KafkaProducer<>(Map.of("bootstrap.servers", bootstrapServers()), new StringSerializer(),
+                new StringSerializer());
     }
 
     TcpProxy proxy() {
@@ -57,12 +70,40 @@ final class KafkaBroker {
     }
 
     void createTopic(String name, int partitions, Map<String, String> settings) {
+        withAdmin((admin) -> admin
+            .createTopics(List.of(new NewTopic(name, Optional.of(partitions), Optional.empty()).configs(settings)))
+            .all());
+    }
+
+    void send(ProducerRecord<String, String> record) {
+        try {
+            this.producer.send(record).get(1, TimeUnit.MINUTES);
+        }
+        catch (InterruptedException | ExecutionException | TimeoutException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
+    /** Returns the committed offset of the first partition; zero if there is none. */
+    long committed(String groupId, String topic) {
+        return withAdmin((admin) -> admin.listConsumerGroupOffsets(groupId)
+            .partitionsToOffsetAndMetadata()
+            .thenApply((offsets) -> {
+                OffsetAndMetadata offset = offsets.get(new TopicPartition(topic, 0));
+                return (offset != null) ? offset.offset() : 0;
+            }));
+    }
+
+    /** Makes a group without members read the first partition again. */
+    void rewind(String groupId, String topic) {
+        withAdmin((admin) -> admin
+            .alterConsumerGroupOffsets(groupId, Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(0)))
+            .all());
+    }
+
+    private <T> T withAdmin(Function<AdminClient, KafkaFuture<T>> call) {
         try (AdminClient admin = AdminClient.create(Map.of("bootstrap.servers", bootstrapServers()))) {
-            admin.createTopics(List.of(new NewTopic(name, Optional.of(partitions), Optional.empty()).configs(settings)))
-                .all()
-                .toCompletionStage()
-                .toCompletableFuture()
-                .join();
+            return call.apply(admin).toCompletionStage().toCompletableFuture().join();
         }
     }
 
