@@ -1,6 +1,7 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
@@ -10,6 +11,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.DueTime;
@@ -96,15 +98,29 @@ final class JournalOffers {
         return limited(row, begin, (offer) -> this.router.schedule(row.request().queue(), sent, offer));
     }
 
-    /** Gives the message of an accepted row the due time of the row. */
-    CompletableFuture<RescheduleResult> reschedule(JournalRow row, DueTime due, long begin) {
-        return limited(row, begin,
-                (offer) -> this.router.reschedule(row.request().queue(), row.request().id(), due, offer));
-    }
-
     /** Cancels again what a row canceled that the store had applied. */
     CompletableFuture<CancelResult> cancelAgain(JournalRow row, long begin) {
         return limited(row, begin, (offer) -> this.router.cancel(row.request().queue(), row.request().id(), offer));
+    }
+
+    /**
+     * Postpones a message again that an older copy of the store has with an earlier due
+     * time. A later one is left alone: the message may be waiting for a retry.
+     * @param result what the store returned for the message
+     */
+    CompletableFuture<SendResult> postponeAgain(JournalRow row, NewMessage message, SendResult result, long begin) {
+        Instant due = result.dueAt();
+        if (result.outcome() != SendOutcome.RECORDED || due == null || message.due().relative()
+                || due.toEpochMilli() >= message.due().millis()) {
+            return CompletableFuture.completedFuture(result);
+        }
+        JournalRequest request = row.request();
+        // The thread that brought the result must not wait for the store's time.
+        return CompletableFuture
+            .supplyAsync(() -> limited(row, begin,
+                    (offer) -> this.router.reschedule(request.queue(), request.id(), message.due(), offer)
+                        .thenApply((answer) -> result)))
+            .thenCompose(Function.identity());
     }
 
     /** Returns how long after now the row of a message due then is to be checked. */

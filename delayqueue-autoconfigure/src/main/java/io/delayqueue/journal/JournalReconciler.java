@@ -46,6 +46,9 @@ final class JournalReconciler implements SmartLifecycle {
     /** The longest interval between two checks of a message. */
     private static final int MAX_DOUBLINGS = 9;
 
+    /** How long a restore rests of which some messages failed. */
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
+
     /** How long other nodes do not get a message that has ended. */
     private static final Duration ENDED_CLAIM = Duration.ofSeconds(30);
 
@@ -74,6 +77,9 @@ final class JournalReconciler implements SmartLifecycle {
 
     /** How often journals have called each partition. */
     private final Map<Partition, Long> counts = new HashMap<>();
+
+    /** The queues to restore. */
+    private final Map<QueueName, Loss> losses = new HashMap<>();
 
     private @Nullable String identity;
 
@@ -203,8 +209,6 @@ final class JournalReconciler implements SmartLifecycle {
             this.identity = own;
         }
         boolean more = false;
-        boolean lost = false;
-        boolean first = false;
         long backlog = 0;
         for (Partition partition : this.router.recorded(queue).join()) {
             EndedMessages ended = this.store
@@ -214,9 +218,7 @@ final class JournalReconciler implements SmartLifecycle {
                 leaveAlone(queue, ended.journal());
                 return false;
             }
-            lost |= ended.count() <= this.counts.getOrDefault(partition, 0L);
-            first |= ended.count() == 1;
-            this.counts.put(partition, ended.count());
+            compareCount(partition, ended.count());
             backlog += ended.backlog();
             this.deleted.remove(partition);
             if (!ended.messages().isEmpty()) {
@@ -226,12 +228,24 @@ final class JournalReconciler implements SmartLifecycle {
             }
             more |= ended.messages().size() == EndedRequest.LIMIT;
         }
-        this.status.removeForeign(queue);
-        this.status.backlog(queue, backlog);
-        if (lost || first) {
-            restore(queue, lost);
+        if (this.status.removeForeign(queue)) {
+            this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime()));
         }
+        this.status.backlog(queue, backlog);
+        restore(queue);
         return more;
+    }
+
+    /** Records a loss if the number of calls is not greater than before. */
+    private void compareCount(Partition partition, long count) {
+        boolean certain = count <= this.counts.getOrDefault(partition, 0L);
+        if (certain) {
+            this.losses.put(partition.queue(), new Loss(true, false, System.nanoTime()));
+        }
+        else if (count == 1) {
+            this.losses.putIfAbsent(partition.queue(), new Loss(false, false, System.nanoTime()));
+        }
+        this.counts.put(partition, count);
     }
 
     private List<EndedMessage> deletedOf(Partition partition) {
@@ -239,18 +253,32 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     /**
-     * Restores a queue.
-     * @param lost whether Redis is known to have lost data of it; if not, the queue is
-     * new, or Redis has lost it while no node was running
+     * Restores a queue that Redis has lost, until that has succeeded. Restores it once
+     * more after that: a request may have been applied before the loss, and its row
+     * changed only after it was read here.
      */
-    private void restore(QueueName queue, boolean lost) {
-        if (lost) {
+    private void restore(QueueName queue) {
+        Loss loss = this.losses.get(queue);
+        if (loss == null || System.nanoTime() - loss.notBefore() < 0) {
+            return;
+        }
+        if (loss.certain() && !loss.repeated()) {
             logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
         }
-        this.restorer.cancelAgain(queue, this::isRunning);
-        RestoreReport report = this.restorer.restore(RestorePlan.all().queue(queue.value()), this::isRunning);
-        if (lost || report.restored() > 0) {
+        RestorePlan plan = RestorePlan.all().queue(queue.value());
+        long failed = this.restorer.cancelAgain(plan, this::isRunning);
+        RestoreReport report = this.restorer.restore(plan, this::isRunning);
+        if (loss.certain() && !loss.repeated() || report.restored() > 0) {
             logger.warn("Queue '{}' was restored from the journal: {}", queue, report);
+        }
+        if (failed + report.failed() > 0) {
+            this.losses.put(queue, loss.after(RETRY_DELAY, loss.repeated()));
+        }
+        else if (loss.certain() && !loss.repeated()) {
+            this.losses.put(queue, loss.after(this.table.claim(), true));
+        }
+        else {
+            this.losses.remove(queue);
         }
     }
 
@@ -271,11 +299,10 @@ final class JournalReconciler implements SmartLifecycle {
         long begin = System.nanoTime();
         List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
         List<JournalRow> own = this.table.postpone(found, JournalReconciler::nextCheck);
-        List<JournalRow> cancels = own.stream().filter((row) -> row.request().message() == null).toList();
+        List<JournalRow> rows = own.stream().filter((row) -> !this.status.isForeign(row.request().queue())).toList();
+        List<JournalRow> cancels = rows.stream().filter((row) -> row.request().message() == null).toList();
         this.table.delete(cancels.stream().map(JournalRow::revision).toList());
-        List<JournalRow> messages = own.stream()
-            .filter((row) -> row.request().message() != null && !this.status.isForeign(row.request().queue()))
-            .toList();
+        List<JournalRow> messages = rows.stream().filter((row) -> row.request().message() != null).toList();
         RestoreReport report = this.restorer.offer(messages, begin);
         if (report.restored() > 0) {
             logger.warn("{} overdue messages were missing in Redis, and were restored from the journal",
@@ -297,6 +324,23 @@ final class JournalReconciler implements SmartLifecycle {
         else if (changed) {
             logger.info("The rows of the journal are compared with Redis again");
         }
+    }
+
+    /**
+     * Holds why a queue is to be restored.
+     *
+     * @param certain whether Redis is known to have lost data of it; if not, the queue is
+     * new, was paired with another journal, or Redis has lost it while no node was
+     * running
+     * @param repeated whether it was restored once
+     * @param notBefore when it is to be restored, in nanoseconds of the monotonic clock
+     */
+    private record Loss(boolean certain, boolean repeated, long notBefore) {
+
+        Loss after(Duration delay, boolean second) {
+            return new Loss(this.certain, second, System.nanoTime() + delay.toNanos());
+        }
+
     }
 
 }

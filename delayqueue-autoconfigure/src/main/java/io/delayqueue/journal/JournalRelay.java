@@ -219,7 +219,7 @@ final class JournalRelay implements SmartLifecycle {
      * @return whether the store answered all
      */
     private boolean apply(List<JournalRow> read, Map<Long, Submission> submissions, long begin) {
-        List<JournalRow> rows = read.stream().map(this.offers::resolved).toList();
+        List<JournalRow> rows = withoutForeign(read).stream().map(this.offers::resolved).toList();
         List<CompletableFuture<?>> answers = rows.stream()
             .<CompletableFuture<?>>map((row) -> row.superseded() ? CompletableFuture.completedFuture(superseded(row))
                     : this.offers.request(row, begin).whenComplete((answer, failure) -> {
@@ -242,6 +242,16 @@ final class JournalRelay implements SmartLifecycle {
             recovered();
         }
         return batch.unanswered() == null;
+    }
+
+    /** Leaves requests on queues of another journal for later. */
+    private List<JournalRow> withoutForeign(List<JournalRow> rows) {
+        List<Long> foreign = rows.stream()
+            .filter((row) -> this.status.isForeign(row.request().queue()))
+            .map(JournalRow::revision)
+            .toList();
+        this.table.release(foreign, this.table.claim());
+        return rows.stream().filter((row) -> !foreign.contains(row.revision())).toList();
     }
 
     private void add(RelayedBatch batch, JournalRow row, CompletableFuture<?> future, @Nullable Submission submission,

@@ -13,7 +13,9 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +55,7 @@ final class JournalRestorer implements JournalOperations {
         long started = System.nanoTime();
         while (running.getAsBoolean()) {
             long begin = System.nanoTime();
-            List<JournalRow> page = this.table.accepted(plan, last, PAGE);
+            List<JournalRow> page = this.table.accepted(plan, Operation.SEND, last, PAGE);
             if (page.isEmpty()) {
                 break;
             }
@@ -67,22 +69,35 @@ final class JournalRestorer implements JournalOperations {
     }
 
     /**
-     * Cancels again what was cancelled in the last hours, as an older copy of the store
-     * may hold it.
+     * Cancels again what an older copy of the store may have brought back, while a
+     * condition holds.
+     * @return how many cancels failed
      */
-    void cancelAgain(QueueName queue, BooleanSupplier running) {
-        long last = 0;
+    long cancelAgain(RestorePlan plan, BooleanSupplier running) {
+        long failed = 0;
+        JournalRow last = null;
         while (running.getAsBoolean()) {
             long begin = System.nanoTime();
-            List<JournalRow> page = this.table.cancels(queue, last, PAGE);
+            List<JournalRow> page = this.table.accepted(plan, Operation.CANCEL, last, PAGE);
             if (page.isEmpty()) {
-                return;
+                break;
             }
-            List<CompletableFuture<CancelResult>> answers = page.stream()
-                .map((row) -> this.offers.cancelAgain(row, begin))
+            List<CompletableFuture<?>> answers = page.stream()
+                .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
                 .toList();
-            answers.forEach(CompletableFuture::join);
-            last = page.get(page.size() - 1).revision();
+            failed += answers.stream().filter((answer) -> failure(answer) != null).count();
+            last = page.get(page.size() - 1);
+        }
+        return failed;
+    }
+
+    private static @Nullable Throwable failure(CompletableFuture<?> answer) {
+        try {
+            answer.join();
+            return null;
+        }
+        catch (CompletionException | CancellationException ex) {
+            return StoreFailures.unwrap(ex);
         }
     }
 
@@ -116,36 +131,26 @@ final class JournalRestorer implements JournalOperations {
         for (JournalRow row : rows) {
             NewMessage message = row.request().message();
             if (message != null) {
-                answers.add(this.offers.restore(row, message, begin));
+                answers.add(this.offers.restore(row, message, begin)
+                    .thenCompose((result) -> this.offers.postponeAgain(row, message, result, begin)));
             }
         }
         long restored = 0;
         long failed = 0;
-        Throwable failure = null;
-        for (int i = 0; i < answers.size(); i++) {
-            try {
-                restored += isRestored(answers.get(i).join()) || isMovedLater(rows.get(i), answers.get(i).join(), begin)
-                        ? 1 : 0;
+        Throwable last = null;
+        for (CompletableFuture<SendResult> answer : answers) {
+            Throwable failure = failure(answer);
+            if (failure == null) {
+                restored += isRestored(answer.join()) ? 1 : 0;
             }
-            catch (CompletionException | CancellationException ex) {
-                failed++;
-                failure = StoreFailures.unwrap(ex);
+            else {
+                last = failure;
+                failed += (failure instanceof MessageGroupChangeException) ? 0 : 1;
             }
         }
-        log(failed, failure);
+        log(failed, last);
         this.status.addRestored(restored);
         return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
-    }
-
-    /**
-     * Reschedules a message that the store holds with an earlier due time than its row
-     * has, as the store has lost a reschedule.
-     */
-    private boolean isMovedLater(JournalRow row, SendResult held, long begin) {
-        DueTime due = row.request().due();
-        return held.outcome() == SendOutcome.RECORDED && held.dueAt() != null && due != null && !due.relative()
-                && held.dueAt().toEpochMilli() < due.millis()
-                && this.offers.reschedule(row, due, begin).join() == RescheduleResult.RESCHEDULED;
     }
 
     private static boolean isRestored(SendResult result) {
@@ -154,7 +159,7 @@ final class JournalRestorer implements JournalOperations {
 
     private static void log(long failed, @Nullable Throwable failure) {
         if (failure != null) {
-            logger.warn("{} messages of the journal could not be restored now; the sweep offers them again: {}", failed,
+            logger.warn("{} messages of the journal could not be restored now, and are offered again: {}", failed,
                     failure.toString());
         }
     }

@@ -103,8 +103,9 @@ public final class JournalStatus {
         return this.foreignQueues.add(queue.value());
     }
 
-    void removeForeign(QueueName queue) {
-        this.foreignQueues.remove(queue.value());
+    /** Records that a queue belongs to this journal; whether that is new. */
+    boolean removeForeign(QueueName queue) {
+        return this.foreignQueues.remove(queue.value());
     }
 
     boolean isForeign(QueueName queue) {

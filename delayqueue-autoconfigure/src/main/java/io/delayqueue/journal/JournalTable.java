@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.EndedMessage;
 import io.delayqueue.store.NewMessage;
@@ -28,6 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
@@ -38,6 +40,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.KeyHolder;
 import org.springframework.jdbc.support.MetaDataAccessException;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -210,36 +213,24 @@ final class JournalTable {
     }
 
     /**
-     * Returns a page of the accepted sends of a plan, in the order of their next checks,
-     * which is about that of their due times.
+     * Returns a page of the accepted requests of a plan, in the order of their next
+     * checks; for sends, that is about the order of their due times.
+     * @param operation of the requests
      * @param after the last row of the page before; {@code null} for the first page
      */
-    List<JournalRow> accepted(RestorePlan plan, @Nullable JournalRow after, int limit) {
+    List<JournalRow> accepted(RestorePlan plan, Operation operation, @Nullable JournalRow after, int limit) {
         Instant dueBefore = plan.dueBefore();
         String restriction = ((plan.queue() != null) ? " AND queue_name = :queue" : "")
                 + ((plan.id() != null) ? " AND message_id = :id" : "")
                 + ((dueBefore != null) ? " AND due_millis < :due" : "");
         return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
-                + "AND (claimed_until > :check OR revision > :revision) AND operation = 'S'" + restriction + " AND "
-                + FIRST + " ORDER BY claimed_until, revision LIMIT :limit")
+                + "AND (claimed_until > :check OR revision > :revision) AND operation = :operation" + restriction
+                + " AND " + FIRST + " ORDER BY claimed_until, revision LIMIT :limit")
             .params(parameters(plan))
+            .param("operation", operation.letter())
             .param("check", (after != null) ? after.nextCheck() : Long.MIN_VALUE)
             .param("revision", (after != null) ? after.revision() : 0)
-            .param("limit", limit));
-    }
-
-    /**
-     * Returns a page of the accepted cancels of a queue that are the last requests of
-     * their ids, in the order of revisions.
-     */
-    List<JournalRow> cancels(QueueName queue, long after, int limit) {
-        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
-                + "WHERE namespace = :namespace AND queue_name = :queue AND accepted = TRUE AND operation = 'C' "
-                + "AND revision > :after AND NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE " + OF_SAME_ID
-                + " AND o.revision > r.revision) ORDER BY revision LIMIT :limit")
-            .param("queue", queue.value())
-            .param("after", after)
             .param("limit", limit));
     }
 
@@ -277,12 +268,16 @@ final class JournalTable {
         return IntStream.range(0, sorted.size()).filter((i) -> changed[i] != 0).mapToObj(sorted::get).toList();
     }
 
-    /** Records that the store has applied requests whose rows are kept. */
+    /**
+     * Records that the store has applied requests whose rows are kept, unless another
+     * node recorded it first: the row may have changed since.
+     */
     void accept(List<Accepted> accepted) {
         if (!accepted.isEmpty()) {
             batch("""
                     UPDATE delayqueue_journal SET accepted = TRUE, checks = 0, due_millis = COALESCE(:due, due_millis),
-                      due_relative = :relative, claimed_until = $now + :span WHERE revision = :revision""",
+                      due_relative = :relative, claimed_until = $now + :span
+                    WHERE revision = :revision AND accepted = FALSE""",
                     accepted.stream()
                         .sorted(Comparator.comparingLong(Accepted::revision))
                         .map((row) -> parameters(row.revision()).addValue("due", row.due(), Types.BIGINT)
@@ -292,12 +287,22 @@ final class JournalTable {
         }
     }
 
-    /** Gives the row of a message the due time of a request to reschedule it. */
-    void reschedule(long revision, long requested, Duration nextCheck) {
-        batch("""
+    /**
+     * Deletes a request to reschedule a message, and gives the row of the message its due
+     * time, unless another node has taken the request over: the message may have been
+     * rescheduled again since.
+     */
+    void reschedule(long request, long message, long due, Duration nextCheck) {
+        MapSqlParameterSource row = parameters(message).addValue("due", due)
+            .addValue("span", nextCheck.toMillis())
+            .addValue("request", request);
+        String update = """
                 UPDATE delayqueue_journal SET checks = 0, due_millis = :due, due_relative = FALSE,
-                  claimed_until = $now + :span WHERE revision = :revision""",
-                List.of(parameters(revision).addValue("due", requested).addValue("span", nextCheck.toMillis())));
+                  claimed_until = $now + :span WHERE revision = :revision""";
+        String complete = update.replace("$now", dialect().now());
+        inOwnTransaction(() -> (this.named
+            .update("DELETE FROM delayqueue_journal WHERE revision = :request AND claimed_by = :node", row) != 0)
+                    ? this.named.update(complete, row) : 0);
     }
 
     /**
@@ -394,6 +399,16 @@ final class JournalTable {
         return sorted;
     }
 
+    /** Deletes requests of this node, unless another node has taken them over. */
+    void deleteOwn(Collection<Long> revisions) {
+        if (!revisions.isEmpty()) {
+            update("""
+                    DELETE FROM delayqueue_journal
+                    WHERE revision = :revision AND accepted = FALSE AND claimed_by = :node""", revisions,
+                    Duration.ZERO);
+        }
+    }
+
     /** Deletes rows whose requests the store has applied. */
     void delete(Collection<Long> revisions) {
         if (!revisions.isEmpty()) {
@@ -406,7 +421,7 @@ final class JournalTable {
         if (!revisions.isEmpty()) {
             update("""
                     UPDATE delayqueue_journal SET claimed_until = $now + :span
-                    WHERE revision = :revision AND claimed_by = :node""", revisions, delay);
+                    WHERE revision = :revision AND claimed_by = :node AND accepted = FALSE""", revisions, delay);
         }
     }
 
@@ -433,7 +448,12 @@ final class JournalTable {
     }
 
     private <T> T inOwnTransaction(Supplier<T> statements) {
-        return Objects.requireNonNull(this.own.execute((status) -> statements.get()));
+        try {
+            return Objects.requireNonNull(this.own.execute((status) -> statements.get()));
+        }
+        catch (CannotCreateTransactionException ex) {
+            throw new DataAccessResourceFailureException("The journal has no connection to its database", ex);
+        }
     }
 
     private StatementSpec statement(String sql) {

@@ -11,11 +11,13 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.NotReplicatedException;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.store.MessageGroupChangeException;
+import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +40,8 @@ final class RelayedBatch {
     private final JournalOffers offers;
 
     private final List<Long> deleted = new ArrayList<>();
+
+    private final List<Long> answered = new ArrayList<>();
 
     private final List<JournalTable.Accepted> accepted = new ArrayList<>();
 
@@ -90,21 +94,31 @@ final class RelayedBatch {
             addReschedule(row);
         }
         else {
-            this.deleted.add(row.revision());
+            this.answered.add(row.revision());
         }
     }
 
     private void addSend(JournalRow row, SendResult sent) {
         if (sent.outcome() == SendOutcome.KEPT || sent.dueAt() == null) {
-            this.deleted.add(row.revision());
+            this.answered.add(row.revision());
             return;
         }
         QueueName queue = row.request().queue();
-        if (sent.outcome() == SendOutcome.REPLACED) {
+        if (sent.outcome() == SendOutcome.REPLACED || replacesLost(row, sent)) {
             before(row).forEach((earlier) -> this.deleted.add(earlier.revision()));
         }
         long due = sent.dueAt().toEpochMilli();
         this.accepted.add(new JournalTable.Accepted(row.revision(), due, this.offers.nextCheck(queue, due)));
+    }
+
+    /**
+     * Returns whether a send would have replaced an earlier message that the store has
+     * not any more.
+     */
+    private static boolean replacesLost(JournalRow row, SendResult sent) {
+        NewMessage message = row.request().message();
+        return sent.outcome() == SendOutcome.SCHEDULED && message != null
+                && message.onDuplicate() == OnDuplicate.REPLACE;
     }
 
     private void addCancel(JournalRow row) {
@@ -123,10 +137,13 @@ final class RelayedBatch {
     /** Moves the due time of the reschedule to the row of the message. */
     private void addReschedule(JournalRow row) {
         QueueName queue = row.request().queue();
+        Optional<JournalRow> message = message(row);
+        if (message.isEmpty()) {
+            this.answered.add(row.revision());
+            return;
+        }
         long due = dueOf(row);
-        message(row)
-            .ifPresent((message) -> this.table.reschedule(message.revision(), due, this.offers.nextCheck(queue, due)));
-        this.deleted.add(row.revision());
+        this.table.reschedule(row.revision(), message.get().revision(), due, this.offers.nextCheck(queue, due));
     }
 
     /** Returns the row of the message that a request is about. */
@@ -142,7 +159,7 @@ final class RelayedBatch {
     void addFailure(JournalRow row, Throwable failure) {
         if (failure instanceof MessageGroupChangeException group) {
             this.refused.put(row, group);
-            this.deleted.add(row.revision());
+            this.answered.add(row.revision());
             return;
         }
         if (failure instanceof NotReplicatedException) {
@@ -164,6 +181,7 @@ final class RelayedBatch {
      */
     void record(Duration retryDelay) {
         this.table.delete(this.deleted);
+        this.table.deleteOwn(this.answered);
         this.table.accept(this.accepted);
         this.table.release(this.withoutEffect, retryDelay);
     }

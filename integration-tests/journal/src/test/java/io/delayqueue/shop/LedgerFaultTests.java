@@ -1,0 +1,202 @@
+package io.delayqueue.shop;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.TcpProxy;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreReport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessException;
+
+import static io.delayqueue.shop.Shop.ORDERS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests a ledger while Redis, its database or its pairing with the database fails: a send
+ * is stored completely or rejected, and no message is lost or handled against its last
+ * request.
+ */
+@Tag("server")
+@ExtendWith(OutputCaptureExtension.class)
+class LedgerFaultTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private static final String STEM = "dq:{" + ORDERS + "}:";
+
+    private static RedisServer redis;
+
+    private ShopApplication shop;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        if (this.shop != null) {
+            this.shop.close();
+        }
+        if (!redis.isAlive()) {
+            redis.restart();
+        }
+        redis.commands().flushall();
+    }
+
+    /** P1: a send that was committed while Redis was away is handled later. */
+    @EachDatabase
+    void aSendIsRecordedWhileRedisIsAway(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        redis.kill();
+
+        assertThat(this.shop.queue().send(ORDERS, "alone").outcome()).isEqualTo(SendOutcome.RECORDED);
+        this.shop.transaction().executeWithoutResult((status) -> this.shop.queue().send(ORDERS, "in transaction"));
+        assertThat(this.shop.rows()).isEqualTo(2);
+        redis.restart();
+
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(
+                    () -> assertThat(this.shop.shop().handled).containsExactlyInAnyOrder("alone", "in transaction"));
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+    }
+
+    /**
+     * P1: without the database a send fails and stores nothing, while handlers go on; the
+     * rows of what was handled are deleted when the database is back.
+     */
+    @Test
+    void messagesAreHandledWhileTheDatabaseIsAway() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        URI address = URI.create(url.substring("jdbc:".length()));
+        try (TcpProxy proxy = TcpProxy.to(address.getPort())) {
+            this.shop = ShopApplication.start(redis, url.replace(":" + address.getPort(), ":" + proxy.port()),
+                    "spring.datasource.hikari.connection-timeout=500",
+                    "spring.datasource.hikari.validation-timeout=250");
+            List<DelayedMessage> batch = IntStream.range(0, 50)
+                .mapToObj((i) -> DelayedMessage.builder(ORDERS, "order " + i).delay(Duration.ofSeconds(1)).build())
+                .toList();
+            this.shop.queue().sendAll(batch);
+            proxy.refuse();
+
+            assertThatThrownBy(() -> this.shop.queue().send(ORDERS, "alone")).isInstanceOf(DataAccessException.class);
+            assertThatThrownBy(() -> this.shop.queue().cancel(ORDERS, "1")).isInstanceOf(DataAccessException.class);
+            await().untilAsserted(() -> assertThat(this.shop.shop().handled).hasSize(50));
+            await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "ended")).isEqualTo(50));
+
+            proxy.pass();
+            // The database may have stored what the rows of the relay were to become.
+            await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+            await().atMost(Duration.ofMinutes(1))
+                .untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "ended")).isZero());
+            assertThat(this.shop.shop().handled).hasSize(50).doesNotContain("alone");
+        }
+    }
+
+    /** P1: an id may be used again before the row of its first message is deleted. */
+    @EachDatabase
+    void anIdIsUsedAgainBeforeTheRowOfItsFirstMessageIsDeleted(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.reconciler().stop();
+        this.shop.queue().send(ORDERS, "1", "first", Duration.ZERO);
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("first"));
+        await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "ended")).isOne());
+
+        assertThat(this.shop.queue().send(ORDERS, "1", "second", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        await().untilAsserted(() -> assertThat(accepted("1")).isEqualTo(2));
+        assertThat(this.shop.journal().restore(RestorePlan.all())).isEqualTo(new RestoreReport(0, 1, 0, 0));
+        this.shop.reconciler().start();
+
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isOne());
+        this.shop.makeOverdue();
+        assertThat(this.shop.journal().restore(RestorePlan.all())).isEqualTo(new RestoreReport(0, 1, 0, 0));
+        assertThat(this.shop.shop().handled).containsExactly("first");
+    }
+
+    /**
+     * P6: a message that Redis has lost, and that was replaced before the loss was
+     * noticed, is not handled after the one that replaced it.
+     */
+    @EachDatabase
+    void aLostMessageThatWasReplacedIsNotHandled(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send(ORDERS, "1", "first", LATER);
+        await().untilAsserted(() -> assertThat(accepted("1")).isOne());
+        this.shop.reconciler().stop();
+        redis.commands().flushall();
+
+        this.shop.queue()
+            .send(DelayedMessage.builder(ORDERS, "second").id("1").onDuplicate(OnDuplicate.REPLACE).build());
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("second"));
+        this.shop.makeOverdue();
+        this.shop.reconciler().start();
+
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+        await().untilAsserted(() -> assertThat(redis.commands().hlen(STEM + "revisions")).isZero());
+        assertThat(this.shop.shop().handled).containsExactly("second");
+    }
+
+    /**
+     * P1: a database that is connected to the Redis of another one loses no row, neither
+     * of its own nor of the other database, and the error is logged once.
+     */
+    @EachDatabase
+    void aQueueOfAnotherJournalIsLeftAlone(ShopDatabase database, CapturedOutput output) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send(ORDERS, "1", "owner's", LATER);
+        await().untilAsserted(() -> assertThat(redis.commands().exists(STEM + "journal")).isOne());
+
+        try (ShopApplication other = ShopApplication.start(redis, database.url(),
+                "delayqueue.listener.auto-startup=false")) {
+            other.queue().send(ORDERS, "2", "other's", Duration.ZERO);
+            await().untilAsserted(() -> assertThat(output).contains("belongs to journal"));
+            other.queue().send(ORDERS, "1", "other's second", LATER);
+            other.queue().cancel(ORDERS, "1");
+            long calls = calls();
+            await().untilAsserted(() -> assertThat(calls()).isGreaterThan(calls + 2));
+
+            assertThat(other.jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal").query(Long.class).single())
+                .as("rows of the other database")
+                .isEqualTo(3);
+            assertThat(this.shop.rows()).isOne();
+            assertThat(this.shop.queue().find(ORDERS, "1")).isPresent();
+            assertThat(output.getOut().split("belongs to journal", -1)).hasSize(2);
+        }
+    }
+
+    private static long calls() {
+        return Long.parseLong(redis.commands().get(STEM + "journal").split(" ")[1]);
+    }
+
+    private long accepted(String id) {
+        return this.shop.jdbc()
+            .sql("SELECT COUNT(*) FROM delayqueue_journal WHERE message_id = ? AND accepted = TRUE")
+            .param(id)
+            .query(Long.class)
+            .single();
+    }
+
+}

@@ -1,0 +1,80 @@
+package io.delayqueue.shop;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.template.DelayQueueTemplate;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Runs a {@link Shop} whose queue has a ledger. */
+record ShopApplication(ConfigurableApplicationContext context) implements AutoCloseable {
+
+    private static final String WITHOUT_JPA = "--spring.autoconfigure.exclude="
+            + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration";
+
+    static ShopApplication start(int redisPort, String url, String... settings) {
+        List<String> arguments = Stream.concat(
+                Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
+                        "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
+                        "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
+                        "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"),
+                Stream.of(settings).map((setting) -> "--" + setting))
+            .toList();
+        return new ShopApplication(SpringApplication.run(Shop.class, arguments.toArray(String[]::new)));
+    }
+
+    static ShopApplication start(RedisServer redis, String url, String... settings) {
+        return start(redis.port(), url, settings);
+    }
+
+    Shop shop() {
+        return this.context.getBean(Shop.class);
+    }
+
+    DelayQueueTemplate queue() {
+        return this.context.getBean(DelayQueueTemplate.class);
+    }
+
+    JournalOperations journal() {
+        return this.context.getBean(JournalOperations.class);
+    }
+
+    JdbcClient jdbc() {
+        return this.context.getBean(JdbcClient.class);
+    }
+
+    TransactionTemplate transaction() {
+        return new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
+    }
+
+    /** Returns the component that deletes rows of ended messages, and restores others. */
+    SmartLifecycle reconciler() {
+        return this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class);
+    }
+
+    /** Returns the number of rows, apart from those that keep canceled messages away. */
+    long rows() {
+        return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE operation <> 'C' OR accepted = FALSE")
+            .query(Long.class)
+            .single();
+    }
+
+    /** Makes the rows of messages overdue, so that the sweep compares them with Redis. */
+    void makeOverdue() {
+        jdbc().sql("UPDATE delayqueue_journal SET due_millis = 1, claimed_until = 1 WHERE operation = 'S'").update();
+    }
+
+    @Override
+    public void close() {
+        this.context.close();
+    }
+
+}
