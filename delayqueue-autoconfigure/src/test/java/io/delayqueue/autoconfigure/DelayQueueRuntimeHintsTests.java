@@ -18,11 +18,13 @@ import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.fixtures.application.RuntimeHintsFixture;
+import io.delayqueue.forward.ExpressionRoot;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -43,6 +45,14 @@ class DelayQueueRuntimeHintsTests {
     void everyScriptIsInTheImage() throws IOException {
         assertThat(RuntimeHintsFixture.files("io/delayqueue/redis/", "*.lua")).hasSizeGreaterThan(10)
             .allMatch(RuntimeHintsFixture.in(RuntimeHintsFixture.of(Application.class, Map.of())));
+    }
+
+    @Test
+    void theExpressionOfAKeyReadsTheMessage() {
+        assertThat(RuntimeHintsPredicates.reflection()
+            .onType(ExpressionRoot.class)
+            .withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
+            .accepts(RuntimeHintsFixture.of(Application.class, Map.of()));
     }
 
     /** Those of the operations that return an object of more than one type, too. */
