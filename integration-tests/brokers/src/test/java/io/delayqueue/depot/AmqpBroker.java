@@ -23,12 +23,11 @@ import org.springframework.amqp.rabbit.core.RabbitTemplate;
 
 /**
  * Runs a broker of AMQP 0-9-1 in this JVM, once for all tests: Qpid, which needs no
- * installation. Applications reach it through a proxy that can be cut; the methods here
- * do not.
+ * installation. The system property {@code dq.rabbitmq.port} names the port of a running
+ * RabbitMQ on this machine to use instead. Applications reach the broker through a proxy
+ * that can be cut; the methods here do not.
  */
 final class AmqpBroker {
-
-    static final AmqpBroker SHARED = new AmqpBroker();
 
     private static final String CONFIGURATION = """
             {
@@ -54,6 +53,13 @@ final class AmqpBroker {
             }
             """;
 
+    /** The port of RabbitMQ; {@code null} to launch Qpid. */
+    private static final Integer RABBITMQ = Integer.getInteger("dq.rabbitmq.port");
+
+    private static final String VIRTUAL_HOST = (RABBITMQ != null) ? "/" : "default";
+
+    static final AmqpBroker SHARED = new AmqpBroker();
+
     private final TcpProxy proxy;
 
     private final RabbitTemplate template;
@@ -61,11 +67,13 @@ final class AmqpBroker {
     private final AmqpAdmin admin;
 
     private AmqpBroker() {
-        int port = TcpProxy.freePort();
-        launch(port);
+        int port = (RABBITMQ != null) ? RABBITMQ : TcpProxy.freePort();
+        if (RABBITMQ == null) {
+            launch(port);
+        }
         this.proxy = TcpProxy.to(port);
         CachingConnectionFactory connections = new CachingConnectionFactory("127.0.0.1", port);
-        connections.setVirtualHost("default");
+        connections.setVirtualHost(VIRTUAL_HOST);
         this.template = new RabbitTemplate(connections);
         this.admin = new RabbitAdmin(connections);
     }
@@ -93,7 +101,7 @@ final class AmqpBroker {
     /** Returns the settings of an application that publishes to this broker. */
     List<String> settings() {
         return List.of("--spring.rabbitmq.host=127.0.0.1", "--spring.rabbitmq.port=" + this.proxy.port(),
-                "--spring.rabbitmq.virtual-host=default", "--spring.rabbitmq.publisher-confirm-type=correlated",
+                "--spring.rabbitmq.virtual-host=" + VIRTUAL_HOST, "--spring.rabbitmq.publisher-confirm-type=correlated",
                 "--spring.rabbitmq.publisher-returns=true");
     }
 
