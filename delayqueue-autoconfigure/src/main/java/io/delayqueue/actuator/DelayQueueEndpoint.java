@@ -22,6 +22,9 @@ import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.admin.QueuePage;
+import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreReport;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import org.jspecify.annotations.Nullable;
@@ -60,20 +63,24 @@ public class DelayQueueEndpoint {
 
     private final @Nullable DelayQueueIntegrityChecker checker;
 
+    private final @Nullable JournalOperations journal;
+
     private final ApplicationEventPublisher events;
 
     /**
      * Creates the endpoint.
      * @param checker checks queues; {@code null} if the store has none
+     * @param journal restores queues; {@code null} if the application has no journal
      * @param events publishes each change
      */
     public DelayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
             DelayedListenerRegistry listeners, @Nullable DelayQueueIntegrityChecker checker,
-            ApplicationEventPublisher events) {
+            @Nullable JournalOperations journal, ApplicationEventPublisher events) {
         this.operations = operations;
         this.inspector = inspector;
         this.listeners = listeners;
         this.checker = checker;
+        this.journal = journal;
         this.events = events;
     }
 
@@ -115,23 +122,28 @@ public class DelayQueueEndpoint {
     }
 
     /**
-     * Pauses or resumes a queue on all nodes, or a listener on this node; redrives or
-     * purges dead letters.
+     * Pauses or resumes a queue on all nodes, or a listener on this node; restores the
+     * messages of a queue from its ledger; redrives or purges dead letters.
      * @param forTime how long to pause a queue; {@code null} until it is resumed
      * @param deadLetterId the dead letter; {@code *} for all of the queue, which must be
      * explicit
+     * @param dryRun whether to count the messages to restore, and change nothing
+     * @param rate maximum number of messages to restore in a second; {@code null} for no
+     * limit
      */
     @WriteOperation
     @RegisterReflectionForBinding({ PauseResult.class, EndpointViews.Listener.class, EndpointViews.Done.class,
-            EndpointViews.Count.class })
+            EndpointViews.Count.class, RestoreReport.class })
     public Object act(SecurityContext caller, @Selector Section section, @Selector String name, Action action,
-            @Nullable Duration forTime, @Nullable String deadLetterId) {
+            @Nullable Duration forTime, @Nullable String deadLetterId, @Nullable Boolean dryRun,
+            @Nullable Integer rate) {
         if (!section.actions().contains(action)) {
             throw invalid("%s is no action for %s; use one of %s".formatted(action, section, section.actions()), null);
         }
         Change change = new Change(caller, section, action, name);
         return switch (section) {
-            case QUEUES -> actOnQueue(change, forTime);
+            case QUEUES -> (action == Action.RESTORE) ? restore(change, Boolean.TRUE.equals(dryRun), rate)
+                    : actOnQueue(change, forTime);
             case LISTENERS -> actOnListener(change);
             case DEAD_LETTERS, INTEGRITY -> actOnDeadLetters(change, deadLetterId);
         };
@@ -146,6 +158,18 @@ public class DelayQueueEndpoint {
         return change(change, null,
                 () -> (forTime != null) ? this.operations.pause(queue, forTime) : this.operations.pause(queue),
                 (paused) -> 1);
+    }
+
+    private Object restore(Change change, boolean dryRun, @Nullable Integer rate) {
+        String queue = change.name();
+        JournalOperations ledger = this.journal;
+        if (ledger == null || !valid(() -> ledger.covers(queue))) {
+            throw invalid("Queue '%s' has no ledger in this application (delayqueue.journal.mode)".formatted(queue),
+                    null);
+        }
+        RestorePlan plan = valid(() -> RestorePlan.all().queue(queue).rate((rate != null) ? rate : 0));
+        return dryRun ? ledger.restore(plan.asDryRun())
+                : change(change, null, () -> ledger.restore(plan), RestoreReport::restored);
     }
 
     private Object actOnListener(Change change) {
@@ -249,7 +273,7 @@ public class DelayQueueEndpoint {
     public enum Section {
 
         /** Queues, by name. */
-        QUEUES(List.of(Action.PAUSE, Action.RESUME)),
+        QUEUES(List.of(Action.PAUSE, Action.RESUME, Action.RESTORE)),
 
         /** Listeners of this node, by id. */
         LISTENERS(List.of(Action.PAUSE, Action.RESUME)),
@@ -275,7 +299,7 @@ public class DelayQueueEndpoint {
     /** Lists the actions. */
     public enum Action {
 
-        PAUSE, RESUME, REDRIVE, PURGE
+        PAUSE, RESUME, RESTORE, REDRIVE, PURGE
 
     }
 

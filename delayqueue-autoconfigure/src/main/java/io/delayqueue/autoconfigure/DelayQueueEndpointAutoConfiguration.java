@@ -4,6 +4,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.actuator.DelayQueueEndpoint;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.DelayedListenerRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -30,8 +31,9 @@ public final class DelayQueueEndpointAutoConfiguration {
     @ConditionalOnMissingBean
     DelayQueueEndpoint delayQueueEndpoint(DelayQueueOperations operations, DelayQueueInspector inspector,
             DelayedListenerRegistry listeners, ObjectProvider<DelayQueueIntegrityChecker> integrityChecker,
-            ApplicationEventPublisher events) {
-        return new DelayQueueEndpoint(operations, inspector, listeners, integrityChecker.getIfAvailable(), events);
+            ObjectProvider<JournalOperations> journal, ApplicationEventPublisher events) {
+        return new DelayQueueEndpoint(operations, inspector, listeners, integrityChecker.getIfAvailable(),
+                journal.getIfAvailable(), events);
     }
 
 }

@@ -51,7 +51,7 @@ public final class JournalFactory {
                 (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
         this.table = table;
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
-        this.restorer = new JournalRestorer(table, offers, this.status);
+        this.restorer = new JournalRestorer(table, offers, this.status, modes);
         this.relay = new JournalRelay(table, offers, this.status, publisher);
         this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);

@@ -1,5 +1,7 @@
 package io.delayqueue.journal;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Restores messages from the journal of queues in the mode {@code ledger}. The sweep
  * restores overdue messages, and a node that notices a loss restores a queue, without
@@ -11,11 +13,27 @@ package io.delayqueue.journal;
 public interface JournalOperations {
 
     /**
+     * Returns whether the messages of a queue can be restored: whether its mode is
+     * {@code ledger} in this application.
+     */
+    boolean covers(String queue);
+
+    /**
      * Restores the messages of a plan, about in the order of their due times. Blocks the
      * calling thread until it is done, with at most one connection of the database. A
      * restore that was interrupted, or failed, may be repeated.
-     * @throws org.springframework.dao.DataAccessException if the journal cannot be read
+     * @throws io.delayqueue.StoreUnavailableException if the journal cannot be read
      */
     RestoreReport restore(RestorePlan plan);
+
+    /**
+     * Restores the next messages of a plan, at most a thousand, and at most as many as it
+     * permits in a second. Blocks the calling thread meanwhile. Any node may take the
+     * next step.
+     * @param cursor where the step begins; {@code null} for the first one
+     * @throws IllegalArgumentException if no step has returned the cursor
+     * @throws io.delayqueue.StoreUnavailableException if the journal cannot be read
+     */
+    RestoreStep restore(RestorePlan plan, @Nullable String cursor);
 
 }

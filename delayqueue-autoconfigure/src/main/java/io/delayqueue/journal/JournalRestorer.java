@@ -7,12 +7,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageGroupChangeException;
@@ -21,6 +24,9 @@ import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
 
 /** Offers accepted rows to the store, which stores those that it does not know. */
 final class JournalRestorer implements JournalOperations {
@@ -37,10 +43,19 @@ final class JournalRestorer implements JournalOperations {
 
     private final JournalStatus status;
 
-    JournalRestorer(JournalTable table, JournalOffers offers, JournalStatus status) {
+    private final Function<QueueName, JournalMode> modes;
+
+    JournalRestorer(JournalTable table, JournalOffers offers, JournalStatus status,
+            Function<QueueName, JournalMode> modes) {
         this.table = table;
         this.offers = offers;
         this.status = status;
+        this.modes = modes;
+    }
+
+    @Override
+    public boolean covers(String queue) {
+        return this.modes.apply(new QueueName(queue)) == JournalMode.LEDGER;
     }
 
     @Override
@@ -51,21 +66,52 @@ final class JournalRestorer implements JournalOperations {
     /** Restores messages while a condition holds. */
     RestoreReport restore(RestorePlan plan, BooleanSupplier running) {
         RestoreReport report = RestoreReport.NONE;
-        JournalRow last = null;
-        long started = System.nanoTime();
-        while (running.getAsBoolean()) {
-            long begin = System.nanoTime();
-            List<JournalRow> page = this.table.accepted(plan, Operation.SEND, last, PAGE);
-            if (page.isEmpty()) {
+        String cursor = null;
+        do {
+            if (!running.getAsBoolean()) {
                 break;
             }
-            List<JournalRow> selected = page.stream().filter((row) -> !isLeftOut(plan, row)).toList();
-            report = report.plus(new RestoreReport(0, 0, page.size() - selected.size(), 0))
-                .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, begin));
-            last = page.get(page.size() - 1);
-            pace(plan, report, started);
+            RestoreStep step = restore(plan, cursor);
+            report = report.plus(step.report());
+            cursor = step.nextCursor();
         }
+        while (cursor != null);
         return report;
+    }
+
+    @Override
+    public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
+        RestoreCursor start = RestoreCursor.parse(cursor);
+        boolean paced = plan.rate() > 0 && !plan.dryRun();
+        long begin = System.nanoTime();
+        List<JournalRow> page = read(plan, start, paced ? Math.min(plan.rate(), PAGE) : PAGE);
+        if (page.isEmpty()) {
+            return new RestoreStep(RestoreReport.NONE, null);
+        }
+        List<JournalRow> selected = page.stream().filter((row) -> !isLeftOut(plan, row)).toList();
+        RestoreReport report = new RestoreReport(0, 0, page.size() - selected.size(), 0)
+            .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, begin));
+        if (paced) {
+            waitUntil(begin + selected.size() * SECOND / plan.rate());
+        }
+        return new RestoreStep(report, RestoreCursor.behind(page.get(page.size() - 1)).toString());
+    }
+
+    private List<JournalRow> read(RestorePlan plan, RestoreCursor start, int limit) {
+        try {
+            return this.table.accepted(plan, Operation.SEND, start, limit);
+        }
+        catch (DataAccessException | TransactionException ex) {
+            throw new StoreUnavailableException("The database of the journal does not answer: " + ex.getMessage(),
+                    Effect.NONE, ex);
+        }
+    }
+
+    private static void waitUntil(long time) {
+        for (long rest = time - System.nanoTime(); rest > 0
+                && !Thread.currentThread().isInterrupted(); rest = time - System.nanoTime()) {
+            LockSupport.parkNanos(rest);
+        }
     }
 
     /**
@@ -75,10 +121,10 @@ final class JournalRestorer implements JournalOperations {
      */
     long cancelAgain(RestorePlan plan, BooleanSupplier running) {
         long failed = 0;
-        JournalRow last = null;
+        RestoreCursor cursor = RestoreCursor.START;
         while (running.getAsBoolean()) {
             long begin = System.nanoTime();
-            List<JournalRow> page = this.table.accepted(plan, Operation.CANCEL, last, PAGE);
+            List<JournalRow> page = this.table.accepted(plan, Operation.CANCEL, cursor, PAGE);
             if (page.isEmpty()) {
                 break;
             }
@@ -86,7 +132,7 @@ final class JournalRestorer implements JournalOperations {
                 .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
                 .toList();
             failed += answers.stream().filter((answer) -> failure(answer) != null).count();
-            last = page.get(page.size() - 1);
+            cursor = RestoreCursor.behind(page.get(page.size() - 1));
         }
         return failed;
     }
@@ -103,23 +149,15 @@ final class JournalRestorer implements JournalOperations {
 
     private boolean isLeftOut(RestorePlan plan, JournalRow row) {
         NewMessage message = row.request().message();
+        if (this.status.isForeign(row.request().queue())) {
+            return true;
+        }
         if (plan.includeExpired() || message == null || message.timeToLive() == null) {
             return false;
         }
         QueueName queue = row.request().queue();
         return this.offers.millis(queue, message.due()) + message.timeToLive().toMillis() < this.offers.millis(queue,
                 DueTime.NOW);
-    }
-
-    private static void pace(RestorePlan plan, RestoreReport report, long started) {
-        if (plan.rate() > 0) {
-            long offered = report.restored() + report.known() + report.failed();
-            long until = started + offered * SECOND / plan.rate();
-            for (long rest = until - System.nanoTime(); rest > 0
-                    && !Thread.currentThread().isInterrupted(); rest = until - System.nanoTime()) {
-                LockSupport.parkNanos(rest);
-            }
-        }
     }
 
     /**

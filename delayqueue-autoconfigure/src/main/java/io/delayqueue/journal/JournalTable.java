@@ -216,9 +216,9 @@ final class JournalTable {
      * Returns a page of the accepted requests of a plan, in the order of their next
      * checks; for sends, that is about the order of their due times.
      * @param operation of the requests
-     * @param after the last row of the page before; {@code null} for the first page
+     * @param after the last row of the page before
      */
-    List<JournalRow> accepted(RestorePlan plan, Operation operation, @Nullable JournalRow after, int limit) {
+    List<JournalRow> accepted(RestorePlan plan, Operation operation, RestoreCursor after, int limit) {
         Instant dueBefore = plan.dueBefore();
         String restriction = ((plan.queue() != null) ? " AND queue_name = :queue" : "")
                 + ((plan.id() != null) ? " AND message_id = :id" : "")
@@ -229,8 +229,8 @@ final class JournalTable {
                 + " AND " + FIRST + " ORDER BY claimed_until, revision LIMIT :limit")
             .params(parameters(plan))
             .param("operation", operation.letter())
-            .param("check", (after != null) ? after.nextCheck() : Long.MIN_VALUE)
-            .param("revision", (after != null) ? after.revision() : 0)
+            .param("check", after.nextCheck())
+            .param("revision", after.revision())
             .param("limit", limit));
     }
 

@@ -6,7 +6,8 @@ package io.delayqueue.journal;
  * @param restored messages that Redis did not hold, and were stored again; in a dry run
  * all that would be offered
  * @param known messages that Redis holds, or that have ended
- * @param skipped messages that the plan leaves out as expired
+ * @param skipped messages that the plan leaves out as expired, or of a queue that belongs
+ * to another journal
  * @param failed messages whose call failed; a later restore offers them again
  */
 public record RestoreReport(long restored, long known, long skipped, long failed) {

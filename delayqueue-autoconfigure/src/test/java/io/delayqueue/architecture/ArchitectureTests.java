@@ -73,7 +73,7 @@ class ArchitectureTests {
 
     static final String CONSUME = API + ".consume";
 
-    private static final String JOURNAL = API + ".journal";
+    static final String JOURNAL = API + ".journal";
 
     private static final String TEMPLATE = API + ".template";
 

@@ -19,7 +19,12 @@ import io.delayqueue.actuator.DelayQueueEndpoint;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreReport;
+import io.delayqueue.journal.RestoreStep;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -187,15 +192,40 @@ class DelayQueueEndpointAutoConfigurationTests {
             for (Effect effect : List.of(Effect.UNKNOWN, Effect.NONE)) {
                 DelayQueueEndpoint endpoint = new DelayQueueEndpoint(away(effect),
                         context.getBean(DelayQueueInspector.class), context.getBean(DelayedListenerRegistry.class),
-                        null, context);
-                assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> endpoint.act(ADA,
-                        DelayQueueEndpoint.Section.QUEUES, "orders", DelayQueueEndpoint.Action.RESUME, null, null));
+                        null, null, context);
+                assertThatExceptionOfType(StoreUnavailableException.class)
+                    .isThrownBy(() -> endpoint.act(ADA, DelayQueueEndpoint.Section.QUEUES, "orders",
+                            DelayQueueEndpoint.Action.RESUME, null, null, null, null));
             }
 
             assertThat(context.getBean(Audited.class).events).containsExactly(
                     new AuditedOperationEvent("ada", "resume", "orders", null, AuditedOperationEvent.UNKNOWN),
                     new AuditedOperationEvent("ada", "resume", "orders", null, 0, Outcome.FAILED));
         });
+    }
+
+    @Test
+    void restoresQueuesThatHaveALedger() {
+        Ledger ledger = new Ledger();
+        this.writable.withBean(Audited.class).withBean(JournalOperations.class, () -> ledger).run((context) -> {
+            Map<String, Object> orders = Map.of("section", "queues", "name", "orders");
+
+            JsonNode counted = act(context, orders, Map.of("action", "restore", "dryRun", "true"));
+            JsonNode restored = act(context, orders, Map.of("action", "restore", "rate", "100"));
+
+            assertThat(counted).isEqualTo(restored)
+                .isEqualTo(json(Map.of("restored", 3, "known", 2, "skipped", 1, "failed", 0)));
+            assertThat(ledger.plans).containsExactly(RestorePlan.all().queue("orders").asDryRun(),
+                    RestorePlan.all().queue("orders").rate(100));
+            assertThat(context.getBean(Audited.class).events)
+                .containsExactly(new AuditedOperationEvent("ada", "restore", "orders", null, 3));
+            assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "restore", "rate", "-1"),
+                    "Rate -1 is negative");
+            assertInvalid(context, Map.of("section", "queues", "name", "others", "action", "restore"),
+                    "Queue 'others' has no ledger in this application");
+        });
+        this.writable.run((context) -> assertInvalid(context,
+                Map.of("section", "queues", "name", "orders", "action", "restore"), "Queue 'orders' has no ledger"));
     }
 
     private static DelayQueueOperations away(Effect effect) {
@@ -209,7 +239,7 @@ class DelayQueueEndpointAutoConfigurationTests {
     void rejectsInvalidOperations() {
         this.writable.run((context) -> {
             assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "purge"),
-                    "PURGE is no action for QUEUES; use one of [PAUSE, RESUME]");
+                    "PURGE is no action for QUEUES; use one of [PAUSE, RESUME, RESTORE]");
             assertInvalid(context, Map.of("section", "queues", "name", "<b>", "action", "pause"), "Queue name");
             assertInvalid(context, Map.of("section", "listeners", "name", "no", "action", "pause"),
                     "There is no listener 'no' on this node");
@@ -278,6 +308,29 @@ class DelayQueueEndpointAutoConfigurationTests {
     @ImportAutoConfiguration({ DelayQueueAutoConfiguration.class, DelayQueueListenerAutoConfiguration.class,
             DelayQueueEndpointAutoConfiguration.class })
     static class EnabledApplication {
+
+    }
+
+    /** Restores three messages of one queue, whatever the plan. */
+    static class Ledger implements JournalOperations {
+
+        private final List<RestorePlan> plans = new ArrayList<>();
+
+        @Override
+        public boolean covers(String queue) {
+            return queue.equals("orders");
+        }
+
+        @Override
+        public RestoreReport restore(RestorePlan plan) {
+            this.plans.add(plan);
+            return new RestoreReport(3, 2, 1, 0);
+        }
+
+        @Override
+        public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
+            throw new UnsupportedOperationException();
+        }
 
     }
 

@@ -48,10 +48,10 @@ class WebArchitectureTests extends ArchitectureTests {
     Stream<Arguments> arrows() {
         return Stream.concat(super.arrows(), Stream.of(from(HTTP, API, ADMIN, STORE), //
                 from(HTTP_CONSUME, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, HTTP), //
-                from(HTTP_API, API, ADMIN, STORE, CONSUME, HTTP, HTTP_CONSUME), //
-                from(DASHBOARD, API, ADMIN, STORE, LISTENER, POLL, HTTP, HTTP_API), //
-                from(WEB + ".autoconfigure", API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, MEMORY, LISTENER, POLL,
-                        AUTOCONFIGURE, HTTP, HTTP_API, HTTP_CONSUME, DASHBOARD)));
+                from(HTTP_API, API, ADMIN, STORE, CONSUME, JOURNAL, HTTP, HTTP_CONSUME), //
+                from(DASHBOARD, API, ADMIN, STORE, JOURNAL, LISTENER, POLL, HTTP, HTTP_API), //
+                from(WEB + ".autoconfigure", API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, MEMORY, LISTENER,
+                        POLL, AUTOCONFIGURE, HTTP, HTTP_API, HTTP_CONSUME, DASHBOARD)));
     }
 
     /** Types are package-private until needed; the root package is the public API. */

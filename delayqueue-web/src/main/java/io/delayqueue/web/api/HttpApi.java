@@ -54,6 +54,7 @@ public final class HttpApi {
         new SendRoutes(services.operations(), audit).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);
         new HistoryRoutes(services.history(), audit).addTo(routes);
+        new RestoreRoutes(services.journal(), audit).addTo(routes);
         new ConsumeRoutes(services.consumers(), services.consumed()).addTo(routes);
         new DeadLetterRoutes(services.operations(), inspector, audit).addTo(routes);
         this.routes = routes;

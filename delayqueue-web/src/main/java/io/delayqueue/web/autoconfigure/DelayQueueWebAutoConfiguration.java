@@ -5,6 +5,7 @@ import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.delayqueue.autoconfigure.DelayQueueProperties;
+import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.MessageStore;
@@ -116,8 +117,10 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             ApiServices delayQueueApiServices(DelayQueueOperations operations,
                     ObjectProvider<DelayQueueInspector> inspector, ObjectProvider<MessageHistory> history,
-                    HttpConsumerServices consumers, ObjectProvider<RemoteConsumerQueues> consumed) {
-                return new ApiServices(operations, inspector.getIfAvailable(), history.getIfAvailable(), consumers,
+                    ObjectProvider<JournalOperations> journal, HttpConsumerServices consumers,
+                    ObjectProvider<RemoteConsumerQueues> consumed) {
+                return new ApiServices(operations, inspector.getIfAvailable(), history.getIfAvailable(),
+                        journal.getIfAvailable(), consumers,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed));
             }
 
@@ -148,12 +151,13 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties,
                     AccessControl access, DelayQueueOperations operations, DelayQueueInspector inspector,
-                    ObjectProvider<MessageHistory> history, ObjectProvider<DelayedListenerRegistry> listeners,
-                    ObjectProvider<ServerMonitor> server, ObjectProvider<RemoteConsumerQueues> consumed,
-                    ApplicationEventPublisher events) {
+                    ObjectProvider<MessageHistory> history, ObjectProvider<JournalOperations> journal,
+                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerMonitor> server,
+                    ObjectProvider<RemoteConsumerQueues> consumed, ApplicationEventPublisher events) {
                 DashboardServices sources = new DashboardServices(operations, inspector, history.getIfAvailable(),
-                        server.getIfAvailable(() -> ServerMonitor.NONE), listeners::getIfAvailable,
-                        consumed.getIfAvailable(ServletConfiguration::noneConsumed), properties.commandTimeout());
+                        journal.getIfAvailable(), server.getIfAvailable(() -> ServerMonitor.NONE),
+                        listeners::getIfAvailable, consumed.getIfAvailable(ServletConfiguration::noneConsumed),
+                        properties.commandTimeout());
                 return new Dashboard(web.dashboard().path(), access, sources, events);
             }
 

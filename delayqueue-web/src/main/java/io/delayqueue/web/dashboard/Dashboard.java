@@ -9,6 +9,7 @@ import io.delayqueue.web.api.DeadLetterRoutes;
 import io.delayqueue.web.api.HistoryRoutes;
 import io.delayqueue.web.api.MessageRoutes;
 import io.delayqueue.web.api.QueueRoutes;
+import io.delayqueue.web.api.RestoreRoutes;
 import io.delayqueue.web.http.AccessControl;
 import io.delayqueue.web.http.ApiRoutes;
 import io.delayqueue.web.http.ApiSettings;
@@ -70,6 +71,7 @@ public final class Dashboard {
         new QueueRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
         new MessageRoutes(sources.operations(), audit).addTo(routes);
         new HistoryRoutes(sources.history(), audit).addTo(routes);
+        new RestoreRoutes(sources.journal(), audit).addTo(routes);
         new DeadLetterRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
         new ListenerRoutes(sources.listeners(), audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,

@@ -35,8 +35,8 @@ final class DashboardFiles {
 
     private static final List<String> SCRIPTS = List.of("main.js", "store.js", "format.js", "json.js", "frame.js",
             "dialog.js", "plots.js", "throughput.js", "history.js", "overview.js", "queue.js", "message.js",
-            "transitions.js", "dead-letters.js", "nodes.js", "alerts.js", "lib/chart.js", "lib/lit-html.js",
-            "lib/directive.js", "lib/directive-helpers.js", "lib/directives/repeat.js");
+            "transitions.js", "restore.js", "dead-letters.js", "nodes.js", "alerts.js", "lib/chart.js",
+            "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js", "lib/directives/repeat.js");
 
     private final Map<String, File> files = new LinkedHashMap<>();
 

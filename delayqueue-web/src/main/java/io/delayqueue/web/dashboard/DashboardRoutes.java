@@ -7,6 +7,7 @@ import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.web.api.DeadLetterRoutes;
 import io.delayqueue.web.api.KnownQueues;
 import io.delayqueue.web.http.ApiJsonMapper;
@@ -15,6 +16,7 @@ import io.delayqueue.web.http.ApiRoutes;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.JsonObjectReader;
 import io.delayqueue.web.http.Responses;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -35,6 +37,8 @@ final class DashboardRoutes {
     /** Whether the application records the history of messages. */
     private final boolean history;
 
+    private final @Nullable JournalOperations journal;
+
     DashboardRoutes(DashboardServices sources) {
         this.operations = sources.operations();
         this.inspector = sources.inspector();
@@ -42,6 +46,7 @@ final class DashboardRoutes {
                 new AlertEvaluator(sources.consumed()), System::nanoTime, sources.commandTimeout());
         this.throughput = new NodeThroughput(sources.listeners());
         this.history = sources.history() != null;
+        this.journal = sources.journal();
     }
 
     void addTo(ApiRoutes routes) {
@@ -74,7 +79,7 @@ final class DashboardRoutes {
         ObjectNode json = ApiJsonMapper.overview(KnownQueues.overview(this.inspector, request.queue()));
         json.set("dueCounts", ApiJsonMapper.dueCounts(this.inspector.dueForecast(queue)));
         json.set("throughput", this.throughput.toJson(queue));
-        return Responses.json(json);
+        return Responses.json(json.put("ledger", this.journal != null && this.journal.covers(queue)));
     }
 
     /** Filters page by page, so a page may be empty and still not be the last. */

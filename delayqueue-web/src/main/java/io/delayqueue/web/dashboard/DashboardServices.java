@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.MessageHistory;
+import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.ServerMonitor;
@@ -17,12 +18,13 @@ import org.jspecify.annotations.Nullable;
  * @param operations changes queues and messages
  * @param inspector reads queues
  * @param history reads the history of messages; {@code null} if none is recorded
+ * @param journal restores messages; {@code null} if the application has no journal
  * @param server checks the server of the store
  * @param listeners the listeners of this node; returns {@code null} if it has none
  * @param consumed the queues that are consumed through this node without a listener
  * @param commandTimeout longest time to wait for one call of the store
  */
 public record DashboardServices(DelayQueueOperations operations, DelayQueueInspector inspector,
-        @Nullable MessageHistory history, ServerMonitor server, Supplier<@Nullable DelayedListenerRegistry> listeners,
-        RemoteConsumerQueues consumed, Duration commandTimeout) {
+        @Nullable MessageHistory history, @Nullable JournalOperations journal, ServerMonitor server,
+        Supplier<@Nullable DelayedListenerRegistry> listeners, RemoteConsumerQueues consumed, Duration commandTimeout) {
 }

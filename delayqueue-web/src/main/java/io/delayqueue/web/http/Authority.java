@@ -11,7 +11,7 @@ public enum Authority {
     /** Permits reading payloads and headers wherever the caller may view. */
     PAYLOAD,
 
-    /** Permits cancel, reschedule, pause, redrive, purge and erase. */
+    /** Permits cancel, reschedule, pause, restore, redrive, purge and erase. */
     OPERATE,
 
     /** Permits sending. */

@@ -50,6 +50,7 @@ public class AuthorityMatrixTests {
             new Row("POST", "/queues/q/dead-letters/purge", BEFORE, "operate"), //
             new Row("PUT", "/queues/q-paused/pause", "{}", "operate"), //
             new Row("DELETE", "/queues/q-paused/pause", null, "operate"), //
+            new Row("POST", "/queues/q/restore", "{}", "operate"), //
             new Row("POST", "/queues/q/messages", "{\"payload\": 1}", "send"), //
             new Row("POST", "/queues/q/messages/batch", "{\"messages\": [{\"payload\": 1}]}", "send"), //
             new Row("PUT", "/queues/q/messages/by-id?id=1", "{\"payload\": 1}", "send"), //

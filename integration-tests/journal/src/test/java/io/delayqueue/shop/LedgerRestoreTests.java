@@ -19,6 +19,7 @@ import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.journal.RestorePlan;
 import io.delayqueue.journal.RestoreReport;
+import io.delayqueue.journal.RestoreStep;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -33,6 +34,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -281,6 +283,32 @@ class LedgerRestoreTests {
             .isEqualTo(new RestoreReport(1, 0, 0, 0));
         assertThat(this.journal.restore(RestorePlan.all().rate(1000))).isEqualTo(new RestoreReport(1, 4, 0, 0));
         assertThat(this.journal.restore(RestorePlan.all())).isEqualTo(new RestoreReport(0, 5, 0, 0));
+    }
+
+    /** P1: a restore that is taken in steps leaves no message out. */
+    @EachDatabase
+    void eachStepOfARestoreBeginsWhereTheLastOneEnded(ShopDatabase database) {
+        start(database);
+        IntStream.range(0, 5).forEach((i) -> this.queue.send(ORDERS, "m" + i, "later", LATER));
+        remove("m1");
+        remove("m4");
+
+        List<RestoreReport> steps = new ArrayList<>();
+        String cursor = null;
+        do {
+            RestoreStep step = this.journal.restore(RestorePlan.all().queue(ORDERS).rate(2), cursor);
+            steps.add(step.report());
+            cursor = step.nextCursor();
+        }
+        while (cursor != null);
+
+        assertThat(steps).hasSize(4)
+            .extracting((step) -> step.restored() + step.known())
+            .containsExactly(2L, 2L, 1L, 0L);
+        assertThat(steps.stream().mapToLong(RestoreReport::restored).sum()).isEqualTo(2);
+        assertThat(List.of(found("m1"), found("m4"))).hasSize(2);
+        assertThat(this.journal.covers(ORDERS)).isTrue();
+        assertThatIllegalArgumentException().isThrownBy(() -> this.journal.restore(RestorePlan.all(), "no cursor"));
     }
 
     private StoredMessage found(String id) {

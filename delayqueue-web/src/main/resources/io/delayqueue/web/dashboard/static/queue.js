@@ -10,6 +10,7 @@ import { follow } from './throughput.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 import { plotOf } from './plots.js';
 import { paused } from './overview.js';
+import { restoring } from './restore.js';
 
 const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In flight'], ['WAITING_IN_GROUP', 'Waiting in their group']];
 const PAGE = 50;
@@ -307,6 +308,7 @@ export function queuePage() {
   return html`${crumbs([queue, link('queues', queue)])}
     ${title(html`Queue ${name(queue)}${paused(details)}`)}
     ${pausing(queue, details)}
+    ${restoring(queue, details)}
     <dl class="tiles">
       ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
     .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}

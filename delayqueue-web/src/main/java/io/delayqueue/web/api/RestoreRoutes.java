@@ -1,0 +1,102 @@
+package io.delayqueue.web.api;
+
+import java.time.Instant;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreStep;
+import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiRequest;
+import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.AuditPublisher;
+import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.Json;
+import io.delayqueue.web.http.JsonObjectReader;
+import io.delayqueue.web.http.Problem;
+import io.delayqueue.web.http.Problem.Kind;
+import io.delayqueue.web.http.ProblemException;
+import io.delayqueue.web.http.Responses;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.web.servlet.function.ServerResponse;
+
+/**
+ * Restores the messages of a queue that Redis has lost, or counts them, step by step. Any
+ * node may take the next step.
+ */
+public final class RestoreRoutes {
+
+    private final @Nullable JournalOperations journal;
+
+    private final AuditPublisher audit;
+
+    /**
+     * Creates the routes.
+     * @param journal restores messages; {@code null} if this application has no journal
+     * @param audit publishes restores
+     */
+    public RestoreRoutes(@Nullable JournalOperations journal, AuditPublisher audit) {
+        this.journal = journal;
+        this.audit = audit;
+    }
+
+    public void addTo(ApiRoutes routes) {
+        routes.add(HttpMethod.POST, "/queues/{queue}/restore", Authority.OPERATE, this::restore);
+    }
+
+    private ServerResponse restore(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        JsonObjectReader body = request.body("dryRun", "id", "dueBefore", "includeExpired", "rate", "cursor");
+        RestorePlan plan = plan(queue, body);
+        String cursor = body.text("cursor");
+        JournalOperations ledger = this.journal;
+        if (ledger == null || !ledger.covers(queue.value())) {
+            throw new ProblemException(new Problem(Kind.NOT_FOUND,
+                    "Queue '%s' has no ledger in this application (delayqueue.journal.mode)".formatted(queue)));
+        }
+        if (plan.dryRun()) {
+            return answer(step(ledger, plan, cursor));
+        }
+        return answer(this.audit.of(request.change("restore", text(plan, cursor)), () -> step(ledger, plan, cursor),
+                (done) -> done.report().restored()));
+    }
+
+    private static RestoreStep step(JournalOperations ledger, RestorePlan plan, @Nullable String cursor) {
+        return ProblemException.valid(() -> ledger.restore(plan, cursor));
+    }
+
+    private static RestorePlan plan(QueueName queue, JsonObjectReader body) {
+        String id = body.text("id");
+        Instant dueBefore = body.instant("dueBefore");
+        Integer rate = body.integer("rate");
+        return ProblemException
+            .valid(() -> new RestorePlan(queue.value(), (id != null) ? MessageLimits.requireId(id) : null,
+                    (dueBefore != null) ? MessageLimits.requireDueAt(dueBefore) : null, body.flag("includeExpired"),
+                    (rate != null) ? rate : 0, body.flag("dryRun")));
+    }
+
+    private static ServerResponse answer(RestoreStep step) {
+        return Responses.json(ApiJsonMapper.object()
+            .put("restored", step.report().restored())
+            .put("known", step.report().known())
+            .put("skipped", step.report().skipped())
+            .put("failed", step.report().failed())
+            .put("nextCursor", step.nextCursor()));
+    }
+
+    /** Formats the plan for the audit, without absent fields. */
+    private static @Nullable String text(RestorePlan plan, @Nullable String cursor) {
+        return Json.ascii(ApiJsonMapper.object()
+            .put("id", plan.id())
+            .put("dueBefore", ApiJsonMapper.time(plan.dueBefore()))
+            .put("includeExpired", plan.includeExpired() ? Boolean.TRUE : null)
+            .put("rate", (plan.rate() > 0) ? plan.rate() : null)
+            .put("cursor", cursor)
+            .removeNulls());
+    }
+
+}

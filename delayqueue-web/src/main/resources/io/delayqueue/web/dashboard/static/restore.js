@@ -1,0 +1,78 @@
+// Restores the messages of a queue that Redis has lost, from its ledger.
+
+import { html, nothing } from './lib/lit-html.js';
+import { count, named, plural } from './format.js';
+import { ask, may, queuePath, state } from './store.js';
+import { name } from './frame.js';
+import { confirm, show } from './dialog.js';
+
+/** Requests all steps, which the server limits. */
+async function runSteps(queue, plan, progress) {
+  const all = { restored: 0, known: 0, skipped: 0, failed: 0, stopped: false };
+  let cursor = null;
+  do {
+    const step = await ask('POST', `${queuePath(queue)}/restore`, {}, { ...plan, cursor });
+    ['restored', 'known', 'skipped', 'failed'].forEach((field) => {
+      all[field] += step[field];
+    });
+    cursor = step.nextCursor;
+    if (cursor && !progress(all)) {
+      all.stopped = true;
+      break;
+    }
+  } while (cursor);
+  return all;
+}
+
+function summary(all) {
+  const parts = [`${plural(all.restored, 'message')} restored`, `${count(all.known)} known to Redis`];
+  if (all.skipped > 0) {
+    parts.push(`${count(all.skipped)} left out as expired`);
+  }
+  if (all.failed > 0) {
+    parts.push(`${count(all.failed)} failed: restore again`);
+  }
+  return parts.join(', ') + (all.stopped ? '; stopped' : '');
+}
+
+async function askRestore(queue) {
+  const view = state.page;
+  show('Counting …');
+  try {
+    const counted = await runSteps(queue, { dryRun: true }, (all) => {
+      show(`Counting … ${count(all.restored)}`);
+      return state.page === view;
+    });
+    if (state.page !== view) {
+      return;
+    }
+    show('');
+    if (counted.restored === 0) {
+      show(`The ledger of queue ${named(queue)} holds no message to restore`);
+      return;
+    }
+    confirmRestore(queue, counted.restored);
+  }
+  catch (error) {
+    show(`Nothing was changed: ${error.message}`);
+  }
+}
+
+function confirmRestore(queue, messages) {
+  confirm({
+    title: html`Restore queue ${name(queue)}?`,
+    text: html`<p>The ledger holds ${plural(messages, 'message')} that ${messages === 1 ? 'has' : 'have'} not ended. Redis stores again those that it has lost;
+      the others stay as they are.</p>`,
+    fields: html`<label>At most in a second <input type="number" name="rate" min="1" max="1000000" placeholder="no limit"></label>`,
+    confirm: `Restore: ${plural(messages, 'message')}`,
+    act: async (form, progress) => summary(await runSteps(queue, { rate: Number(form.get('rate') || 0) },
+      (all) => progress(`${count(all.restored + all.known + all.failed)} of ${count(messages)} done`))),
+  });
+}
+
+/** Renders the button; nothing if the queue has no ledger. */
+export function restoring(queue, details) {
+  return details.ledger && may('OPERATE')
+    ? html`<div class="bar"><button type="button" @click=${() => askRestore(queue)}>Restore …</button>
+      <span class="soft">Stores messages again that Redis has lost, from the ledger.</span></div>` : nothing;
+}
