@@ -1,0 +1,106 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.LongStream;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.store.EndedMessage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Counts the rows that PostgreSQL reads for each statement of the journal, in a table of
+ * a million.
+ */
+@Tag("server")
+@Tag("matrix")
+class JournalPlanTests {
+
+    private static final int ROWS = Integer.getInteger("dq.journal.rows", 1_000_000);
+
+    private static final QueueName QUEUE = new QueueName("orders");
+
+    private SingleConnectionDataSource dataSource;
+
+    private JdbcClient jdbc;
+
+    private JournalTable table;
+
+    @BeforeEach
+    void fill() {
+        // Closing the connection would begin other counts.
+        this.dataSource = new SingleConnectionDataSource(ShopDatabase.POSTGRESQL.url(), true);
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
+            .execute(this.dataSource);
+        this.jdbc = JdbcClient.create(this.dataSource);
+        this.table = new JournalTable(this.dataSource, "dq", Duration.ofSeconds(10));
+        // A tenth is not accepted yet, and a thousand each are overdue and abandoned.
+        this.jdbc
+            .sql("""
+                    INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate, due_millis,
+                      due_relative, recorded_at, priority, envelope, accepted, checks, claimed_by, claimed_until)
+                    SELECT 'dq', 'orders', 'order-' || i, CASE WHEN i % 10 = 1 THEN 'C' ELSE 'S' END, 'KEEP', 4000000000000,
+                      FALSE, 0, 4, 'envelope', i % 10 <> 0, 0, 'another', CASE WHEN i <= 10000 THEN i ELSE 4000000000000 + i END
+                    FROM generate_series(1, ?) i""")
+            .param(ROWS)
+            .update();
+        this.jdbc.sql("ANALYZE delayqueue_journal").update();
+        this.table.queues();
+    }
+
+    @AfterEach
+    void close() {
+        this.dataSource.destroy();
+    }
+
+    @Test
+    void noStatementReadsMoreRowsThanItNeeds() {
+        List<Long> some = LongStream.rangeClosed(500_001, 500_100).boxed().toList();
+
+        assertReads("read", 400, () -> this.table.read(some));
+        assertReads("acceptedBefore", 10, () -> this.table.acceptedBefore(QUEUE, "order-500003", Long.MAX_VALUE));
+        assertReads("queues", 10, () -> this.table.queues());
+        List<JournalRow> overdue = this.table.dueForCheck(100);
+        assertThat(overdue).hasSize(100);
+        assertReads("dueForCheck", 1000, () -> this.table.dueForCheck(100));
+        assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
+        assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned());
+        assertReads("a page of a restore", 10_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
+                JournalRequest.Operation.SEND, null, 1000));
+        assertReads("the message of a restore", 10, () -> this.table
+            .accepted(RestorePlan.all().queue("orders").id("order-500003"), JournalRequest.Operation.SEND, null, 1000));
+        assertReads("the cancels of a restore", 20_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
+                JournalRequest.Operation.CANCEL, null, 1000));
+        assertReads("deleteEnded", 400, () -> this.table.deleteEnded(QUEUE,
+                some.stream().map((revision) -> new EndedMessage(revision, "order-" + revision)).toList()));
+        assertReads("delete", 400, () -> this.table.delete(LongStream.rangeClosed(1, 100).boxed().toList()));
+    }
+
+    private void assertReads(String statement, long limit, Runnable call) {
+        long before = read();
+        call.run();
+        assertThat(read() - before).as("rows read by '%s'", statement).isLessThanOrEqualTo(limit);
+    }
+
+    /** Returns the number of rows and index entries that were read. */
+    private long read() {
+        this.jdbc.sql("SELECT pg_stat_force_next_flush() IS NULL").query(Boolean.class).single();
+        this.jdbc.sql("SELECT 1").query(Integer.class).single();
+        this.jdbc.sql("SELECT pg_stat_clear_snapshot() IS NULL").query(Boolean.class).single();
+        return this.jdbc.sql("""
+                SELECT t.seq_tup_read + (SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid)
+                FROM pg_stat_user_tables t WHERE t.relname = 'delayqueue_journal'""").query(Long.class).single();
+    }
+
+}
