@@ -329,7 +329,8 @@ class ArchitectureTests {
             return Arrays.stream(type.reflect().getDeclaredFields());
         }
         catch (NoClassDefFoundError ex) {
-            assertThat(ex.getMessage()).as(type.getName()).matches("org/(springframework/(kafka|amqp|messaging)|apache/kafka)/.*");
+            assertThat(ex.getMessage()).as(type.getName())
+                .matches("org/(springframework/(kafka|amqp|messaging)|apache/kafka)/.*");
             return Stream.empty();
         }
     }

@@ -374,8 +374,10 @@ class PrivatePayloadIntegrationTests {
         void book(@Validated Book payload) {
         }
 
+        /** Fails, as a message may be claimed before it expires; its retry expires. */
         @DelayedListener("late")
         void late(@Nullable Object payload) {
+            throw new IllegalStateException("The shop is closed");
         }
 
     }
