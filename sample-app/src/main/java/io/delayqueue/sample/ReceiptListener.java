@@ -1,18 +1,18 @@
 package io.delayqueue.sample;
 
-import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.Delivery;
 
-import org.springframework.context.event.EventListener;
+import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 /**
  * Mails receipts. A handler that throws is tried again, with the waits and as often as
  * {@code delayqueue.queues.receipt} in {@code application.yml} says; then its message is
- * a dead letter.
+ * a dead letter. In the profile {@code kafka} there is a {@link ReceiptConsumer} instead.
  */
 @Component
+@Profile("!kafka")
 class ReceiptListener {
 
     private final MailServer mailServer;
@@ -36,12 +36,6 @@ class ReceiptListener {
         }
         this.events.add(ShopEvent.Kind.RECEIPT_SENT, receipt.orderId(), "attempt %d".formatted(delivery.attempt()),
                 delivery.lateness());
-    }
-
-    @EventListener
-    void died(DeadLetterEvent event) {
-        this.events.add(ShopEvent.Kind.DEAD, event.id(),
-                "dead letter in queue '%s' after %d failures".formatted(event.queue(), event.failures()));
     }
 
 }
