@@ -45,6 +45,13 @@ public final class BrokerHeaders {
     public static final String ATTEMPT = PREFIX + "attempt";
 
     /**
+     * The revision of a message of a ledger: a number that is greater for each later
+     * message of the id. Consumers of a queue that uses ids again recognise a repeated
+     * message by both.
+     */
+    public static final String REVISION = PREFIX + "revision";
+
+    /**
      * A header of a stored message: the key that its record had before intake. It is the
      * key of the record when the message is forwarded.
      */

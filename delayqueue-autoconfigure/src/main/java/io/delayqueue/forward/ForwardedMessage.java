@@ -15,12 +15,14 @@ import org.jspecify.annotations.Nullable;
  * @param dueAt when this attempt was due, on the store's clock
  * @param attempt the number of this attempt, from 1; the unavailability of a broker does
  * not increase it
+ * @param revision its row in the journal, greater for each later message of the id; 0 if
+ * the queue is not a ledger
  * @param headers the headers that the sender set, including those of its trace
  * @param payload the payload as it is stored: JSON in UTF-8; must not be changed
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record ForwardedMessage(String queue, String id, @Nullable String group, Instant dueAt, int attempt,
-        Map<String, String> headers, byte[] payload) {
+        long revision, Map<String, String> headers, byte[] payload) {
 
     public ForwardedMessage {
         headers = Map.copyOf(headers);
@@ -44,6 +46,9 @@ public record ForwardedMessage(String queue, String id, @Nullable String group, 
         }
         all.put(BrokerHeaders.DUE, this.dueAt.toString());
         all.put(BrokerHeaders.ATTEMPT, Integer.toString(this.attempt));
+        if (this.revision > 0) {
+            all.put(BrokerHeaders.REVISION, Long.toString(this.revision));
+        }
         return all;
     }
 

@@ -65,7 +65,7 @@ public final class ForwardingHandler implements MessageHandler {
     public Call prepare(ClaimedMessage message, Delivery delivery) {
         Envelope envelope = this.codec.read(message.envelope());
         return new Forwarding(new ForwardedMessage(delivery.queue(), delivery.id(), message.group(), delivery.dueAt(),
-                delivery.attempt(), envelope.headers(), envelope.payload()));
+                delivery.attempt(), message.revision(), envelope.headers(), envelope.payload()));
     }
 
     private CompletionStage<?> forward(ForwardedMessage message) {

@@ -63,7 +63,8 @@ class ForwardingHandlerTests {
     private CompletableFuture<?> forward(ForwardingHandler handler) {
         ClaimedMessage message = new ClaimedMessage(new Lease(Partition.first(new QueueName("orders")), "1", "1"),
                 Instant.EPOCH, 2, 0, false, null, "group",
-                this.codec.write(Map.of("total", 1), Map.of("traceparent", "00-1", "delayqueue-attempt", "forged")));
+                this.codec.write(Map.of("total", 1), Map.of("traceparent", "00-1", "delayqueue-attempt", "forged")),
+                42);
         try {
             return handler.prepare(message, this.delivery).invoke().toCompletableFuture();
         }
@@ -81,9 +82,9 @@ class ForwardingHandlerTests {
         assertThat(end).isNotDone();
         assertThat(this.forwarded).isNotNull();
         assertThat(this.forwarded.payload()).asString().isEqualTo("{\"total\":1}");
-        assertThat(this.forwarded.brokerHeaders()).containsExactlyInAnyOrderEntriesOf(
-                Map.of("traceparent", "00-1", "delayqueue-id", "1", "delayqueue-queue", "orders", "delayqueue-group",
-                        "group", "delayqueue-due", "1970-01-01T00:00:00Z", "delayqueue-attempt", "3"));
+        assertThat(this.forwarded.brokerHeaders()).containsExactlyInAnyOrderEntriesOf(Map.of("traceparent", "00-1",
+                "delayqueue-id", "1", "delayqueue-queue", "orders", "delayqueue-group", "group", "delayqueue-due",
+                "1970-01-01T00:00:00Z", "delayqueue-attempt", "3", "delayqueue-revision", "42"));
 
         this.confirmation.complete("confirmed");
         assertThat(end).isCompleted();

@@ -21,7 +21,7 @@ class MessageKeyTests {
     private static final EnvelopeCodec CODEC = new EnvelopeCodec(JsonMapper.builder().build());
 
     private static ForwardedMessage message(@Nullable String group, Map<String, String> headers) {
-        return new ForwardedMessage("orders", "order-1", group, Instant.EPOCH, 1, headers,
+        return new ForwardedMessage("orders", "order-1", group, Instant.EPOCH, 1, 0, headers,
                 "{\"customer\":{\"id\":42},\"paid\":true}".getBytes(StandardCharsets.UTF_8));
     }
 
