@@ -1,0 +1,64 @@
+package io.delayqueue.shop;
+
+import org.jspecify.annotations.Nullable;
+
+/** Names the points between statements of the journal at which a process can die. */
+enum JournalPoint {
+
+    BEFORE_INSERT, BEFORE_COMMIT, AFTER_COMMIT, AFTER_CLAIM, BEFORE_READ, AFTER_READ, BEFORE_REMOVAL, AFTER_REMOVAL,
+    BEFORE_MARK, AFTER_MARK, BEFORE_ENDS, IN_ENDS, AFTER_ENDS;
+
+    /** Lists the kinds of statements, and the points around each. */
+    enum Statement {
+
+        INSERT(BEFORE_INSERT, BEFORE_COMMIT, AFTER_COMMIT),
+
+        /** Takes rows of other nodes. */
+        CLAIM(null, null, AFTER_CLAIM),
+
+        /** Reads the rows that are offered to Redis next. */
+        READ(BEFORE_READ, null, AFTER_READ),
+
+        /** Deletes rows by the answers of Redis. */
+        REMOVAL(BEFORE_REMOVAL, null, AFTER_REMOVAL),
+
+        /** Marks rows as accepted. */
+        MARK(BEFORE_MARK, null, AFTER_MARK),
+
+        /** Deletes the rows of messages that have ended. */
+        ENDS(BEFORE_ENDS, IN_ENDS, AFTER_ENDS),
+
+        OTHER(null, null, null);
+
+        final @Nullable JournalPoint before;
+
+        final @Nullable JournalPoint executed;
+
+        final @Nullable JournalPoint committed;
+
+        Statement(@Nullable JournalPoint before, @Nullable JournalPoint executed, @Nullable JournalPoint committed) {
+            this.before = before;
+            this.executed = executed;
+            this.committed = committed;
+        }
+
+        static Statement of(String sql) {
+            String line = sql.replaceAll("\\s+", " ").strip();
+            if (line.startsWith("INSERT INTO delayqueue_journal (")) {
+                return INSERT;
+            }
+            if (line.startsWith("UPDATE delayqueue_journal SET claimed_by")) {
+                return CLAIM;
+            }
+            if (line.startsWith("UPDATE delayqueue_journal SET accepted = TRUE")) {
+                return MARK;
+            }
+            if (line.startsWith("DELETE FROM delayqueue_journal WHERE")) {
+                return line.contains("message_id") ? ENDS : REMOVAL;
+            }
+            return line.startsWith("SELECT") && line.contains("revision IN (") ? READ : OTHER;
+        }
+
+    }
+
+}
