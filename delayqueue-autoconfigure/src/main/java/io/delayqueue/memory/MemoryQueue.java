@@ -122,7 +122,7 @@ final class MemoryQueue {
             if (there.successor != null && fresh.revision != 0 && there.successor.revision == fresh.revision) {
                 return sent(there.successor, SendOutcome.RECORDED, now);
             }
-            if (!replace && !there.isFollowedBy(sent, now)) {
+            if (isLater(there.successor, fresh) || (!replace && !there.isFollowedBy(sent, now))) {
                 return sent((there.successor != null) ? there.successor : there, SendOutcome.KEPT, now);
             }
             recordEnd(there.successor);
@@ -266,6 +266,9 @@ final class MemoryQueue {
             return CancelResult.NOT_FOUND;
         }
         if (there.leased) {
+            if (there.successor != null && isLater(there.successor, offer)) {
+                return CancelResult.LEASED;
+            }
             there.cancelled = true;
             recordEnd(there.successor);
             there.successor = null;
@@ -368,6 +371,10 @@ final class MemoryQueue {
 
     private static boolean isLater(MemoryMessage message, @Nullable Offer offer) {
         return offer != null && message.revision > offer.revision();
+    }
+
+    private static boolean isLater(@Nullable MemoryMessage message, MemoryMessage than) {
+        return message != null && than.revision != 0 && message.revision > than.revision;
     }
 
     private boolean hasEnded(MemoryMessage message) {

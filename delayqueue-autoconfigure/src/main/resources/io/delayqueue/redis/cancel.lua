@@ -11,7 +11,8 @@
 -- ARGV[2]  version   of the sender's layout of partitions, '' to skip the check
 -- then, from a journal:
 -- ARGV[3]  deadline  microseconds, after which the call is rejected
--- ARGV[4]  revision  of this request; a message of a later one is not found
+-- ARGV[4]  revision  of this request; a message of a later one is not found, and a successor of
+--          a later one is kept
 --
 -- Returns  { refused, outcome }, or the error DQSTALE or DQLATE
 --          outcome: 0 cancelled, 1 leased, 2 not found
@@ -24,6 +25,7 @@ local refusal = reject_stale_layout(ARGV[2]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
 if ARGV[4] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[4]) then return { 0, 2 } end
 if expire_lease_if_over(id, now) then
+  if has_later_successor(id, ARGV[4]) then return { 0, 1 } end
   check_removals()
   record_successor_end(id)
   redis.call('HSET', SUCCESSORS, id, 'C')

@@ -45,6 +45,7 @@
 --   reject_late                 the error for a call that comes after its deadline
 --   revision_of                 the row of the journal that a message has
 --   record_ends                 records that messages of the journal have ended
+--   has_later_successor         whether a message has a successor of a later revision
 --   record_successor_end        the same for a successor that is not to follow
 --
 -- prelude-messages.lua: stores and deletes messages

@@ -156,7 +156,7 @@ local function admit(id, value, due, expiry, lane, group, mode)
     if due_next and string.sub(value_next, 1, 8) == string.sub(value, 1, 8) then
       return revision and 6 or 3, due_next
     end
-    if due_next and mode ~= 'REPLACE' then return 1, due_next end
+    if due_next and (mode ~= 'REPLACE' or has_later_successor(id, revision)) then return 1, due_next end
     if mode == 'KEEP' and redis.call('HEXISTS', SUCCESSORS, id) == 0 then return 1, due_there end
     record_successor_end(id)
     redis.call('HSET', SUCCESSORS, id, 'S' .. to_details(due, expiry, lane, group) .. '|' .. value)

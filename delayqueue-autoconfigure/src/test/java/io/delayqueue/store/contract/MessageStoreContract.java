@@ -26,6 +26,7 @@ import io.delayqueue.store.contract.settle.AcknowledgeCases;
 import io.delayqueue.store.contract.settle.DeadLetterCases;
 import io.delayqueue.store.contract.settle.ExtendCases;
 import io.delayqueue.store.contract.settle.JournalCases;
+import io.delayqueue.store.contract.settle.JournalOfferCases;
 import io.delayqueue.store.contract.settle.PurgeCases;
 import io.delayqueue.store.contract.settle.RedriveCases;
 import io.delayqueue.store.contract.settle.ReleaseCases;
@@ -91,6 +92,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class MessagesOfAJournal extends JournalCases {
 
         MessagesOfAJournal() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P1, P6: an offer of a journal has the effect of its state, and no other. */
+    @Nested
+    class OffersOfAJournal extends JournalOfferCases {
+
+        OffersOfAJournal() {
             super(MessageStoreContract.this);
         }
 
