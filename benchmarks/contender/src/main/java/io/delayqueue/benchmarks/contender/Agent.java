@@ -67,7 +67,7 @@ public final class Agent {
         return switch (request.command()) {
             case "open" -> open(request);
             case "expect" -> expect(request);
-            case "send" -> new Answer().with("nanos", load().closed(request));
+            case "send" -> send(request);
             case "pace" -> new Answer().with("nanos", load().paced(request));
             case "bulk" -> new Answer().with("nanos", load().bulk(request));
             case "start" -> start();
@@ -106,6 +106,11 @@ public final class Agent {
         int messages = request.count("count");
         this.ledger = file.isEmpty() ? Ledger.inMemory(messages) : Ledger.inFile(messages, Path.of(file));
         return new Answer();
+    }
+
+    private Answer send(Request request) throws InterruptedException {
+        long start = System.nanoTime();
+        return new Answer().with("nanos", load().closed(request)).with("at", start);
     }
 
     private Answer start() {

@@ -31,11 +31,12 @@ import org.springframework.context.support.GenericApplicationContext;
 /**
  * DelayQueue in a Spring Boot application with its defaults, but for the number of
  * handlers, and for a listener that starts when the runner says so. An option whose name
- * begins with {@code delayqueue.} is set as a property. With {@code metered} it has a
- * Prometheus registry and observations, with {@code metered=lettuce} those of Boot for
- * each command too; else it has none, as if that were not on the class path.
+ * begins with {@code delayqueue.} or {@code spring.} is set as a property. With
+ * {@code metered} it has a Prometheus registry and observations, with
+ * {@code metered=lettuce} those of Boot for each command too; else it has none, as if
+ * that were not on the class path.
  */
-final class DelayQueueContender implements Contender {
+public final class DelayQueueContender implements Contender {
 
     private static final String LETTUCE_OBSERVATIONS = "org.springframework.boot.data.redis.autoconfigure.observation."
             + "LettuceObservationAutoConfiguration";
@@ -80,7 +81,7 @@ final class DelayQueueContender implements Contender {
             default -> LETTUCE_OBSERVATIONS;
         });
         setup.options().forEach((name, value) -> {
-            if (name.startsWith("delayqueue.")) {
+            if (name.startsWith("delayqueue.") || name.startsWith("spring.")) {
                 properties.put(name, value);
             }
         });
@@ -146,6 +147,11 @@ final class DelayQueueContender implements Contender {
     @Override
     public boolean find(String queue, long number) {
         return opened(this.template).find(queue, Setup.id(number)).isPresent();
+    }
+
+    /** Returns the application. */
+    public ConfigurableApplicationContext context() {
+        return opened(this.context);
     }
 
     @Override

@@ -8,7 +8,8 @@ public final class Measures {
     private static final List<Measure> ALL = List.of(new SendMeasure(), new SendAllMeasure(), new DrainMeasure(),
             new MeteredMeasure(), PacedMeasure.lateness(), PacedMeasure.sustained(), new BacklogMeasure(),
             new MemoryMeasure(), new TenMillionMeasure(), new ByIdMeasure(), new HerdMeasure(), new IdleMeasure(),
-            new TenNodesMeasure(), new CrashMeasure(), new CpuMeasure(), new RedisBenchmarkMeasure());
+            new TenNodesMeasure(), new CrashMeasure(), new CpuMeasure(), new RedisBenchmarkMeasure(),
+            new JournalMeasure());
 
     private Measures() {
     }

@@ -3,6 +3,7 @@ package io.delayqueue.benchmarks.runner.measure;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.delayqueue.benchmarks.runner.process.ClaimCount;
 import io.delayqueue.benchmarks.runner.process.ContenderProcess;
 import io.delayqueue.benchmarks.runner.process.Meter;
 import io.delayqueue.benchmarks.runner.process.Pause;

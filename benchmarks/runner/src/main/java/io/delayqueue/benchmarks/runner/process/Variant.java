@@ -42,6 +42,24 @@ public record Variant(String name, String module, String mainClass, Map<String, 
     /** With its mover and its poller as fast as its settings allow. */
     public static final Variant RQUEUE_TUNED = RQUEUE.named("rqueue-tuned").with("tuned", "true");
 
+    /** The least that a journal asks of a database. */
+    public static final Variant SQL = new Variant("sql", "sql", PACKAGE + "sql.SqlBenchmark", Map.of(), HERE);
+
+    public static final Variant NAMASTACK = new Variant("namastack", "namastack",
+            PACKAGE + "namastack.NamastackBenchmark", Map.of(), HERE);
+
+    /** With its poller as fast as its settings allow. */
+    public static final Variant NAMASTACK_TUNED = NAMASTACK.named("namastack-tuned").with("tuned", "true");
+
+    public static final Variant DB_SCHEDULER = new Variant("db-scheduler", "dbscheduler",
+            PACKAGE + "dbscheduler.DbSchedulerBenchmark", Map.of(), HERE);
+
+    /** With a journal of a mode. */
+    public static Variant journal(String mode) {
+        return new Variant("delayqueue-" + mode, "journal", PACKAGE + "journal.JournalBenchmark",
+                Map.of("delayqueue.journal.mode", mode), HERE);
+    }
+
     public Variant named(String name) {
         return new Variant(name, this.module, this.mainClass, this.options, this.library);
     }

@@ -42,6 +42,7 @@ final class Goals {
         addById(goals);
         addHerd(goals, results);
         addNodes(goals);
+        addJournal(goals);
         goals.add(Goal.atMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "redisson"));
         goals.add(Goal.atMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "rqueue-tuned"));
         return goals;
@@ -148,6 +149,30 @@ final class Goals {
         goals.add(Goal.atMost(0, "crash", "20,000 messages", Figure.LOST));
         goals.add(Goal.atMost(HELD, "crash", "20,000 messages", Figure.BEGUN_TWICE));
         goals.add(Goal.atMost(RECOVERY_SECONDS, "crash", "20,000 messages", Figure.ALL_DONE));
+    }
+
+    private static void addJournal(List<Goal> goals) {
+        for (String database : List.of("H2", "PostgreSQL", "MariaDB")) {
+            for (String peer : List.of("namastack", "namastack-tuned")) {
+                addQuotient(goals, database, "delayqueue-outbox", 3, peer);
+            }
+            addQuotient(goals, database, "delayqueue-ledger", 0.5, "sql");
+            goals.add(new Goal("journal", "%s, 4/s, delayqueue-outbox: p50 ms ≤ 5".formatted(database), (result) -> {
+                Spread median = result.spread("delayqueue-outbox", database + ", 4/s", Figure.P50.name());
+                return median.isEmpty() ? Outcome.NOT_MEASURED
+                        : Outcome.of(median.median() <= 5, Numbers.write(median));
+            }));
+        }
+    }
+
+    private static void addQuotient(List<Goal> goals, String database, String contender, double bound, String other) {
+        goals.add(new Goal("journal",
+                "%s: per second of %s ≥ %s × %s".formatted(database, contender, Numbers.bound(bound), other),
+                (result) -> {
+                    Spread ratio = result.ratio(database, Figure.PER_SECOND.name(), contender, other);
+                    return ratio.isEmpty() ? Outcome.NOT_MEASURED
+                            : Outcome.of(ratio.median() >= bound, Numbers.write(ratio) + "×");
+                }));
     }
 
     private static Outcome quotient(Spread one, Spread other, DoublePredicate met) {

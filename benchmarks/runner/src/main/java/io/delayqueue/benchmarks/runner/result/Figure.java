@@ -15,6 +15,9 @@ public enum Figure {
     /** CPU of the contender's JVM per message, in microseconds. */
     JVM_MICROS("JVM µs/msg"),
 
+    /** CPU of the server of the database per message, in microseconds. */
+    DATABASE_MICROS("database µs/msg"),
+
     /** Commands per message as Redis counts them, those inside scripts included. */
     COMMANDS("commands/msg"),
 

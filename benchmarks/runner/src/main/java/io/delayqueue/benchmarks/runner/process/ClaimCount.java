@@ -1,18 +1,16 @@
-package io.delayqueue.benchmarks.runner.measure;
+package io.delayqueue.benchmarks.runner.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.delayqueue.benchmarks.runner.process.RedisLink;
-
 /**
  * Counts claims as they happen, by MONITOR: a claim is a script that reads the lease that
  * ends first. Costs Redis something, so it is for low rates. Threads: counts in one of
  * its own, until it is closed.
  */
-final class ClaimCount implements AutoCloseable {
+public final class ClaimCount implements AutoCloseable {
 
     private final AtomicLong claims = new AtomicLong();
 
@@ -29,7 +27,7 @@ final class ClaimCount implements AutoCloseable {
         this.reader = new Thread(this::read, "claim-count");
     }
 
-    static ClaimCount start(int port) {
+    public static ClaimCount start(int port) {
         RedisLink link = RedisLink.to(port);
         link.call("MONITOR");
         ClaimCount count = new ClaimCount(link);
@@ -61,7 +59,7 @@ final class ClaimCount implements AutoCloseable {
         }
     }
 
-    long claims() {
+    public long claims() {
         return this.claims.get();
     }
 

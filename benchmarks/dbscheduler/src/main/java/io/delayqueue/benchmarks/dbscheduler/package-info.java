@@ -1,0 +1,5 @@
+/** db-scheduler as its users use it. */
+@NullMarked
+package io.delayqueue.benchmarks.dbscheduler;
+
+import org.jspecify.annotations.NullMarked;

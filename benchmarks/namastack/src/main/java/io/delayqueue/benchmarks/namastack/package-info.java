@@ -1,0 +1,5 @@
+/** Namastack Outbox as its users use it. */
+@NullMarked
+package io.delayqueue.benchmarks.namastack;
+
+import org.jspecify.annotations.NullMarked;
